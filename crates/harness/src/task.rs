@@ -1,9 +1,10 @@
 //! A helper process that ends on its own: a build, a version query.
 
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rpcbench_engine::clock::{self, Nanos};
@@ -35,20 +36,24 @@ impl Task {
         Ok(Self { child, pidfd, ended: false })
     }
 
-    pub(crate) fn take_stdout(&mut self) -> Option<ChildStdout> {
-        self.child.stdout.take()
+    /// Starts it without input, for [`Self::output`].
+    pub(crate) fn ask(command: &mut Command) -> io::Result<Self> {
+        Self::start(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()))
     }
 
-    pub(crate) fn take_stderr(&mut self) -> Option<ChildStderr> {
-        self.child.stderr.take()
+    /// Waits for its end as [`Self::wait_while`] does, and returns what it printed.
+    pub(crate) fn output(mut self, limit: Duration) -> io::Result<Option<Output>> {
+        let out = self.child.stdout.take().map(collect);
+        let err = self.child.stderr.take().map(collect);
+        let Some(status) = self.wait_while(limit, limit, || true)? else { return Ok(None) };
+        let text = |reader: Option<JoinHandle<String>>| {
+            reader.and_then(|reader| reader.join().ok()).unwrap_or_default()
+        };
+        Ok(Some(Output { out: text(out), err: text(err), success: status.success() }))
     }
 
-    /// Waits for its end, at most `limit`, then kills what is left of its process group. `None`: it did not end in time.
-    pub(crate) fn wait(self, limit: Duration) -> io::Result<Option<ExitStatus>> {
-        self.wait_while(limit, limit, || true)
-    }
-
-    /// As [`Self::wait`]; also gives up when `keep_waiting`, called each `every`, returns false.
+    /// Waits for its end, at most `limit`, then kills what is left of its process group. `None`: it did not end in time, or
+    /// `keep_waiting`, called each `every`, returned false.
     pub(crate) fn wait_while(
         mut self,
         limit: Duration,
@@ -81,6 +86,23 @@ impl Drop for Task {
             let _ = self.child.wait();
         }
     }
+}
+
+/// What a helper printed, and whether it succeeded.
+#[derive(Debug)]
+pub(crate) struct Output {
+    pub(crate) out: String,
+    pub(crate) err: String,
+    pub(crate) success: bool,
+}
+
+fn collect(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What was read before an error may still be of use.
+        let _ = from.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
 }
 
 /// Waits until the process of a pidfd has ended. `false`: `limit` is over.

@@ -1,9 +1,8 @@
 //! Compilers and runtimes: finds them and their versions.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -14,7 +13,7 @@ use rpcbench_record::{Toolchain, printable};
 
 use crate::build_env::BuildEnv;
 use crate::manifest::{Server, ToolchainSpec};
-use crate::task;
+use crate::task::{Output, Task};
 
 /// Time limit for printing a version, with time to download the release first.
 const TIMEOUT: Duration = Duration::from_secs(90);
@@ -130,9 +129,10 @@ fn judged(spec: &ToolchainSpec, output: Result<&Output, &String>) -> Probe {
         Ok(output) => output,
         Err(reason) => return missing(reason.clone(), None),
     };
-    let group = spec.version.captures(&output.text).and_then(|found| found.get(1));
+    let text = both(output);
+    let group = spec.version.captures(&text).and_then(|found| found.get(1));
     let Some(version) = group.map(|group| printable(group.as_str()).into_owned()) else {
-        return missing(no_version(spec, output), None);
+        return missing(no_version(spec, output.success, &text), None);
     };
     match &spec.minimum {
         Some(minimum) if numbers(&version) < numbers(minimum) => {
@@ -142,51 +142,36 @@ fn judged(spec: &ToolchainSpec, output: Result<&Output, &String>) -> Probe {
     }
 }
 
-#[derive(Debug)]
-struct Output {
-    /// Standard output and standard error.
-    text: String,
-    success: bool,
-}
-
 fn ask(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Result<Output, String> {
     let (program, arguments) = spec.command.split_first().ok_or("it has no command")?;
     let mut command = Command::new(program);
     env.set(&mut command);
-    command.args(arguments).current_dir(folder).stdin(Stdio::null());
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut running = task::Task::start(&mut command).map_err(|error| match error.kind() {
+    command.args(arguments).current_dir(folder);
+    let running = Task::ask(&mut command).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => "not installed".to_owned(),
         _ => format!("'{program}' can't be started: {error}"),
     })?;
-    let outputs = [running.take_stdout().map(collect), running.take_stderr().map(collect)];
-    let ended = running.wait(TIMEOUT).map_err(|error| error.to_string())?;
-    let Some(status) = ended else {
+    let output = running.output(TIMEOUT).map_err(|error| error.to_string())?;
+    output.ok_or_else(|| {
         let seconds = TIMEOUT.as_secs();
-        return Err(format!("'{}' did not answer within {seconds} s", spec.command.join(" ")));
-    };
-    let texts = outputs.into_iter().flatten().filter_map(|output| output.join().ok());
-    Ok(Output { text: texts.collect::<Vec<_>>().join("\n"), success: status.success() })
-}
-
-fn collect(mut from: impl Read + Send + 'static) -> thread::JoinHandle<String> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        // What was read before an error may still contain the version.
-        let _ = from.read_to_end(&mut bytes);
-        String::from_utf8_lossy(&bytes).into_owned()
+        format!("'{}' did not answer within {seconds} s", spec.command.join(" "))
     })
 }
 
+/// Standard output, then standard error.
+fn both(output: &Output) -> String {
+    format!("{}\n{}", output.out, output.err)
+}
+
 /// A command that fails with one line gives the reason.
-fn no_version(spec: &ToolchainSpec, output: &Output) -> String {
-    let mut lines = output.text.lines().map(str::trim).filter(|line| !line.is_empty());
+fn no_version(spec: &ToolchainSpec, success: bool, text: &str) -> String {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     match (lines.next(), lines.next()) {
         // From a shell that can't find the program.
-        (Some(reason), None) if !output.success && reason.ends_with(": not found") => {
+        (Some(reason), None) if !success && reason.ends_with(": not found") => {
             "not installed".to_owned()
         }
-        (Some(reason), None) if !output.success => printable(reason).into_owned(),
+        (Some(reason), None) if !success => printable(reason).into_owned(),
         (first, _) => {
             let first = printable(first.unwrap_or("nothing"));
             format!("no version in the output of '{}' ({first})", spec.command.join(" "))

@@ -8,7 +8,7 @@ use std::slice;
 use anyhow::{Context as _, bail};
 use rpcbench_record::{Price, Run};
 use rpcbench_report::{
-    Format as DocumentFormat, Layout, Style, TrialCalls, View, html_with_calls, trials_csv,
+    Format as DocumentFormat, Layout, Style, TrialCalls, View, html, trials_csv,
 };
 
 use super::out_file::OutFile;
@@ -59,7 +59,7 @@ fn read(record: &Path, price: Option<&Price>) -> anyhow::Result<Run> {
 fn page(records: &[PathBuf], price: Option<&Price>) -> anyhow::Result<String> {
     let runs = records.iter().map(|record| read(record, price));
     let runs = runs.collect::<anyhow::Result<Vec<Run>>>()?;
-    Ok(html_with_calls(&runs, calls(records)?)?)
+    Ok(html(&runs, calls(records)?)?)
 }
 
 /// Opens the file of a page. A file that is not a page is never replaced.
@@ -188,7 +188,7 @@ pub fn write_views(folder: &Path, run: &Run) -> anyhow::Result<()> {
     let (view, layout) = (View::of(run), Layout::complete());
     let document = view.document(&layout);
     let views = [
-        ("report.html", html_with_calls(slice::from_ref(run), vec![read_calls(folder)?])?),
+        ("report.html", html(slice::from_ref(run), vec![read_calls(folder)?])?),
         ("report.md", document.markdown()),
         ("cells.csv", document.render(DocumentFormat::Csv, Style::default())?),
         ("trials.csv", trials_csv(run)?),

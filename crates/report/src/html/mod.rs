@@ -39,19 +39,11 @@ const DATA: &str = "<!--rpcbench:data-->";
 
 pub use calls::{Calls, TrialCalls};
 
-/// Records as one HTML page, in order.
+/// Records as one HTML page, in order, with the single calls of each, if any.
 ///
 /// # Errors
 /// If a value can't be written; see [`ExportError`].
-pub fn html(runs: &[Run]) -> Result<String, ExportError> {
-    html_with_calls(runs, Vec::new())
-}
-
-/// As [`html`], with the single calls of each record, in the order of `runs`.
-///
-/// # Errors
-/// As [`html`].
-pub fn html_with_calls(runs: &[Run], calls: Vec<Vec<TrialCalls>>) -> Result<String, ExportError> {
+pub fn html(runs: &[Run], calls: Vec<Vec<TrialCalls>>) -> Result<String, ExportError> {
     let builds = match runs {
         [run] => changes_of_builds(run, &CompareOptions::default()).map(|changes| (run, changes)),
         _ => None,
@@ -72,7 +64,7 @@ pub struct Comparison<'a> {
 }
 
 /// What changed, then the records behind it: the old and the new run, or the run of both builds. `calls` as in
-/// [`html_with_calls`].
+/// [`html`].
 ///
 /// # Errors
 /// As [`html`].

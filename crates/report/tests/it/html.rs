@@ -10,7 +10,7 @@ use rpcbench_record::{
 };
 use rpcbench_report::{
     Calls, Changes, CompareOptions, Comparison, TrialCalls, changes, changes_html,
-    changes_of_builds, html, html_with_calls, summary,
+    changes_of_builds, html, summary,
 };
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ fn data(page: &str) -> Value {
 }
 
 fn page_of(run: &Run) -> Value {
-    data(&html(std::slice::from_ref(run)).unwrap())
+    data(&html(std::slice::from_ref(run), Vec::new()).unwrap())
 }
 
 fn several() -> Run {
@@ -118,8 +118,8 @@ fn nothing_foreign_ends_an_element() {
     let evil = "</script><script>alert(1)</script><!--";
     let mut run = RunBuilder::new().entry(&format!("go-{evil}"), &[52_000, 52_100]).run;
     run.header.plan.suite = format!("<!--rpcbench:data-->{evil}");
-    let page = html(std::slice::from_ref(&run)).unwrap();
-    let tame = html(&[several()]).unwrap();
+    let page = html(std::slice::from_ref(&run), Vec::new()).unwrap();
+    let tame = html(&[several()], Vec::new()).unwrap();
     for mark in ["<script", "</script", "<!--"] {
         assert_eq!(page.matches(mark).count(), tame.matches(mark).count(), "{mark}");
     }
@@ -132,7 +132,7 @@ fn nothing_foreign_ends_an_element() {
 fn a_run_of_nothing_is_a_page() {
     let page = page_of(&RunBuilder::new().run);
     assert_eq!(page["runs"][0]["parts"][0]["table"]["rows"], Value::Array(Vec::new()));
-    let page = html(&[]).unwrap();
+    let page = html(&[], Vec::new()).unwrap();
     assert_eq!(data(&page)["runs"], Value::Array(Vec::new()));
 }
 
@@ -145,7 +145,7 @@ fn single_calls_belong_to_their_record() {
         let (entry, workload) = (entry.to_owned(), "quick".to_owned());
         TrialCalls { entry, workload, number: 3, calls: calls.clone() }
     };
-    let page = html_with_calls(&runs, vec![Vec::new(), vec![of("go-grpc"), of("a-b")]]).unwrap();
+    let page = html(&runs, vec![Vec::new(), vec![of("go-grpc"), of("a-b")]]).unwrap();
     let page = data(&page);
     assert_eq!(page["runs"][0]["calls"], Value::Array(Vec::new()));
     let of = |at: usize| page["runs"][1]["calls"][at].clone();
@@ -159,7 +159,9 @@ fn single_calls_belong_to_their_record() {
 
 #[test]
 fn records_stand_one_after_the_other() {
-    let page = data(&html(&[several(), RunBuilder::new().entry("a-b", &[10, 11]).run]).unwrap());
+    let page = data(
+        &html(&[several(), RunBuilder::new().entry("a-b", &[10, 11]).run], Vec::new()).unwrap(),
+    );
     assert_eq!(page["runs"].as_array().unwrap().len(), 2);
     assert_eq!(page["runs"][1]["parts"][0]["table"]["rows"][0]["entry"], "a-b");
 }

@@ -42,7 +42,7 @@ fn pauses_and_allocation_stand_in_wide_tables_and_who_tells_nothing_is_named() {
         assert!(shown.contains(words), "no {words} in\n{shown}");
     }
     assert!(markdown(&summary).contains(said));
-    assert!(html(&[bench().run]).is_ok_and(|page| page.contains(said)));
+    assert!(html(&[bench().run], Vec::new()).is_ok_and(|page| page.contains(said)));
 }
 
 #[test]

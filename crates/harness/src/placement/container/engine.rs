@@ -1,16 +1,15 @@
 //! The container engine, driven by its command.
 
-use std::io::{self, Read};
+use std::io;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rpcbench_record::{Toolchain, units};
 
 use crate::placement::PlacementError;
-use crate::task::Task;
+use crate::task::{Output, Task};
 
 /// A command that takes this long hangs.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -84,19 +83,22 @@ impl Engine {
     /// If it fails: its message, and what to do.
     pub(super) fn run(&self, arguments: &[&str]) -> Result<String, PlacementError> {
         let output = self.ask(arguments)?;
-        if output.success { Ok(output.out) } else { Err(self.refused(arguments, &output.err)) }
+        if output.success {
+            Ok(output.out.trim().to_owned())
+        } else {
+            Err(self.refused(arguments, &output.err))
+        }
     }
 
     /// The last lines that a container printed, on both its outputs.
     pub(super) fn logs(&self, container: &str, lines: &str) -> Result<String, PlacementError> {
         let output = self.ask(&["logs", "--tail", lines, container])?;
-        Ok(output.out + "\n" + &output.err)
+        Ok(format!("{}\n{}", output.out.trim(), output.err.trim()))
     }
 
     fn ask(&self, arguments: &[&str]) -> Result<Output, PlacementError> {
         let mut command = Command::new(&self.program);
-        command.args(arguments).stdin(Stdio::null());
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(arguments);
         let failed = |error: &io::Error| match error.kind() {
             io::ErrorKind::NotFound => PlacementError(format!(
                 "{} is not installed, or not on PATH; install it (https://docs.docker.com/engine/install/), or run \
@@ -105,26 +107,19 @@ impl Engine {
             )),
             _ => PlacementError(format!("{} can't be started: {error}", self.program)),
         };
-        let mut running = Task::start(&mut command).map_err(|error| failed(&error))?;
-        let out = running.take_stdout().map(collect);
-        let err = running.take_stderr().map(collect);
+        let running = Task::ask(&mut command).map_err(|error| failed(&error))?;
         let hangs = self.hangs.load(Ordering::Relaxed);
         let limit = if hangs { TIMEOUT_OF_HANGING } else { TIMEOUT };
-        let status = running.wait(limit)?;
-        self.hangs.store(status.is_none(), Ordering::Relaxed);
-        let Some(status) = status else {
-            return Err(PlacementError(format!(
+        let output = running.output(limit)?;
+        self.hangs.store(output.is_none(), Ordering::Relaxed);
+        output.ok_or_else(|| {
+            PlacementError(format!(
                 "`{} {}` did not end within {}; its daemon hangs, restart it (sudo systemctl restart docker)",
                 self.program,
                 arguments[0],
                 units::length(limit)
-            )));
-        };
-        let text = |reader: Option<JoinHandle<String>>| {
-            let text = reader.and_then(|reader| reader.join().ok()).unwrap_or_default();
-            text.trim().to_owned()
-        };
-        Ok(Output { out: text(out), err: text(err), success: status.success() })
+            ))
+        })
     }
 
     fn refused(&self, arguments: &[&str], message: &str) -> PlacementError {
@@ -139,21 +134,6 @@ impl Engine {
 /// What to do about a message of an engine.
 pub(super) fn remedy(message: &str) -> Option<&'static str> {
     REMEDIES.iter().find(|(said, _)| message.contains(said)).map(|(_, remedy)| *remedy)
-}
-
-struct Output {
-    out: String,
-    err: String,
-    success: bool,
-}
-
-fn collect(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        // What was read before an error may still say why.
-        let _ = from.read_to_end(&mut bytes);
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
 }
 
 /// An engine whose command is that shell script.
