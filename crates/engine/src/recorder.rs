@@ -122,11 +122,12 @@ impl Recorder {
         }
     }
 
-    /// The client did not run from `from` to `until`, or was busy in one turn for as long.
+    /// The client did not run from `from` to `until`, or was busy in one turn for as long, while the span lasted or its last
+    /// calls were awaited.
     #[cold]
     pub fn absent(&mut self, from: Nanos, until: Nanos) {
         if let Some(Window { span, tally, .. }) = &mut self.window {
-            let within = until.min(span.end) - from.max(span.start);
+            let within = until - from.max(span.start);
             tally.longest_absence = tally.longest_absence.max(within);
         }
     }

@@ -13,7 +13,7 @@ pub(crate) fn describe(measured: &Measured, disturbance: Disturbance) -> String 
     let window = duration_ns(measured.window_ns as f64);
     match disturbance {
         Disturbance::ClientAbsent(ns) => format!(
-            "a load thread did not run for {} of {window}, so calls waited for the client; free CPUs, and don't stop rpcbench",
+            "a load thread did not run for {} (window: {window}), so calls waited for the client; free CPUs, and don't stop rpcbench",
             duration_ns(ns as f64)
         ),
         Disturbance::CountersApart(ns) => {

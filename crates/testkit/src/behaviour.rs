@@ -68,6 +68,7 @@ pub const FORMS: &[Form] = &[
     form("eat-memory-at-start:BYTES", "eat-memory-at-start:1000000", "takes that much before it listens", |it| Ok(Effect::MemoryAtStart(it.bytes()?))),
     form("ignore-sigterm", "ignore-sigterm", "continues after SIGTERM", |_| Ok(Effect::IgnoreSigterm)),
     form("leave-group:DURATION", "leave-group:0s", "leaves its cgroup that long after its start", |it| Ok(Effect::LeaveGroup(it.duration()?))),
+    form("leave-partly", "leave-partly", "a thread of its leaves one hierarchy of its cgroup (version 1)", |_| Ok(Effect::LeavePartly)),
     form("proxy", "proxy", "passes calls on to a child that has left its cgroup", |_| Ok(Effect::Proxy)),
     form("spawn-child", "spawn-child", "leaves a child process behind", |_| Ok(Effect::SpawnChild)),
     form("warm-step:SECONDS:FACTOR", "warm-step:8:2", "FACTOR times cheaper after SECONDS of its CPU time, with a busy compiler thread", |it| {

@@ -67,6 +67,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
         })),
         None => {}
     }
+    if plan.leave_partly {
+        outside::leave_partly()?;
+    }
     if plan.proxy {
         let server = outside::start()?;
         relay_tcp(SocketAddr::new(arguments.host, arguments.port), server)?;

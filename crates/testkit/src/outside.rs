@@ -5,6 +5,8 @@ use std::io::{self, BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
 
 /// Starts an honest server outside of the group of this process. Returns its address.
 pub fn start() -> io::Result<SocketAddr> {
@@ -32,6 +34,28 @@ pub fn leave_group() -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Starts a thread that leaves the group in one hierarchy of cgroup version 1, and nothing else.
+pub fn leave_partly() -> io::Result<()> {
+    let groups = groups()?;
+    let (left, has_left) = mpsc::channel();
+    thread::spawn(move || {
+        let tid = rustix::thread::gettid().as_raw_nonzero().to_string();
+        let tasks = |folder: &Path| folder.join("tasks");
+        let is_in = |group: &&PathBuf| {
+            fs::read_to_string(tasks(group)).is_ok_and(|tids| tids.lines().any(|it| it == tid))
+        };
+        let above = groups.iter().find(is_in).and_then(|group| group.parent());
+        let _ = left.send(above.is_some_and(|above| fs::write(tasks(above), &tid).is_ok()));
+        loop {
+            thread::park();
+        }
+    });
+    match has_left.recv() {
+        Ok(true) => Ok(()),
+        Ok(false) | Err(_) => Err(io::Error::other("no hierarchy lets a thread leave its group")),
+    }
 }
 
 /// Folders that may be groups of this process: of each mount, with the path in each hierarchy.

@@ -22,6 +22,8 @@ pub struct Plan {
     pub spawn_child: bool,
     /// How long after its start the process leaves its cgroup.
     pub leave_group: Option<Duration>,
+    /// True if a thread of its leaves a part of its cgroup.
+    pub leave_partly: bool,
     /// True if it passes calls on to a child outside of its cgroup.
     pub proxy: bool,
     /// True if the number of calls and the CPU time are printed at the end.
@@ -109,6 +111,7 @@ pub(crate) enum Effect {
     IgnoreSigterm,
     SpawnChild,
     LeaveGroup(Duration),
+    LeavePartly,
     Proxy,
     Counting,
 }
@@ -122,6 +125,7 @@ impl Effect {
                 | Self::IgnoreSigterm
                 | Self::SpawnChild
                 | Self::LeaveGroup(_)
+                | Self::LeavePartly
                 | Self::Proxy
                 | Self::Counting
         )
@@ -204,6 +208,7 @@ impl Plan {
             Effect::IgnoreSigterm => self.ignore_sigterm = true,
             Effect::SpawnChild => self.spawn_child = true,
             Effect::LeaveGroup(after) => self.leave_group = Some(after),
+            Effect::LeavePartly => self.leave_partly = true,
             Effect::Proxy => self.proxy = true,
             Effect::Counting => self.counting = true,
         }

@@ -117,12 +117,18 @@ async fn attend(stream: TcpStream, state: Rc<ServerState>) {
     if state.opening == Opening::NeverReady {
         return std::future::pending().await;
     }
-    let fault = match (state.protocol, Form::of(state.protocol)) {
-        (_, Some(form)) => dialect::converse(&form, &stream, &state).await.ok(),
-        (Protocol::Connect, _) => dialect::converse(&Protobuf::Connect, &stream, &state).await.ok(),
-        (Protocol::Json, _) => dialect::converse(&Json, &stream, &state).await.ok(),
-        (Protocol::TcpEcho, _) => dialect::converse(&TcpEcho, &stream, &state).await.ok(),
-        _ => converse(Rc::clone(&stream), &state).await.ok(),
+    let fault = match state.protocol {
+        Protocol::Grpc | Protocol::JsonH2c => converse(Rc::clone(&stream), &state).await.ok(),
+        Protocol::Json => dialect::converse(&Json, &stream, &state).await.ok(),
+        Protocol::Connect => dialect::converse(&Protobuf::Connect, &stream, &state).await.ok(),
+        Protocol::Thrift
+        | Protocol::ThriftCompact
+        | Protocol::ThriftBuffered
+        | Protocol::ThriftBufferedCompact => match Form::of(state.protocol) {
+            Some(form) => dialect::converse(&form, &stream, &state).await.ok(),
+            None => None,
+        },
+        Protocol::TcpEcho => dialect::converse(&TcpEcho, &stream, &state).await.ok(),
     };
     if let Some(fault) = fault.flatten() {
         // The peer may be gone.

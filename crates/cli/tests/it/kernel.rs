@@ -48,6 +48,11 @@ fn collect(folder: &Path, owner: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// How servers are isolated here.
+pub fn isolation_mode() -> IsolationMode {
+    Isolation::detect(&Topology::read().unwrap().cpus()).mode()
+}
+
 /// Whether servers get a cgroup of their own here; says so if not.
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 pub fn has_cgroups() -> bool {

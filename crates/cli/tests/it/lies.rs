@@ -1,9 +1,9 @@
 //! Servers that do not do the work are caught by `check` and by a run.
 
-use rpcbench_record::Readiness;
+use rpcbench_record::{IsolationMode, Readiness};
 
 use crate::bench::Bench;
-use crate::kernel::has_cgroups;
+use crate::kernel::{has_cgroups, isolation_mode};
 
 /// Cheats that never give the one right answer that makes a server ready.
 const NEVER_READY: usize = 3;
@@ -183,4 +183,14 @@ fn a_server_outside_of_its_cgroup_fails() {
         cells.failed(cheat, "not by the server's own processes");
     }
     cells.measured("honest");
+}
+
+/// Version 1 has several hierarchies, of which each counts something else, and takes threads one by one.
+#[test]
+fn a_server_that_leaves_a_part_of_its_cgroup_fails() {
+    if isolation_mode() != IsolationMode::CgroupV1 {
+        return;
+    }
+    let ended = Bench::new().run("check @leave-partly").expect(1);
+    ended.shows(&["FAILED: 127.0.0.1:", "(server), not by the server's own"]);
 }

@@ -287,7 +287,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         let now = self.driver.now();
         let awaited = until.max(self.turned_at);
         self.turned_at = now;
-        if now - awaited >= ABSENCE {
+        if now - awaited >= ABSENCE && self.awaits_measured() {
             self.calls.recorder.absent(awaited, now);
         }
         if now >= self.retry_at {
@@ -320,6 +320,16 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
         self.release(now);
         self.end_drain();
+    }
+
+    /// True while the measured span lasts, and until its last calls have ended.
+    fn awaits_measured(&self) -> bool {
+        match self.phase {
+            Phase::Loading { .. } | Phase::Following { .. } => true,
+            // After a number of calls.
+            Phase::Draining { .. } => self.budget.is_some(),
+            Phase::Idle => false,
+        }
     }
 
     fn end_drain(&mut self) {

@@ -15,16 +15,20 @@ use crate::error::about;
 /// Who serves a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Owner {
-    Process {
-        pid: i32,
-        program: String,
-    },
+    /// A process, or a thread of one.
+    Process { pid: i32, program: String },
     /// A process of this user that this process can't look into.
     Hidden(u32),
     /// Another machine or network namespace, at this address.
     Elsewhere(SocketAddr),
     /// No process of this machine listens: something passes connections on before they reach a socket.
     Unknown,
+}
+
+impl Owner {
+    fn process(pid: i32) -> Self {
+        Self::Process { pid, program: program(pid) }
+    }
 }
 
 impl fmt::Display for Owner {
@@ -39,20 +43,21 @@ impl fmt::Display for Owner {
 }
 
 /// Who serves the address without being one of `own`: owns a socket of the address, or the other end of a TCP connection that
-/// one of `own` has made. Looks twice before it names anyone: processes start and end during a look.
+/// one of `own` has made; or counts in a part of its group only. Looks twice before it names anyone: processes start and end during a look.
 pub fn outsiders(address: SocketAddr, own: &dyn Counted) -> io::Result<Vec<Owner>> {
     twice(|| {
         let all = sockets()?;
         let holders = Holders::of(&all)?;
-        let own = own.pids()?.into_iter().map(|pid| pid.as_raw_pid()).collect();
+        let own_pids = own.pids()?.into_iter().map(|pid| pid.as_raw_pid()).collect();
         let (serving, others): (Vec<_>, Vec<_>) =
             all.iter().partition(|socket| serves(socket, address));
-        let mut found = holders.others(&serving, &own);
+        let mut found = holders.others(&serving, &own_pids);
+        found.extend(own.strays()?.into_iter().map(|id| Owner::process(id.as_raw_pid())));
         if !serving.iter().any(|socket| socket.state == TcpState::Listen) {
             found.push(Owner::Unknown);
         }
         let is_made = |socket: &&TcpNetEntry| {
-            socket.state == TcpState::Established && holders.any_holds(&own, socket.inode)
+            socket.state == TcpState::Established && holders.any_holds(&own_pids, socket.inode)
         };
         for made in others.into_iter().filter(is_made) {
             let (local, remote) = (made.local_address, canonical(made.remote_address));
@@ -61,7 +66,7 @@ pub fn outsiders(address: SocketAddr, own: &dyn Counted) -> io::Result<Vec<Owner
                     && canonical(peer.remote_address) == canonical(local)
             };
             match all.iter().find(is_peer) {
-                Some(peer) => found.extend(holders.others(&[peer], &own)),
+                Some(peer) => found.extend(holders.others(&[peer], &own_pids)),
                 None => found.push(Owner::Elsewhere(remote)),
             }
         }
@@ -189,8 +194,7 @@ impl Holders {
     fn others(&self, sockets: &[&TcpNetEntry], own: &BTreeSet<i32>) -> Vec<Owner> {
         let holds = |held: &HashSet<u64>| sockets.iter().any(|it| held.contains(&it.inode));
         let strange = self.visible.iter().filter(|(pid, held)| !own.contains(pid) && holds(held));
-        let mut others: Vec<Owner> =
-            strange.map(|(&pid, _)| Owner::Process { pid, program: program(pid) }).collect();
+        let mut others: Vec<Owner> = strange.map(|(&pid, _)| Owner::process(pid)).collect();
         if own.is_disjoint(&self.closed) {
             let is_seen = |inode| self.visible.values().any(|held| held.contains(&inode));
             let users: BTreeSet<u32> = sockets

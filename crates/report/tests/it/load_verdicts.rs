@@ -64,7 +64,7 @@ fn a_client_that_was_absent_is_to_blame_in_a_closed_loop() {
     load.measured.client.longest_absence_ns = 1_000_000_000;
     assert_eq!(load.verdict().name(), "generator late");
     assert!(load.checks_failed());
-    insta::assert_snapshot!(load.complaints().join("\n"), @"generator late: a load thread did not run for 1.00 s of 3.00 s, so calls waited for the client; free CPUs, and don't stop rpcbench");
+    insta::assert_snapshot!(load.complaints().join("\n"), @"generator late: a load thread did not run for 1.00 s (window: 3.00 s), so calls waited for the client; free CPUs, and don't stop rpcbench");
     let text = plain(&load, Style::default());
     assert!(text.contains("generator late: a load thread did not run for 1.00 s"), "{text}");
     // In an open loop, late calls say it.

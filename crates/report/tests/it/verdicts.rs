@@ -332,7 +332,7 @@ fn a_cell_tolerates_one_disturbed_window_in_ten() {
     let apart: fn(&mut Measured) = |it| {
         it.server.as_mut().expect("usage").interval_ns = 4_000_000_000;
     };
-    let reason = "a load thread did not run for 500 ms of 3.00 s, so calls waited for the client; free CPUs, and don't \
+    let reason = "a load thread did not run for 500 ms (window: 3.00 s), so calls waited for the client; free CPUs, and don't \
                   stop rpcbench";
     let note = |windows| vec![format!("1 window of {windows} disturbed: {reason}")];
     assert_eq!(row(10, absent), ("server-bound", None, note(10)));

@@ -1,5 +1,6 @@
 //! Reads and writes the small text files of a cgroup.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -62,6 +63,13 @@ pub(super) fn throttled(folder: &Path, key: &str) -> Option<u64> {
 pub(super) fn pids(path: &Path) -> io::Result<Vec<Pid>> {
     let text = read(path)?;
     Ok(text.lines().filter_map(|line| line.trim().parse().ok().and_then(Pid::from_raw)).collect())
+}
+
+/// The threads of a process; empty if it has ended.
+pub(super) fn threads(process: Pid) -> Vec<Pid> {
+    let all = fs::read_dir(format!("/proc/{}/task", process.as_raw_pid())).into_iter().flatten();
+    let id = |name: OsString| Pid::from_raw(name.to_str()?.parse().ok()?);
+    all.filter_map(|item| id(item.ok()?.file_name())).collect()
 }
 
 /// A memory limit, bytes. `None`: `max`, or a number so large that version 1 means none by it.

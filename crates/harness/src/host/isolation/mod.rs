@@ -45,6 +45,11 @@ pub trait Counted {
     /// All of them.
     fn pids(&self) -> io::Result<Vec<Pid>>;
 
+    /// Processes and threads that count in a part of the group only.
+    fn strays(&self) -> io::Result<Vec<Pid>> {
+        Ok(Vec::new())
+    }
+
     /// CPU time used so far, by the living and the dead.
     fn cpu(&self) -> io::Result<CpuTime>;
 

@@ -1,5 +1,6 @@
 //! Groups under cgroup version 1: one folder in each controller's hierarchy.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use rustix::process::Pid;
 
 use super::files::{
     await_state, cpu_list, create, is_writable, keyed, kill_all, memory_limit, number, pids, read,
-    remove, throttled, write,
+    remove, threads, throttled, write,
 };
 use super::mounts::Mounts;
 use super::names::Owner;
@@ -156,6 +157,18 @@ impl Group {
 impl Counted for Group {
     fn pids(&self) -> io::Result<Vec<Pid>> {
         pids(&self.folders.freezer.join("cgroup.procs"))
+    }
+
+    /// Each hierarchy has its own members, and threads are members one by one.
+    fn strays(&self) -> io::Result<Vec<Pid>> {
+        let folders = self.folders.distinct();
+        let members = folders.iter().map(|folder| pids(&folder.join("tasks")));
+        let members: Vec<HashSet<Pid>> =
+            members.map(|of| Ok(of?.into_iter().collect())).collect::<io::Result<_>>()?;
+        let mut all: HashSet<Pid> = members.iter().flatten().copied().collect();
+        all.extend(self.pids()?.into_iter().flat_map(threads));
+        let is_stray = |id: &Pid| !members.iter().all(|of| of.contains(id));
+        Ok(all.into_iter().filter(is_stray).collect())
     }
 
     fn cpu(&self) -> io::Result<CpuTime> {
