@@ -2,8 +2,11 @@
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::iter;
 use std::os::unix::fs::MetadataExt as _;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -201,13 +204,6 @@ fn whole_lines(file: &mut (impl Read + Seek)) -> io::Result<u64> {
     Ok(0)
 }
 
-/// Reads the next line with its line feed. False if it is longer than `limit`; the rest is not read.
-fn next_line(from: &mut impl BufRead, line: &mut Vec<u8>, limit: u64) -> io::Result<bool> {
-    line.clear();
-    let read = from.take(limit + 1).read_until(b'\n', line)?;
-    Ok(read as u64 <= limit)
-}
-
 /// Reads a record from its folder.
 ///
 /// # Errors
@@ -220,26 +216,85 @@ pub fn read(dir: &Path) -> Result<Run, StoreError> {
     let mut run = Run { header, preparations: Vec::new(), trials: Vec::new(), finished: None };
     let path = dir.join(EVENTS);
     let mut file = match regular::open(&path) {
-        Ok(file) => BufReader::new(file),
+        Ok(file) => BufReader::with_capacity(BATCH, file),
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(run),
         Err(e) => return Err(at(&path)(e)),
     };
-    let mut line = Vec::new();
-    for number in 1.. {
-        if !next_line(&mut file, &mut line, MAX_LINE).map_err(at(&path))? {
-            return Err(StoreError::TooLong { path, line: number });
+    let mut first = 1;
+    loop {
+        let batch = Batch::read(&mut file, MAX_LINE).map_err(at(&path))?;
+        for (line, event) in (first..).zip(parse(&batch.lines())) {
+            match event.map_err(|source| StoreError::Parse { path: path.clone(), line, source })? {
+                Event::Prepared(preparation) => run.preparations.push(*preparation),
+                Event::Trial(trial) => run.trials.push(*trial),
+                Event::Finished { at } => run.finished = Some(at),
+            }
         }
-        if !line.ends_with(b"\n") {
-            break; // A crash cut it short, before it was acknowledged.
-        }
-        let parse = |source| StoreError::Parse { path: path.clone(), line: number, source };
-        match serde_json::from_slice(&line).map_err(parse)? {
-            Event::Prepared(preparation) => run.preparations.push(*preparation),
-            Event::Trial(trial) => run.trials.push(*trial),
-            Event::Finished { at } => run.finished = Some(at),
+        first += batch.ends.len();
+        match batch.next {
+            Next::Line => {}
+            Next::TooLong => return Err(StoreError::TooLong { path, line: first }),
+            Next::End => return Ok(run),
         }
     }
-    Ok(run)
+}
+
+/// Bytes of lines that are read before they are parsed, on all CPUs.
+const BATCH: usize = 4 << 20;
+
+/// Some lines, and what follows them.
+struct Batch {
+    text: Vec<u8>,
+    /// Of each line.
+    ends: Vec<usize>,
+    next: Next,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Next {
+    Line,
+    TooLong,
+    /// Perhaps after a part of a line: a crash cut it short, before it was acknowledged.
+    End,
+}
+
+impl Batch {
+    /// Reads whole lines of at most `limit` bytes each; the rest of a longer one is not read.
+    fn read(from: &mut impl BufRead, limit: u64) -> io::Result<Self> {
+        let mut batch = Self { text: Vec::new(), ends: Vec::new(), next: Next::Line };
+        while batch.next == Next::Line && batch.text.len() < BATCH {
+            let read = from.take(limit + 1).read_until(b'\n', &mut batch.text)?;
+            if read as u64 > limit {
+                batch.next = Next::TooLong;
+            } else if batch.text.ends_with(b"\n") && read > 0 {
+                batch.ends.push(batch.text.len());
+            } else {
+                batch.next = Next::End;
+            }
+        }
+        Ok(batch)
+    }
+
+    fn lines(&self) -> Vec<&[u8]> {
+        let starts = iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| &self.text[start..*end]).collect()
+    }
+}
+
+/// Parses lines, in their order.
+fn parse(lines: &[&[u8]]) -> Vec<serde_json::Result<Event>> {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let parts = lines.chunks(lines.len().div_ceil(threads).max(1));
+        let of = |part: &[&[u8]]| part.iter().map(|line| serde_json::from_slice(line)).collect();
+        let started: Vec<_> = parts.map(|part| scope.spawn(move || of(part))).collect();
+        let parsed = started.into_iter().map(thread::ScopedJoinHandle::join);
+        parsed
+            .flat_map(|part: thread::Result<Vec<_>>| {
+                part.unwrap_or_else(|panic| resume_unwind(panic))
+            })
+            .collect()
+    })
 }
 
 fn read_header(dir: &Path) -> Result<Header, StoreError> {
@@ -279,16 +334,16 @@ mod tests {
     #[test]
     fn of_a_line_without_end_only_the_limit_is_read() {
         let mut endless = BufReader::new(io::repeat(b'x'));
-        let mut line = Vec::new();
-        assert!(!next_line(&mut endless, &mut line, 1000).unwrap());
-        assert_eq!(line.len(), 1001);
-        let mut lines = io::Cursor::new("one\n\ntwo");
-        let mut next = || {
-            let fits = next_line(&mut lines, &mut line, 4).unwrap();
-            (fits, String::from_utf8(line.clone()).unwrap())
+        let batch = Batch::read(&mut endless, 1000).unwrap();
+        assert_eq!((batch.text.len(), batch.next), (1001, Next::TooLong));
+        let read = |text: &str| {
+            let batch = Batch::read(&mut io::Cursor::new(text), 4).unwrap();
+            let lines = batch.lines().concat();
+            (String::from_utf8(lines).unwrap(), batch.ends.len(), batch.next)
         };
-        let expected = ["one\n", "\n", "two", ""].map(|line| (true, line.to_owned()));
-        assert_eq!([next(), next(), next(), next()], expected);
+        assert_eq!(read("one\n\ntwo"), ("one\n\n".to_owned(), 2, Next::End));
+        assert_eq!(read("one\nthree\n"), ("one\n".to_owned(), 1, Next::TooLong));
+        assert_eq!(read(""), (String::new(), 0, Next::End));
     }
 
     #[test]

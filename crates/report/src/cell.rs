@@ -9,7 +9,7 @@ use rpcbench_record::{
 };
 
 use crate::course::Course;
-use crate::doubt::{doubts, too_little_cpu};
+use crate::doubt::{doubts_if, too_little_cpu};
 use crate::figures::Figures;
 use crate::format;
 use crate::open::{bracket, client_bound, highest_rate, paced, searched};
@@ -190,8 +190,11 @@ impl<'a> Cell<'a> {
     /// The verdict on a cell in which every call was answered correctly.
     fn judged(&self, figures: &Figures, trials: &[(&Trial, &Measured)], course: Course) -> Verdict {
         let workload = self.workload;
-        let first =
-            |(n, t): &(&Trial, &Measured)| Some((n.number, doubts(t, workload).first()?.clone()));
+        let is_whole = figures.response.as_ref().is_some_and(|response| response.is_whole)
+            && self.counted(course).len() == trials.len();
+        let first = |(n, t): &(&Trial, &Measured)| {
+            Some((n.number, doubts_if(t, workload, is_whole).first()?.clone()))
+        };
         let found = in_parallel(trials, |trials| trials.iter().find_map(first));
         if let Some((trial, doubt)) = found.into_iter().flatten().next() {
             return Verdict::suspect(trial, &doubt);

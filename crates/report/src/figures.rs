@@ -59,13 +59,15 @@ pub struct Response {
     pub max_ns: u64,
     /// Every response time.
     histogram: Histogram,
+    /// Whether the histogram of each trial holds as many calls as its latency says.
+    pub(crate) is_whole: bool,
 }
 
 impl Response {
     /// Merges the trials' distributions. `None` if no call was answered or no histogram can be read.
     pub fn merged(parts: &[&Latency]) -> Option<Self> {
         let parts: Vec<&Latency> = parts.iter().copied().filter(|l| l.count > 0).collect();
-        let histogram = merged(parts.iter().copied())?;
+        let (histogram, is_whole) = merged_and_counted(&parts)?;
         let (mean_ns, stddev_ns) = pooled(&parts);
         Some(Self {
             min_ns: parts.iter().map(|l| l.min_ns).min()?,
@@ -73,6 +75,7 @@ impl Response {
             stddev_ns,
             max_ns: parts.iter().map(|l| l.max_ns).max()?,
             histogram,
+            is_whole,
         })
     }
 
@@ -90,14 +93,22 @@ impl Response {
 /// The distribution of all parts. `None` if a histogram can't be read.
 pub(crate) fn merged<'a>(parts: impl IntoIterator<Item = &'a Latency>) -> Option<Histogram> {
     let parts: Vec<&Latency> = parts.into_iter().collect();
-    let merged = in_parallel(&parts, |parts| {
-        let mut all = Histogram::new();
-        parts.iter().try_for_each(|part| all.merge_base64(&part.histogram)).ok()?;
-        Some(all)
+    Some(merged_and_counted(&parts)?.0)
+}
+
+/// The same, and whether each histogram holds as many calls as its latency says.
+fn merged_and_counted(parts: &[&Latency]) -> Option<(Histogram, bool)> {
+    let merged = in_parallel(parts, |parts| {
+        let (mut all, mut is_whole) = (Histogram::new(), true);
+        for part in parts {
+            is_whole &= all.merge_base64(&part.histogram).ok()? == part.count;
+        }
+        Some((all, is_whole))
     });
-    merged.into_iter().try_fold(Histogram::new(), |mut all, part| {
-        all.merge(&part?);
-        Some(all)
+    merged.into_iter().try_fold((Histogram::new(), true), |(mut all, is_whole), part| {
+        let (part, is_part_whole) = part?;
+        all.merge(&part);
+        Some((all, is_whole && is_part_whole))
     })
 }
 

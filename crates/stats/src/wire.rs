@@ -1,10 +1,10 @@
 //! Histograms as text: HdrHistogram's V2 encoding, DEFLATE, base64.
 
-use std::io::Read as _;
+use std::cell::RefCell;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use flate2::bufread::ZlibDecoder;
+use flate2::{Decompress, FlushDecompress};
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
 use crate::histogram::{self, Histogram};
@@ -49,6 +49,25 @@ const COMPRESSED: u32 = 0x1c84_9304;
 const PLAIN: u32 = 0x1c84_9303;
 const WORD_SIZE: u32 = 0xf0;
 
+thread_local! {
+    /// A record has thousands of texts, and each takes less time to read than its memory to allocate and zero.
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+/// What a thread needs to read a text.
+struct Scratch {
+    inflate: Decompress,
+    compressed: Vec<u8>,
+    plain: Vec<u8>,
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        let plain = Vec::with_capacity(HEADER + LARGEST);
+        Self { inflate: Decompress::new(true), compressed: Vec::new(), plain }
+    }
+}
+
 impl Histogram {
     /// The histogram as HdrHistogram V2, compressed, in base64: the text of interval logs and of every
     /// HdrHistogram tool. No count is lost; exact sum, smallest and largest value are not part of the
@@ -75,12 +94,14 @@ impl Histogram {
         Ok(read)
     }
 
-    /// Adds the values of such a text, without the memory of a second histogram.
+    /// Adds the values of such a text, without the memory of a second histogram. Returns their number.
     ///
     /// # Errors
     /// As [`from_base64`](Self::from_base64); some of the values are then added.
-    pub fn merge_base64(&mut self, text: &str) -> Result<(), HistogramError> {
-        each_slot(text, |slot, times| self.add_to_slot(slot, times))
+    pub fn merge_base64(&mut self, text: &str) -> Result<u64, HistogramError> {
+        let before = self.count();
+        each_slot(text, |slot, times| self.add_to_slot(slot, times))?;
+        Ok(self.count() - before)
     }
 
     /// Number of values in such a text.
@@ -111,52 +132,62 @@ fn each_slot(
     text: &str,
     mut add: impl FnMut(usize, u64) -> Option<()>,
 ) -> Result<(), HistogramError> {
-    let counts = counts(&STANDARD.decode(text)?)?;
-    let broken = |what: &str| HistogramError::Encoding(what.to_owned());
-    let (mut rest, mut slot) = (counts.as_slice(), 0_usize);
-    while !rest.is_empty() {
-        let number = signed(&mut rest).ok_or_else(|| broken("ends within a count"))?;
-        let (skipped, times) = match u64::try_from(number) {
-            Ok(0) => (1, 0),
-            Ok(times) => (1, times),
-            Err(_) => (number.unsigned_abs(), 0),
-        };
-        let next = usize::try_from(skipped).ok().and_then(|skipped| slot.checked_add(skipped));
-        let next = next.filter(|next| *next <= histogram::SLOTS);
-        let next = next.ok_or_else(|| broken("has too many counts"))?;
-        if times > 0 {
-            add(slot, times).ok_or(HistogramError::Count)?;
+    SCRATCH.with_borrow_mut(|scratch| {
+        let mut rest = scratch.counts(text)?;
+        let mut slot = 0_usize;
+        while !rest.is_empty() {
+            let number = signed(&mut rest).ok_or_else(|| broken("ends within a count"))?;
+            let (skipped, times) = match u64::try_from(number) {
+                Ok(0) => (1, 0),
+                Ok(times) => (1, times),
+                Err(_) => (number.unsigned_abs(), 0),
+            };
+            let next = usize::try_from(skipped).ok().and_then(|skipped| slot.checked_add(skipped));
+            let next = next.filter(|next| *next <= histogram::SLOTS);
+            let next = next.ok_or_else(|| broken("has too many counts"))?;
+            if times > 0 {
+                add(slot, times).ok_or(HistogramError::Count)?;
+            }
+            slot = next;
         }
-        slot = next;
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
-/// The encoded counts. Refuses a histogram that claims to be larger than this layout before it is read.
-fn counts(bytes: &[u8]) -> Result<Vec<u8>, HistogramError> {
-    let broken = HistogramError::Encoding;
-    let mut header = [0; HEADER];
-    let mut inner = ZlibDecoder::new(bytes.get(FRAME..).unwrap_or_default());
-    inner.read_exact(&mut header).map_err(|error| broken(format!("no DEFLATE: {error}")))?;
-    if word(bytes, 0) & !WORD_SIZE != COMPRESSED || word(&header, 0) & !WORD_SIZE != PLAIN {
-        return Err(broken("unknown magic number".to_owned()));
-    }
-    let size = word(&header, 4) as usize;
-    if size > LARGEST {
-        return Err(broken(format!("claims {size} bytes of at most {LARGEST}")));
-    }
-    let [low, high] =
-        [16, 24].map(|at| u64::from(word(&header, at)) << 32 | u64::from(word(&header, at + 4)));
-    let digits = u8::try_from(word(&header, 12)).unwrap_or(u8::MAX);
-    if (low, high, digits) != (Histogram::LOWEST, Histogram::HIGHEST, Histogram::DIGITS) {
-        return Err(HistogramError::Layout { low, high, digits });
-    }
-    let mut counts = Vec::with_capacity(size);
-    let read = inner.take(size as u64).read_to_end(&mut counts);
-    read.map_err(|error| broken(error.to_string()))?;
-    match counts.len() == size && word(&header, 8) == 0 {
-        true => Ok(counts),
-        false => Err(broken("is cut short or shifted".to_owned())),
+fn broken(what: impl Into<String>) -> HistogramError {
+    HistogramError::Encoding(what.into())
+}
+
+impl Scratch {
+    /// The encoded counts of a text. Refuses a histogram that claims to be larger than this layout, of which no more is read.
+    fn counts(&mut self, text: &str) -> Result<&[u8], HistogramError> {
+        let Self { inflate, compressed, plain } = self;
+        compressed.clear();
+        STANDARD.decode_vec(text, compressed)?;
+        plain.clear();
+        inflate.reset(true);
+        let body = compressed.get(FRAME..).unwrap_or_default();
+        // Ends at the end of the stream, or of the memory.
+        let read = inflate.decompress_vec(body, plain, FlushDecompress::Finish);
+        read.map_err(|error| broken(format!("no DEFLATE: {error}")))?;
+        let Some((header, counts)) = plain.split_at_checked(HEADER) else {
+            return Err(broken("no DEFLATE: it is cut short"));
+        };
+        if word(compressed, 0) & !WORD_SIZE != COMPRESSED || word(header, 0) & !WORD_SIZE != PLAIN {
+            return Err(broken("unknown magic number"));
+        }
+        let size = word(header, 4) as usize;
+        if size > LARGEST {
+            return Err(broken(format!("claims {size} bytes of at most {LARGEST}")));
+        }
+        let [low, high] =
+            [16, 24].map(|at| u64::from(word(header, at)) << 32 | u64::from(word(header, at + 4)));
+        let digits = u8::try_from(word(header, 12)).unwrap_or(u8::MAX);
+        if (low, high, digits) != (Histogram::LOWEST, Histogram::HIGHEST, Histogram::DIGITS) {
+            return Err(HistogramError::Layout { low, high, digits });
+        }
+        let counts = counts.get(..size).filter(|_| word(header, 8) == 0);
+        counts.ok_or_else(|| broken("is cut short or shifted"))
     }
 }
 
@@ -167,7 +198,15 @@ fn word(bytes: &[u8], at: usize) -> u32 {
 }
 
 /// The next number: seven bits per byte, the lowest first, the ninth byte with eight; then the sign in the lowest bit.
+#[inline]
 fn signed(rest: &mut &[u8]) -> Option<i64> {
+    // Most counts are below 64.
+    if let Some((&byte, tail)) = rest.split_first()
+        && byte < 0x80
+    {
+        *rest = tail;
+        return Some(unfolded(u64::from(byte)));
+    }
     let mut bits = 0_u64;
     for at in 0..9 {
         let (byte, tail) = rest.split_first()?;
@@ -178,5 +217,11 @@ fn signed(rest: &mut &[u8]) -> Option<i64> {
             break;
         }
     }
-    Some((bits >> 1) as i64 ^ -((bits & 1) as i64))
+    Some(unfolded(bits))
+}
+
+/// A number from its bits, of which the lowest is its sign.
+#[inline]
+fn unfolded(bits: u64) -> i64 {
+    (bits >> 1) as i64 ^ -((bits & 1) as i64)
 }
