@@ -19,6 +19,9 @@ const AIM: (u64, u64) = (2, 5);
 /// windows that it costs: without it the difference between processes is unknown.
 const LAST: (u64, u64) = (3, 5);
 
+/// Multiples of it have fractions that are spread evenly, however many there are.
+const GOLDEN_RATIO: f64 = 0.618_034;
+
 /// A workload, and in turns the number of the process.
 type Stage = (String, u32);
 
@@ -37,8 +40,8 @@ pub(super) struct Stopping {
     /// True if the current stage has no more trials.
     is_over: bool,
     interim: Interim,
-    /// Trials made of each process in the current stage.
-    made: BTreeMap<(String, u32), u32>,
+    /// Of each process in the current stage: its shares of the rounds so far without the trials that it made.
+    credit: BTreeMap<(String, u32), f64>,
     /// Length of each entry's last trial.
     lengths: BTreeMap<String, Nanos>,
 }
@@ -64,7 +67,7 @@ impl Stopping {
             until: Nanos::NEVER,
             is_over: false,
             interim: Interim::default(),
-            made: BTreeMap::new(),
+            credit: BTreeMap::new(),
             lengths: BTreeMap::new(),
         }
     }
@@ -113,16 +116,20 @@ impl Stopping {
             _ => {
                 self.until = self.until(1, now).unwrap_or(Nanos::NEVER);
                 self.stages_left = self.stages_left.saturating_sub(1);
-                (self.is_over, self.interim, self.made) = Default::default();
+                (self.is_over, self.interim, self.credit) = Default::default();
             }
         }
         // Without a window of each, a run says nothing.
         let length = self.lengths.get(&planned.entry).copied().unwrap_or(Nanos(0));
         self.is_over |= round > 1 && now + length > self.until;
         let share = self.interim.shares.get(&planned.entry).copied().unwrap_or(1.0);
-        let made = self.made.entry((planned.entry.clone(), planned.process)).or_default();
-        let is_made = !self.is_over && f64::from(*made) < f64::from(round) * share;
-        *made += u32::from(is_made);
+        // Entries that sit out rounds begin with different parts of a trial, so that each round has some of them.
+        let begins = (self.credit.len() as f64 * GOLDEN_RATIO).fract();
+        let process = (planned.entry.clone(), planned.process);
+        let credit = self.credit.entry(process).or_insert(begins);
+        *credit += share;
+        let is_made = !self.is_over && *credit >= 1.0;
+        *credit -= f64::from(u8::from(is_made));
         is_made
     }
 
@@ -255,6 +262,18 @@ mod tests {
         let made = &made(rule(None), &["w"], look)[0];
         let of = |entry: &str| made.iter().filter(|(e, _)| e == entry).count();
         // Four rounds of all; then one window in four rounds.
-        assert_eq!((of("a"), of("b")), (10, 40));
+        assert_eq!((of("a"), of("b")), (16, 40));
+    }
+
+    #[test]
+    fn entries_that_sit_out_rounds_do_so_in_turn() {
+        let shares: BTreeMap<String, f64> = [("a".to_owned(), 0.5), ("b".to_owned(), 0.5)].into();
+        let look = |_| Interim { is_clear: false, shares: shares.clone() };
+        let made = &made(rule(None), &["w"], look)[0];
+        let in_round = |number| made.iter().filter(|(_, round)| *round == number).count();
+        assert_eq!(
+            (1..=20).map(in_round).collect::<Vec<_>>(),
+            [[4; 4].as_slice(), &[2; 16]].concat()
+        );
     }
 }

@@ -5,7 +5,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::Question;
 use super::finding::{Estimate, Pair, Range, Spread};
 use super::noise::Noise;
-use super::own::{OwnError, shared};
+use super::own::{OwnError, Round, shared};
 use super::process::{self, Means};
 use super::reactions::{Uncertain, longer, reactions};
 use super::reference::{Adjusted, Slopes, Unadjusted};
@@ -265,15 +265,13 @@ impl Model {
     }
 }
 
-/// The level of each round: its windows without the means of their entries.
-fn rounds(windows: &Windows, noise: &Noise, means: &Means) -> Vec<f64> {
-    let mut sums = vec![(0.0, 0.0); windows.rounds];
+/// The windows of each round, without the means of their entries.
+fn rounds(windows: &Windows, noise: &Noise, means: &Means) -> Vec<Round> {
+    let mut rounds = vec![Round::default(); windows.rounds];
     for (window, value) in windows.list.iter().zip(&noise.values) {
-        let (sum, count) = &mut sums[window.round];
-        *sum += value - means.list[window.entry];
-        *count += 1.0;
+        rounds[window.round].add(value - means.list[window.entry]);
     }
-    sums.iter().map(|(sum, count)| sum / count).collect()
+    rounds
 }
 
 /// Half of each entry's comparison interval: the sum of two is as near as possible to half of the pair's.

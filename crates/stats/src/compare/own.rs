@@ -40,11 +40,26 @@ impl OwnError {
     }
 }
 
+/// What the windows of a round have in common.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Round {
+    /// Sum over its windows.
+    pub sum: f64,
+    pub windows: f64,
+}
+
+impl Round {
+    pub fn add(&mut self, value: f64) {
+        self.sum += value;
+        self.windows += 1.0;
+    }
+}
+
 /// The error of the mean of a run's rounds, which all its entries share: the method of batch means (R. W. Conway, *Some
-/// Tactical Problems in Digital Simulation*, Management Science 10, 1963). `rounds` has the effects of the rounds, in order.
-/// `None` with fewer than two batches.
-pub(super) fn shared(rounds: &[f64]) -> Option<OwnError> {
-    let batches: Vec<f64> = means(rounds).collect();
+/// Tactical Problems in Digital Simulation*, Management Science 10, 1963). `rounds` is in order of time. `None` with fewer
+/// than two batches.
+pub(super) fn shared(rounds: &[Round]) -> Option<OwnError> {
+    let batches = means(rounds);
     let freedom = batches.len().checked_sub(1).filter(|freedom| *freedom > 0)? as f64;
     let correlation = neighbours(&batches).min(MAX_CORRELATION);
     let variance = squares(&batches) / freedom / batches.len() as f64;
@@ -66,14 +81,21 @@ pub(super) fn batches(rounds: usize) -> usize {
     (rounds / BATCH).max(rounds.min(BATCHES))
 }
 
-/// Means of neighbouring rounds.
-fn means(rounds: &[f64]) -> impl Iterator<Item = f64> {
-    let number = batches(rounds.len());
-    let ends = move |at: usize| at * rounds.len() / number;
-    (0..number).map(move |at| {
-        let own = &rounds[ends(at)..ends(at + 1)];
-        own.iter().sum::<f64>() / own.len() as f64
-    })
+/// Means of neighbouring rounds, over about as many windows each: a round of few windows is mostly the noise of theirs.
+fn means(rounds: &[Round]) -> Vec<f64> {
+    let all: f64 = rounds.iter().map(|round| round.windows).sum();
+    let full = rounds.iter().map(|round| round.windows).fold(1.0, f64::max);
+    let number = batches((all / full).round() as usize);
+    let mut batches = vec![Round::default(); number];
+    let mut before = 0.0;
+    for round in rounds {
+        let middle = before + round.windows / 2.0;
+        let batch = &mut batches[(middle / all * number as f64) as usize];
+        batch.sum += round.sum;
+        batch.windows += round.windows;
+        before += round.windows;
+    }
+    batches.iter().filter(|it| it.windows > 0.0).map(|it| it.sum / it.windows).collect()
 }
 
 /// Correlation of neighbours, at least 0. The estimate is too low by 1 / their number on average, which is added (M. G.
@@ -89,9 +111,13 @@ fn neighbours(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
+    fn rounds(levels: &[f64]) -> Vec<Round> {
+        levels.iter().map(|level| Round { sum: *level, windows: 1.0 }).collect()
+    }
+
     #[test]
     fn batches_are_of_four_rounds_at_least_if_there_are_many() {
-        let of = |rounds: &[f64]| means(rounds).collect::<Vec<f64>>();
+        let of = |levels: &[f64]| means(&rounds(levels));
         assert_eq!(of(&[1.0, 2.0, 3.0]), [1.0, 2.0, 3.0]);
         let sixteen: Vec<f64> = (0..16).map(f64::from).collect();
         assert_eq!(of(&sixteen), [0.5, 2.5, 4.5, 6.5, 8.5, 10.5, 12.5, 14.5]);
@@ -101,18 +127,26 @@ mod tests {
     }
 
     #[test]
+    fn rounds_of_few_windows_count_as_little() {
+        let full = |level: f64| Round { sum: 12.0 * level, windows: 12.0 };
+        let single = |level: f64| Round { sum: level, windows: 1.0 };
+        let means = means(&[full(1.0), single(14.0), single(-12.0), full(3.0)]);
+        assert_eq!(means, [26.0 / 13.0, 24.0 / 13.0]);
+    }
+
+    #[test]
     fn the_error_of_a_mean_is_that_of_its_batches() {
         // Squares 2, products of neighbours -1 + 0 + 0.
-        let OwnError { variance, freedom } = shared(&[0.0, 2.0, 1.0, 1.0]).unwrap();
+        let OwnError { variance, freedom } = shared(&rounds(&[0.0, 2.0, 1.0, 1.0])).unwrap();
         assert!((variance - 2.0 / 3.0 / 4.0).abs() < 1e-12);
         assert!((freedom - 3.0).abs() < 1e-12);
-        assert!(shared(&[0.0]).is_none());
+        assert!(shared(&rounds(&[0.0])).is_none() && shared(&[]).is_none());
     }
 
     #[test]
     fn neighbours_that_are_alike_count_as_fewer() {
         // Squares 4, products of neighbours 1 - 1 + 1, and a quarter for the bias: 0.5, so three times the variance.
-        let OwnError { variance, freedom } = shared(&[1.0, 1.0, -1.0, -1.0]).unwrap();
+        let OwnError { variance, freedom } = shared(&rounds(&[1.0, 1.0, -1.0, -1.0])).unwrap();
         assert!((variance - 3.0 * 4.0 / 3.0 / 4.0).abs() < 1e-12);
         assert!((freedom - 1.8).abs() < 1e-12);
     }

@@ -3,7 +3,7 @@
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 use super::noise::Noise;
-use super::own::{OwnError, shared};
+use super::own::{self, OwnError, shared};
 use super::reactions::Uncertain;
 use super::two_way::{Cell, TwoWay, dot, inverse};
 use super::windows::Windows;
@@ -217,15 +217,13 @@ pub(super) fn usual(windows: &Windows) -> Option<f64> {
     complete(windows).map(|references| mean(&references))
 }
 
-/// The mean reading of each round.
-fn by_round(windows: &Windows, references: &[f64]) -> Vec<f64> {
-    let mut sums = vec![(0.0, 0.0); windows.rounds];
+/// The readings of each round.
+fn by_round(windows: &Windows, references: &[f64]) -> Vec<own::Round> {
+    let mut rounds = vec![own::Round::default(); windows.rounds];
     for (window, reading) in windows.list.iter().zip(references) {
-        let (sum, count) = &mut sums[window.round];
-        *sum += reading;
-        *count += 1.0;
+        rounds[window.round].add(*reading);
     }
-    sums.iter().map(|(sum, count)| sum / count).collect()
+    rounds
 }
 
 fn mean(values: &[f64]) -> f64 {
