@@ -25,7 +25,7 @@ bench-client: setup ## Compare rpcbench's own client with h2load, ghz, wrk and t
 
 bench-peers: bench-client
 
-resolution: setup ## Measure the smallest detectable difference on this machine (docs/evidence.md): 20 minutes
+resolution: setup ## Measure the smallest detectable difference on this machine (docs/evidence.md): half an hour
 	cargo build --release --locked --package rpcbench --package rpcbench-testkit --package rpcbench-bench
 	$(CARGO_TARGET_DIR)/release/rpcbench-bench resolution --programs $(CARGO_TARGET_DIR)/release $(ARGS)
 

@@ -27,10 +27,9 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// `base` has equal entries, one of which is compared with the costlier entry. `None` if `new` has no known design.
-    pub fn of(base: (&str, &Run), new: (&str, &Run)) -> Option<Self> {
-        let design = Design::of(&new.1.header.plan)?;
-        let (renamed, changed) = match design.spec().costlier {
+    /// `base` has equal entries, one of which is compared with the costlier entry. `None` if no entry of `base` is missing in `new`.
+    pub fn of(base: (&str, &Run), new: (&str, &Run), design: Design) -> Option<Self> {
+        let (renamed, changed) = match design.costlier() {
             Some(costlier) => {
                 let earlier = missing(base.1, new.1)?;
                 (renamed(new.1, costlier, &earlier), Some(earlier))
@@ -42,10 +41,10 @@ impl Compared {
     }
 
     /// Compares the new build in a run with the old one. `None` without builds.
-    pub fn builds(name: &str, run: &Run) -> Option<Self> {
+    pub fn builds(name: &str, design: Design, run: &Run) -> Option<Self> {
         let found = changes_of_builds(run, &CompareOptions::default())?;
         let changed = found.rows.first().map(|row| row.entry.clone());
-        Some(Self::judged(Design::Builds5, BUILD, name, &found, changed.as_deref()))
+        Some(Self::judged(design, BUILD, name, &found, changed.as_deref()))
     }
 
     /// `changed` is the entry that became costlier.

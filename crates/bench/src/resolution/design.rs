@@ -3,99 +3,144 @@
 use std::fmt;
 use std::path::Path;
 
-use rpcbench_record::Plan;
-
-/// The entry that is equal in all runs.
-const HONEST: &str = "testkit-liar@honest";
+use super::trees::Trees;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Design {
-    /// Six equal entries.
+    /// The servers that `rpcbench run` takes without names.
+    Bench,
+    /// Six servers that warm up fast.
+    Bench6,
+    /// Three servers, each listed twice.
+    EqualReal,
+    /// Two builds of a server; calls of the new one cost 5 % more.
+    Known5,
+    /// The same with 10 %, in a short run.
+    Known10,
+    /// Six equal entries of the testkit.
     Equal,
-    /// Six entries; calls of one cost 5 % more CPU time.
+    /// Six entries of the testkit; calls of one cost 5 % more CPU time.
     Costlier5,
-    /// Six entries; calls of one cost 10 % more, and the run is short.
+    /// The same with 10 %, in a short run.
     Costlier10,
-    /// Two builds of an entry; calls of the new one cost 5 % more.
+    /// Two builds of an entry of the testkit; calls of the new one cost 5 % more.
     Builds5,
 }
 
-pub const DESIGNS: [Design; 4] =
-    [Design::Equal, Design::Costlier5, Design::Costlier10, Design::Builds5];
+/// Designs of real servers.
+pub const REAL: [Design; 5] =
+    [Design::Bench, Design::Bench6, Design::EqualReal, Design::Known5, Design::Known10];
 
-/// Folders that have `servers/`.
-#[derive(Clone, Copy, Debug)]
-pub struct Trees<'a> {
-    /// With all of the testkit's servers.
-    pub testkit: &'a Path,
-    /// With a server whose calls cost 5 % more.
-    pub costlier_5: &'a Path,
+pub const DESIGNS: [Design; 9] = [
+    Design::Bench,
+    Design::Bench6,
+    Design::EqualReal,
+    Design::Known5,
+    Design::Known10,
+    Design::Equal,
+    Design::Costlier5,
+    Design::Costlier10,
+    Design::Builds5,
+];
+
+/// What makes a run right, besides calling no equal entries different.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Goal {
+    /// All entries are ranked, and it sees differences of this share.
+    Sees(f64),
+    /// All entries are ranked.
+    Ranks,
+    /// The costlier entry, with this name in the record, is slower than another.
+    Finds(&'static str),
+}
+
+/// A build in which each call costs more CPU time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Costlier {
+    /// Of a real server, by this many percent.
+    Real(u32),
+    /// Of the testkit's, by 5 %.
+    Testkit,
 }
 
 pub struct Spec {
-    /// `equal`, `costlier-5`, `costlier-10`, `builds-5`.
+    /// `bench`, `equal-real`: its argument and the folder of its runs.
     pub name: &'static str,
-    pub equals: usize,
-    /// The name of the costlier entry in the record.
-    pub costlier: Option<&'static str>,
+    /// As arguments. Empty: rpcbench's choice.
+    pub servers: &'static [&'static str],
+    /// Compares this build with the current one.
+    pub build: Option<Costlier>,
     max_time: &'static str,
-    /// The share of the runs that must be right.
+    pub goal: Goal,
+    /// The share of the runs that must be right; of `equal-real`, the share of the pairs.
     pub bar: f64,
 }
+
+const FAST: [&str; 6] =
+    ["cpp-grpc", "go-grpc", "go-net-http", "go-thrift", "rust-axum", "rust-tonic"];
+const DOUBLES: [&str; 6] =
+    ["cpp-grpc", "cpp-grpc", "go-grpc", "go-grpc", "rust-tonic", "rust-tonic"];
+const HONEST: &str = "testkit-liar@honest";
+const COSTLIER_5: &str = "testkit-liar@costlier";
+const COSTLIER_10: &str = "testkit-liar@costlier-10";
+const NEW: &str = "testkit-liar@honest#new";
+const NEW_REAL: &str = "go-grpc#new";
 
 impl Design {
     #[rustfmt::skip]
     pub fn spec(self) -> Spec {
         match self {
-            Self::Equal => Spec { name: "equal", equals: 6, costlier: None, max_time: "6m", bar: 0.9 },
-            Self::Costlier5 => Spec { name: "costlier-5", equals: 5, costlier: Some("testkit-liar@costlier"), max_time: "6m", bar: 0.8 },
-            Self::Costlier10 => Spec { name: "costlier-10", equals: 5, costlier: Some("testkit-liar@costlier-10"), max_time: "2m", bar: 0.8 },
-            Self::Builds5 => Spec { name: "builds-5", equals: 1, costlier: Some("testkit-liar@honest#new"), max_time: "6m", bar: 0.8 },
+            Self::Bench => Spec { name: "bench", servers: &[], build: None, max_time: "6m", goal: Goal::Sees(0.07), bar: 0.8 },
+            Self::Bench6 => Spec { name: "bench-6", servers: &FAST, build: None, max_time: "6m", goal: Goal::Sees(0.04), bar: 0.8 },
+            Self::EqualReal => Spec { name: "equal-real", servers: &DOUBLES, build: None, max_time: "6m", goal: Goal::Ranks, bar: 0.95 },
+            Self::Known5 => Spec { name: "known-real-5", servers: &["go-grpc"], build: Some(Costlier::Real(5)), max_time: "6m", goal: Goal::Finds(NEW_REAL), bar: 0.8 },
+            Self::Known10 => Spec { name: "known-real-10", servers: &["go-grpc"], build: Some(Costlier::Real(10)), max_time: "2m", goal: Goal::Finds(NEW_REAL), bar: 0.8 },
+            Self::Equal => Spec { name: "equal", servers: &[HONEST; 6], build: None, max_time: "6m", goal: Goal::Ranks, bar: 0.9 },
+            Self::Costlier5 => Spec { name: "costlier-5", servers: &[HONEST, HONEST, COSTLIER_5, HONEST, HONEST, HONEST], build: None, max_time: "6m", goal: Goal::Finds(COSTLIER_5), bar: 0.8 },
+            Self::Costlier10 => Spec { name: "costlier-10", servers: &[HONEST, HONEST, COSTLIER_10, HONEST, HONEST, HONEST], build: None, max_time: "2m", goal: Goal::Finds(COSTLIER_10), bar: 0.8 },
+            Self::Builds5 => Spec { name: "builds-5", servers: &[HONEST], build: Some(Costlier::Testkit), max_time: "6m", goal: Goal::Finds(NEW), bar: 0.8 },
         }
     }
 
-    pub fn entries(self) -> usize {
-        self.spec().equals + self.spec().costlier.iter().count()
+    pub fn is_real(self) -> bool {
+        REAL.contains(&self)
+    }
+
+    /// The name of the costlier entry in the record.
+    pub fn costlier(self) -> Option<&'static str> {
+        match self.spec().goal {
+            Goal::Finds(entry) => Some(entry),
+            Goal::Sees(_) | Goal::Ranks => None,
+        }
     }
 
     /// The arguments of rpcbench, without the suite and the folder for results.
-    pub fn arguments(self, trees: Trees<'_>) -> Vec<&Path> {
-        let mut words = vec!["--root".as_ref(), trees.testkit];
-        if self == Self::Builds5 {
-            words.extend(["compare", "--build"].map(Path::new));
-            words.extend([trees.testkit, "--build".as_ref(), trees.costlier_5, HONEST.as_ref()]);
-        } else {
-            let mut entries = vec![HONEST; self.spec().equals];
-            if let Some(costlier) = self.spec().costlier {
-                entries.insert(entries.len() / 2, costlier);
+    pub fn arguments<'a>(self, trees: &'a Trees) -> Vec<&'a Path> {
+        let Spec { servers, build, max_time, .. } = self.spec();
+        let root = if self.is_real() { trees.real.as_path() } else { &trees.testkit };
+        let mut words = vec!["--root".as_ref(), root];
+        match build {
+            None => words.push("run".as_ref()),
+            Some(costlier) => {
+                words.extend(["compare", "--build"].map(Path::new));
+                words.extend([root, "--build".as_ref(), trees.costlier(costlier)]);
             }
-            words.push("run".as_ref());
-            words.extend(entries.into_iter().map(Path::new));
         }
-        words.extend(["--max-time", self.spec().max_time].map(Path::new));
+        words.extend(servers.iter().map(Path::new));
+        words.extend(["--max-time", max_time].map(Path::new));
         words
     }
 
-    /// The kind of a run. `None` for any other run.
-    pub fn of(plan: &Plan) -> Option<Self> {
-        let entries: Vec<&str> = plan.servers.iter().map(|it| it.entry.as_str()).collect();
-        DESIGNS.into_iter().find(|design| design.has(&entries))
-    }
-
-    fn has(self, entries: &[&str]) -> bool {
-        let is_costlier = |entry: &&&str| self.spec().costlier == Some(**entry);
-        let is_equal = |entry: &&&str| entry.split('#').next() == Some(HONEST);
-        let equals = entries.iter().filter(|it| !is_costlier(it)).filter(is_equal).count();
-        let costlier = entries.iter().filter(is_costlier).count();
-        entries.len() == self.entries()
-            && equals == self.spec().equals
-            && equals + costlier == self.entries()
-    }
-
-    /// The share of the comparisons that must be right. `None`: the change is too small for two runs.
+    /// The share of the comparisons with the last `equal` run that must be right. `None`: the change is too small for two runs,
+    /// or there are no such comparisons.
     pub fn bar_compared(self) -> Option<f64> {
-        (self != Self::Costlier5).then(|| self.spec().bar)
+        (!self.is_real() && self != Self::Costlier5).then(|| self.spec().bar)
     }
+}
+
+/// Whether two entries are the same server: `go-grpc` and `go-grpc#2`.
+pub fn are_doubles(one: &str, other: &str) -> bool {
+    one.split('#').next() == other.split('#').next()
 }
 
 impl fmt::Display for Design {

@@ -1,9 +1,9 @@
 //! Judges what a run reports.
 
 use rpcbench_record::Run;
-use rpcbench_report::{Pair, Summary, Table, summary};
+use rpcbench_report::{Pair, Summary, summary};
 
-use super::design::Design;
+use super::design::{Design, Goal, are_doubles};
 use super::noise::{Noise, noise};
 
 #[derive(Clone, Debug)]
@@ -16,7 +16,9 @@ pub struct Judged {
     /// Length of the run including builds and checks, seconds. `None` if it has not ended.
     pub seconds: Option<f64>,
     pub unranked: usize,
-    /// Pairs of equal entries that are reported as different.
+    /// Pairs of equal entries.
+    pub equal_pairs: usize,
+    /// Of these, pairs that are reported as different; and those in which the costlier entry is reported as faster.
     pub wrong: usize,
     /// Entries than which the costlier one is reported as slower.
     pub found: usize,
@@ -27,34 +29,45 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Judges the run in the folder `name`. `None` if it has no known design or nothing was measured.
-    pub fn of(name: &str, run: &Run) -> Option<Self> {
-        let design = Design::of(&run.header.plan)?;
+    /// Judges the run in the folder `name`. `None` if nothing was measured.
+    pub fn of(name: &str, design: Design, run: &Run) -> Option<Self> {
         let Summary { tables, .. } = summary(run);
         let table = tables.first()?;
-        let pairs = table.standings.as_ref().map_or(&[][..], |it| &it.pairs);
-        let counts = counts(pairs, design);
+        let standings = table.standings.as_ref();
+        let counts = counts(standings.map_or(&[][..], |it| &it.pairs), design);
         let ended = run.finished.map(|at| at.duration_since(run.header.started).as_secs_f64());
         Some(Self {
             design,
             name: name.to_owned(),
-            processes: table.standings.as_ref().map_or(0, |it| it.processes),
+            processes: standings.map_or(0, |it| it.processes),
             seconds: ended,
-            unranked: design.entries() - ranked(table),
+            unranked: table.rows.iter().filter(|row| row.place.is_none()).count(),
+            equal_pairs: counts.equal,
             wrong: counts.wrong,
             found: counts.found,
-            resolution: table.standings.as_ref().and_then(|it| it.resolution),
+            resolution: standings.and_then(|it| it.resolution),
             noise: noise(run, &table.workload),
         })
     }
 
-    /// True if the run reports no difference between equal entries, and ranks all of them or finds the costlier one.
+    /// True if the run reports no difference between equal entries, and reaches its goal.
     pub fn is_right(&self) -> bool {
         self.wrong == 0
-            && match self.design {
-                Design::Equal => self.unranked == 0,
-                Design::Costlier5 | Design::Costlier10 | Design::Builds5 => self.found > 0,
+            && match self.design.spec().goal {
+                Goal::Sees(share) => {
+                    self.unranked == 0 && self.resolution.is_some_and(|least| least <= share)
+                }
+                Goal::Ranks => self.unranked == 0,
+                Goal::Finds(_) => self.found > 0,
             }
+    }
+
+    /// What its score counts: of `equal-real` the pairs of equal entries, else the run.
+    pub fn score(&self) -> (usize, usize) {
+        match self.design {
+            Design::EqualReal => (self.equal_pairs - self.wrong, self.equal_pairs),
+            _ => (usize::from(self.is_right()), 1),
+        }
     }
 }
 
@@ -67,9 +80,9 @@ pub struct Score {
 }
 
 impl Score {
-    pub fn of(right: impl Iterator<Item = bool>, bar: f64) -> Option<Self> {
-        let right: Vec<bool> = right.collect();
-        let (right, all) = (right.iter().filter(|it| **it).count(), right.len());
+    /// Of counts of what is right and of all. `None` without any.
+    pub fn of(counts: impl Iterator<Item = (usize, usize)>, bar: f64) -> Option<Self> {
+        let (right, all) = counts.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
         (all > 0).then_some(Self { right, all, bar })
     }
 
@@ -78,24 +91,25 @@ impl Score {
     }
 }
 
-fn ranked(table: &Table) -> usize {
-    table.rows.iter().filter(|row| row.place.is_some()).count()
-}
-
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Counts {
+    equal: usize,
     wrong: usize,
     found: usize,
 }
 
 fn counts(pairs: &[Pair], design: Design) -> Counts {
     let mut counts = Counts::default();
-    for pair in pairs.iter().filter(|pair| pair.is_decided()) {
-        let is_costlier = |entry: &str| design.spec().costlier == Some(entry);
+    let is_costlier = |entry: &str| design.costlier() == Some(entry);
+    for pair in pairs {
+        let has_costlier = is_costlier(&pair.first) || is_costlier(&pair.second);
+        let is_equal = !has_costlier && are_doubles(&pair.first, &pair.second);
         let slower = if pair.finding.is_faster() { &pair.second } else { &pair.first };
-        match (is_costlier(&pair.first) || is_costlier(&pair.second), is_costlier(slower)) {
-            (true, true) => counts.found += 1,
-            _ => counts.wrong += 1,
+        let is_found = has_costlier && is_costlier(slower);
+        counts.equal += usize::from(is_equal);
+        if pair.is_decided() {
+            counts.found += usize::from(is_found);
+            counts.wrong += usize::from(is_equal || has_costlier && !is_found);
         }
     }
     counts
@@ -123,7 +137,25 @@ mod tests {
             pair("honest", "honest#3", Finding::Open),
             pair("honest", "honest#4", Finding::Slower),
         ];
-        assert_eq!(counts(&pairs, Design::Costlier5), Counts { wrong: 2, found: 3 });
-        assert_eq!(counts(&pairs[4..], Design::Equal), Counts { wrong: 1, found: 0 });
+        assert_eq!(counts(&pairs, Design::Costlier5), Counts { equal: 3, wrong: 2, found: 3 });
+        assert_eq!(counts(&pairs[4..], Design::Equal), Counts { equal: 3, wrong: 1, found: 0 });
+    }
+
+    #[test]
+    fn of_real_servers_only_doubles_are_equal() {
+        let pair = |first: &str, second: &str, finding| Pair {
+            first: first.to_owned(),
+            second: second.to_owned(),
+            ..pair("", "", finding)
+        };
+        let pairs = [
+            pair("go-grpc", "go-grpc#2", Finding::Slower),
+            pair("rust-tonic", "rust-tonic#2", Finding::Equal),
+            pair("rust-tonic", "go-grpc", Finding::Faster),
+        ];
+        let doubles = counts(&pairs, Design::EqualReal);
+        assert_eq!(doubles, Counts { equal: 2, wrong: 1, found: 0 });
+        let builds = [pair("go-grpc#old", "go-grpc#new", Finding::Faster)];
+        assert_eq!(counts(&builds, Design::Known5), Counts { equal: 0, wrong: 0, found: 1 });
     }
 }

@@ -1,8 +1,10 @@
-//! Measures which differences runs detect on this machine, with real runs of servers whose differences are known.
+//! Measures which differences runs detect on this machine, by runs of real servers and of the testkit's, whose differences are
+//! known.
 //!
-//! `design` says what is run and what must be found, `judge` judges a run, `change` a comparison of two, `noise` says what
-//! each part of the model removes, and `render` prints tables.
+//! `design` says what is run and what must be found, `trees` makes costlier builds, `judge` judges a run, `change` a comparison
+//! of two, `alone` servers in a table and alone, `noise` says what each part of the model removes, and `render` prints tables.
 
+mod alone;
 mod change;
 mod design;
 mod judge;
@@ -11,31 +13,36 @@ mod render;
 mod results;
 #[cfg(test)]
 mod tests;
+mod trees;
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Context as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::table::Style;
-use design::{DESIGNS, Design, Trees};
+use design::{DESIGNS, Design, REAL};
 use render::render;
-use results::Results;
+use results::{Results, alone_in, folder_of, folders};
+use trees::Trees;
 
-/// Measures which differences runs detect on this machine, with servers that are equal or of which one is costlier
+/// Measures which differences runs detect on this machine, with servers whose differences are known
 ///
-/// Results accumulate: each call adds runs to the folder and judges all of them.
+/// Results accumulate: each call adds runs to the folder and judges all of them. A run takes two to six minutes.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Only this kind of run; may be repeated [default: all]
+    /// Only this kind of run; may be repeated [default: those of real servers]
     #[arg(long = "design", value_name = "DESIGN", value_delimiter = ',', value_parser = design())]
     designs: Vec<Design>,
     /// Runs of each kind to add; 0 judges existing ones
     #[arg(long, value_name = "N", default_value_t = 1)]
     runs: u32,
+    /// After a run of `bench`, also load each of its servers alone, without a break
+    #[arg(long)]
+    alone: bool,
     /// How the tables are printed
     #[arg(long, default_value = "text")]
     format: Style,
@@ -45,9 +52,12 @@ pub struct Arguments {
     /// Folder with rpcbench and rpcbench-testkit
     #[arg(long, value_name = "DIR", default_value = "target/release")]
     programs: PathBuf,
+    /// Folder with the real servers
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    root: PathBuf,
     /// Folder with the testkit's servers
     #[arg(long, value_name = "DIR", default_value = "crates/testkit/root")]
-    root: PathBuf,
+    testkit: PathBuf,
     /// Folder with a build of them whose calls cost 5 % more
     #[arg(long, value_name = "DIR", default_value = "crates/testkit/costlier-5")]
     costlier_5: PathBuf,
@@ -65,7 +75,7 @@ fn design() -> impl TypedValueParser<Value = Design> {
 
 /// The tables, and whether every bar is met.
 pub fn run(arguments: &Arguments) -> anyhow::Result<(String, bool)> {
-    let designs = if arguments.designs.is_empty() { &DESIGNS[..] } else { &arguments.designs };
+    let designs = if arguments.designs.is_empty() { &REAL[..] } else { &arguments.designs };
     for _ in 0..arguments.runs {
         for design in designs {
             measure(arguments, *design)?;
@@ -77,15 +87,37 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<(String, bool)> {
 
 /// Makes one run. Its progress goes to stderr.
 fn measure(arguments: &Arguments, design: Design) -> anyhow::Result<()> {
+    let trees = Trees {
+        real: arguments.root.clone(),
+        testkit: arguments.testkit.clone(),
+        costlier_testkit: arguments.costlier_5.clone(),
+        made: ["costlier-5", "costlier-10"].map(|name| arguments.results.join(name)),
+    };
+    trees.make(design)?;
+    let folder = folder_of(&arguments.results, design);
+    rpcbench(arguments, &design.arguments(&trees), &folder)?;
+    if arguments.alone && design == Design::Bench {
+        let bench = folders(&folder)?.pop().context("no run was recorded")?;
+        let name = bench.file_name().context("a run without a name")?;
+        for entry in alone::levels(&rpcbench_record::read(&bench)?).keys() {
+            let mut words = vec!["--root".as_ref(), trees.real.as_path(), "run".as_ref()];
+            words.push(entry.as_ref());
+            words.extend(alone::WINDOW.map(Path::new));
+            rpcbench(arguments, &words, &alone_in(&arguments.results).join(name))?;
+        }
+    }
+    Ok(())
+}
+
+fn rpcbench(arguments: &Arguments, words: &[&Path], results: &Path) -> anyhow::Result<()> {
     let program = arguments.programs.join("rpcbench");
     let mut command = Command::new(&program);
-    let trees = Trees { testkit: &arguments.root, costlier_5: &arguments.costlier_5 };
     command
-        .args(design.arguments(trees))
+        .args(words)
         .arg("--suite")
         .arg(&arguments.suite)
         .arg("--results")
-        .arg(&arguments.results)
+        .arg(results)
         .env("RPCBENCH_TESTKIT", fs::canonicalize(arguments.programs.join("rpcbench-testkit"))?)
         .stdout(io::stderr());
     let status = command.status().with_context(|| program.display().to_string())?;

@@ -3,8 +3,9 @@
 use comfy_table::Table;
 use rpcbench_stats::median;
 
+use super::alone::{Alone, BAR};
 use super::change::Compared;
-use super::design::{DESIGNS, Design};
+use super::design::{DESIGNS, Design, Goal};
 use super::judge::{Judged, Score};
 use super::noise::Noise;
 use super::results::Results;
@@ -41,16 +42,25 @@ const NOISE: [&str; 7] = [
     "by all three",
 ];
 
-/// A line for each run and each comparison, the score of each design, and the noise.
+const ALONE: [&str; 4] = ["server", "runs", "in the table / alone", "met"];
+
+/// A line for each run and each comparison, the score of each design, servers alone, and the noise.
 pub fn render(results: &Results, style: Style) -> String {
-    let Results { runs, compared } = results;
+    let Results { runs, compared, alone } = results;
     let scores = |of: &dyn Fn(Design) -> Option<Score>| -> String {
         DESIGNS.into_iter().filter_map(|design| Some(verdict(design, of(design)?))).collect()
     };
     let noise = DESIGNS.iter().filter_map(|it| noise_cells(runs, *it));
-    [
+    let sections = [
         section("Runs", &table(&RUNS, 2..9, runs.iter().map(run_cells), style)),
         scores(&|design| results.score(design)),
+        section(
+            &format!(
+                "In the table, relative to one load without a break right after it, median of the runs; the bar is {:.0} %",
+                BAR * 100.0
+            ),
+            &table(&ALONE, 1..3, alone.iter().map(alone_cells), style),
+        ),
         section(
             "Comparisons by rpcbench compare: with the last run of equal entries, and of new builds with old ones",
             &table(&COMPARED, 3..8, compared.iter().map(compared_cells), style),
@@ -60,18 +70,28 @@ pub fn render(results: &Results, style: Style) -> String {
             "Standard deviation of windows, median of the runs",
             &table(&NOISE, 1..7, noise, style),
         ),
-    ]
-    .join("\n")
+    ];
+    sections.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
+/// Nothing for a table without rows.
 fn section(title: &str, table: &Table) -> String {
-    format!("{title}:\n\n{table}\n")
+    if table.is_empty() { String::new() } else { format!("{title}:\n\n{table}\n") }
+}
+
+fn alone_cells(alone: &Alone) -> [String; 4] {
+    [
+        alone.entry.clone(),
+        alone.ratios.len().to_string(),
+        alone.median().map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.3}")),
+        yes_or_no(alone.is_met()).to_owned(),
+    ]
 }
 
 fn run_cells(run: &Judged) -> [String; 9] {
-    let found = match run.design {
-        Design::Equal => String::new(),
-        costlier => format!("{} of {}", run.found, costlier.spec().equals),
+    let found = match run.design.spec().goal {
+        Goal::Finds(_) => run.found.to_string(),
+        Goal::Sees(_) | Goal::Ranks => String::new(),
     };
     [
         run.design.to_string(),
@@ -79,7 +99,7 @@ fn run_cells(run: &Judged) -> [String; 9] {
         run.seconds.map_or_else(|| "unfinished".to_owned(), |it| format!("{it:.0} s")),
         run.processes.to_string(),
         run.unranked.to_string(),
-        run.wrong.to_string(),
+        format!("{} of {}", run.wrong, run.equal_pairs),
         found,
         percent(run.resolution),
         yes_or_no(run.is_right()).to_owned(),
@@ -144,6 +164,7 @@ mod tests {
             processes: 9,
             seconds: Some(371.4),
             unranked: 0,
+            equal_pairs: 15,
             wrong,
             found,
             resolution: Some(0.0312),
@@ -183,6 +204,11 @@ mod tests {
             compared(Design::Costlier10, Some(true), 1),
             Compared { resolution: None, ..compared(Design::Costlier5, Some(false), 0) },
         ];
-        insta::assert_snapshot!(render(&Results { runs, compared }, Style::Markdown));
+        let of = |entry: &str, ratios: &[f64]| Alone {
+            entry: entry.to_owned(),
+            ratios: ratios.to_vec(),
+        };
+        let alone = vec![of("go-grpc", &[0.99, 1.04, 1.02]), of("java-grpc", &[0.95, 1.01, 0.96])];
+        insta::assert_snapshot!(render(&Results { runs, compared, alone }, Style::Markdown));
     }
 }

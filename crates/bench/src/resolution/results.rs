@@ -1,11 +1,13 @@
 //! Judges all runs in a folder.
 
 use std::fs;
-use std::path::Path;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use rpcbench_record::Run;
 
+use super::alone::{self, Alone};
 use super::change::Compared;
 use super::design::{DESIGNS, Design};
 use super::judge::{Judged, Score};
@@ -14,55 +16,92 @@ use super::judge::{Judged, Score};
 /// new build with the old one.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
-    /// Oldest first.
+    /// By design, oldest first.
     pub runs: Vec<Judged>,
-    /// In the same order, from the first `equal` run on.
+    /// Of the testkit's servers and of builds, in the same order.
     pub compared: Vec<Compared>,
+    /// Servers in tables and alone.
+    pub alone: Vec<Alone>,
+}
+
+/// Where a design's runs are.
+pub fn folder_of(results: &Path, design: Design) -> PathBuf {
+    results.join(design.spec().name)
+}
+
+/// Where runs of single servers are, in a folder for each run of [`Design::Bench`].
+pub fn alone_in(results: &Path) -> PathBuf {
+    results.join("alone")
+}
+
+/// The folders of runs in a folder, oldest first. None if there is no such folder.
+pub fn folders(of: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(of) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.with_context(|| of.display().to_string())?,
+    };
+    let entries = entries.map(|it| Ok(it?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    let mut runs: Vec<PathBuf> =
+        entries.into_iter().filter(|it| it.join("run.json").is_file()).collect();
+    runs.sort();
+    Ok(runs)
+}
+
+fn name(folder: &Path) -> String {
+    folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The runs in a folder with their names, oldest first.
+fn read(folder: &Path) -> anyhow::Result<Vec<(String, Run)>> {
+    let runs = folders(folder)?.into_iter();
+    runs.map(|run| Ok((name(&run), rpcbench_record::read(&run)?))).collect()
 }
 
 impl Results {
-    /// Reads a folder. Runs without a known design are left out.
-    pub fn read(folder: &Path) -> anyhow::Result<Self> {
-        let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
-        let mut folders = entries.collect::<Result<Vec<_>, _>>()?;
-        folders.retain(|folder| folder.path().join("run.json").is_file());
-        folders.sort_by_key(fs::DirEntry::file_name);
-        let (mut results, mut base) = (Self::default(), None);
-        for folder in folders {
-            let name = folder.file_name().to_string_lossy().into_owned();
-            results.add(name, rpcbench_record::read(&folder.path())?, &mut base);
+    pub fn read(from: &Path) -> anyhow::Result<Self> {
+        let mut results = Self::default();
+        let equal = read(&folder_of(from, Design::Equal))?;
+        for design in DESIGNS {
+            let runs = read(&folder_of(from, design))?;
+            for (name, run) in &runs {
+                results.add(name, design, run, &equal);
+            }
+            if design == Design::Bench {
+                results.alone = alone::compare(&runs, &alone_in(from))?;
+            }
         }
         Ok(results)
     }
 
-    /// `base` is the last run of equal entries so far.
-    fn add(&mut self, name: String, run: Run, base: &mut Option<(String, Run)>) {
-        let Some(judged) = Judged::of(&name, &run) else { return };
-        self.compared.extend(match (judged.design, &*base) {
-            (Design::Builds5, _) => Compared::builds(&name, &run),
-            (_, Some((base, earlier))) => Compared::of((base, earlier), (&name, &run)),
-            (_, None) => None,
-        });
-        if judged.design == Design::Equal {
-            *base = Some((name, run));
-        }
+    /// `equal` are the runs of equal entries of the testkit, oldest first.
+    fn add(&mut self, name: &str, design: Design, run: &Run, equal: &[(String, Run)]) {
+        let Some(judged) = Judged::of(name, design, run) else { return };
         self.runs.push(judged);
+        let base = equal.iter().rfind(|(earlier, _)| &**earlier < name);
+        self.compared.extend(match (design.spec().build, base) {
+            (Some(_), _) => Compared::builds(name, design, run),
+            (None, Some((base, earlier))) if !design.is_real() => {
+                Compared::of((base, earlier), (name, run), design)
+            }
+            (None, _) => None,
+        });
     }
 
-    /// How many runs of a design are right. `None` without any.
+    /// How many runs or pairs of a design are right. `None` without any.
     pub fn score(&self, design: Design) -> Option<Score> {
         let own = self.runs.iter().filter(|run| run.design == design);
-        Score::of(own.map(Judged::is_right), design.spec().bar)
+        Score::of(own.map(Judged::score), design.spec().bar)
     }
 
     /// How many comparisons of runs of a design are right. `None` without any, and for a design without a bar.
     pub fn score_compared(&self, design: Design) -> Option<Score> {
         let own = self.compared.iter().filter(|compared| compared.design == design);
-        Score::of(own.map(Compared::is_right), design.bar_compared()?)
+        Score::of(own.map(|it| (usize::from(it.is_right()), 1)), design.bar_compared()?)
     }
 
     pub fn is_met(&self) -> bool {
         let scores = |design| [self.score(design), self.score_compared(design)];
         DESIGNS.into_iter().flat_map(scores).flatten().all(Score::is_met)
+            && self.alone.iter().all(Alone::is_met)
     }
 }
