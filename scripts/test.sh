@@ -52,7 +52,10 @@ documentation() {
   RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked "${doc[@]}"
 }
 
-nextest() { "$(scripts/nextest.sh)" nextest run --workspace --locked --color never "$@"; }
+# Half as many threads again as CPUs: tests often wait for a server or a clock.
+nextest() {
+  "$(scripts/nextest.sh)" nextest run --workspace --locked --color never --test-threads "$(($(nproc) * 3 / 2))" "$@"
+}
 
 tests() {
   nextest 2>&1 | tee "$logs/tests.log"
