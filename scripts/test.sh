@@ -78,8 +78,8 @@ servers() {
     more=('*')
   else
     "$rpcbench" check
-    # go-connect speaks the protocols that no representative server does, and php-fpm* depend on nginx and on unpacked packages.
-    mapfile -t more < <(printf '%s\n' go-connect 'php-fpm*'; scripts/changed.sh)
+    # What no representative server has: C++, Connect and Thrift, JSON over HTTP/2, and gRPC by way of nginx.
+    mapfile -t more < <(printf '%s\n' cpp-grpc go-connect go-thrift php-fpm:json-h2c 'php-fpm-grpc*'; scripts/changed.sh)
   fi
   "$rpcbench" check "${more[@]}"
   RPCBENCH_TEST_SERVERS=${more[*]} peers
