@@ -7,6 +7,8 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
+use crate::placement::VARIABLES;
+
 /// Names to pass on, in capitals. Case does not matter, as programs disagree on that of `http_proxy`.
 const NAMES: &[&str] = &[
     // Programs, homes and caches.
@@ -57,7 +59,7 @@ const NAMES: &[&str] = &[
 ];
 
 /// Prefixes of names to pass on, in capitals.
-const PREFIXES: &[&str] = &["RUSTUP_", "RPCBENCH_", "DOCKER_"];
+const PREFIXES: &[&str] = &["RUSTUP_", "RPCBENCH_"];
 
 /// Further names to pass on, which lead to registries and networks: a build in an image needs no others.
 const REGISTRIES: &[&str] = &[
@@ -133,7 +135,9 @@ impl BuildEnv {
 }
 
 fn is_passed(name: &str) -> bool {
-    is_listed(name, NAMES, PREFIXES) || is_listed(name, REGISTRIES, REGISTRY_PREFIXES)
+    is_listed(name, NAMES, PREFIXES)
+        || is_listed(name, REGISTRIES, REGISTRY_PREFIXES)
+        || is_listed(name, &[], VARIABLES)
 }
 
 fn is_listed(name: &str, names: &[&str], prefixes: &[&str]) -> bool {

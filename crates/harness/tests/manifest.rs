@@ -192,7 +192,7 @@ fn a_server_without_a_build_command_needs_a_dockerfile_and_runs_only_in_a_contai
     write(root.path(), "servers/ada/aws/Dockerfile", "FROM scratch");
     let catalog = load(&root);
     let of = |name: &str| catalog.servers().iter().find(|server| server.name == name).unwrap();
-    assert!(of("ada-aws").is_container_only() && !of("java-grpc").is_container_only());
+    assert!(of("ada-aws").elsewhere().is_some() && of("java-grpc").elsewhere().is_none());
     let cells = catalog.matrix().rows.into_iter().flat_map(|row| row.cells).collect::<Vec<_>>();
     let cell = |name: &str| MatrixCell::Servers(vec![name.to_owned()]);
     assert!(cells.contains(&cell("ada-aws (container only)")), "{cells:?}");

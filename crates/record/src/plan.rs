@@ -69,16 +69,25 @@ pub enum PlacementKind {
     Native,
     /// In containers that the `docker` command starts on the harness's own machine. Otherwise as native.
     Docker,
+    /// The same by the `podman` command.
+    Podman,
     /// Wherever someone else runs them. The outcome of their calls is the result.
     Unmanaged,
 }
 
 impl PlacementKind {
+    /// The kinds that a run can choose.
+    const CHOICES: [Self; 3] = [Self::Native, Self::Docker, Self::Podman];
+    /// What they are, for the help of options.
+    pub const HELP: &str =
+        "native, as processes of this machine; docker or podman, in containers of that engine";
+
     /// The name in suites, options and records.
     pub fn name(self) -> &'static str {
         match self {
             Self::Native => "native",
             Self::Docker => "docker",
+            Self::Podman => "podman",
             Self::Unmanaged => "unmanaged",
         }
     }
@@ -100,9 +109,8 @@ impl FromStr for PlacementKind {
 
     /// Only kinds that start servers.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        const CHOICES: [PlacementKind; 2] = [PlacementKind::Native, PlacementKind::Docker];
-        CHOICES.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
-            let names = CHOICES.map(Self::name).join(", ");
+        Self::CHOICES.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
+            let names = Self::CHOICES.map(Self::name).join(", ");
             ParseError(format!("unknown placement '{text}'; expected one of {names}"))
         })
     }
@@ -275,12 +283,12 @@ mod tests {
 
     #[test]
     fn a_placement_that_starts_servers_parses_from_its_name() {
-        for kind in [PlacementKind::Native, PlacementKind::Docker, PlacementKind::Unmanaged] {
+        for kind in PlacementKind::CHOICES.into_iter().chain([PlacementKind::Unmanaged]) {
             let parsed = kind.name().parse::<PlacementKind>();
             assert_eq!(parsed.ok(), kind.starts_servers().then_some(kind));
             assert_eq!(serde_json::to_string(&kind).unwrap(), format!("\"{kind}\""));
         }
         let refused = "nowhere".parse::<PlacementKind>().unwrap_err().to_string();
-        assert_eq!(refused, "unknown placement 'nowhere'; expected one of native, docker");
+        assert_eq!(refused, "unknown placement 'nowhere'; expected one of native, docker, podman");
     }
 }

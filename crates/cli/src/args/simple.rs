@@ -11,6 +11,10 @@ use rpcbench_record::{PlacementKind, Price, Protocol, units};
 use super::values::port;
 use super::{Format, TableArgs};
 
+fn where_servers_run() -> String {
+    format!("Where servers run: {}", PlacementKind::HELP)
+}
+
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -22,8 +26,7 @@ Exits with 1 if a server breaks the contract.")]
 pub struct CheckArgs {
     #[command(flatten)]
     pub selection: Selection,
-    /// Where servers run: native, as processes of this machine, or docker, in containers
-    #[arg(long = "in", value_name = "PLACEMENT", default_value_t)]
+    #[arg(long = "in", value_name = "PLACEMENT", default_value_t, help = where_servers_run())]
     pub placement: PlacementKind,
     /// Check servers as last built
     #[arg(long)]
@@ -42,8 +45,7 @@ Builds only what has changed.")]
 pub struct BuildArgs {
     #[command(flatten)]
     pub selection: Selection,
-    /// What servers are built for: native, as processes of this machine, or docker, as images
-    #[arg(long = "in", value_name = "PLACEMENT", default_value_t)]
+    #[arg(long = "in", value_name = "PLACEMENT", default_value_t, help = where_servers_run())]
     pub placement: PlacementKind,
     /// Update lock files, and build nothing
     #[arg(long, conflicts_with = "placement")]
@@ -101,8 +103,7 @@ pub struct ServeArgs {
     /// Memory limit of the server, such as 512M or 2G (M means MiB)
     #[arg(long, value_name = "SIZE", default_value = "512M", allow_hyphen_values = true)]
     pub memory: Memory,
-    /// Where the server runs: native, as processes of this machine, or docker, in a container
-    #[arg(long = "in", value_name = "PLACEMENT", default_value_t)]
+    #[arg(long = "in", value_name = "PLACEMENT", default_value_t, help = where_servers_run())]
     pub placement: PlacementKind,
     /// Run the server as last built
     #[arg(long)]

@@ -239,7 +239,7 @@ fn wrong_values_are_refused_with_the_remedy() {
         let refusal = refused(&format!("rpcbench {command} --in nowhere"));
         assert_eq!(
             refusal,
-            "error: invalid value 'nowhere' for '--in <PLACEMENT>': unknown placement 'nowhere'; expected one of native, docker"
+            "error: invalid value 'nowhere' for '--in <PLACEMENT>': unknown placement 'nowhere'; expected one of native, docker, podman"
         );
     }
     insta::assert_snapshot!(refused("rpcbench load h:1 --warmup until-steady"), @"error: invalid value 'until-steady' for '--warmup <LENGTH>': only a server that rpcbench starts is warmed until it is steady; give a length such as 30s");

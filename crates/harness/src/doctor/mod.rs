@@ -121,7 +121,7 @@ fn steal_share(time: &procfs::CpuTime) -> Option<f64> {
 pub fn languages(catalog: &Catalog, env: &BuildEnv) -> Vec<Language> {
     let versions = Versions::ask(catalog.servers().iter().map(Arc::as_ref), env);
     let mut found: Vec<Language> = Vec::new();
-    for server in catalog.servers().iter().filter(|server| !server.is_container_only()) {
+    for server in catalog.servers().iter().filter(|server| server.elsewhere().is_none()) {
         let known = found.iter().position(|language| language.name == server.language);
         let at = known.unwrap_or_else(|| {
             found.push(Language {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use rpcbench_record::{Build, Limits, PlannedServer, Protocol};
 
 use super::{Server, Variant};
+use crate::placement::Elsewhere;
 
 /// A server under one of its protocols, in one of its variants, entered once.
 #[derive(Clone, Debug)]
@@ -162,9 +163,9 @@ impl Server {
         self.build_folder.file_name().unwrap_or_default().to_string_lossy()
     }
 
-    /// Whether it is built by its own Dockerfile only, and so runs only in a container.
-    pub fn is_container_only(&self) -> bool {
-        self.build.command.is_empty()
+    /// Why it can't run as a process of this machine. `None`: it can.
+    pub fn elsewhere(&self) -> Option<Elsewhere> {
+        self.build.elsewhere
     }
 
     /// The build command, placeholders expanded.

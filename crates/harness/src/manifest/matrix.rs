@@ -28,7 +28,7 @@ pub struct MatrixRow {
 /// The servers of one language for one protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MatrixCell {
-    /// Names of the servers, by name, with a remark if they run only in containers; at least one.
+    /// Names of the servers, by name, with a remark if they can't run as processes; at least one.
     Servers(Vec<String>),
     /// None, and why; `None` if unknown.
     Missing(Option<String>),
@@ -49,9 +49,9 @@ pub(super) fn matrix<'a>(
             .clone()
             .filter(|it| it.language_title == language)
             .filter(|it| it.protocols.iter().any(|spoken| column(*spoken) == *protocol))
-            .map(|server| match server.is_container_only() {
-                true => format!("{} (container only)", server.name),
-                false => server.name.clone(),
+            .map(|server| match server.elsewhere() {
+                Some(elsewhere) => format!("{} ({})", server.name, elsewhere.remark),
+                None => server.name.clone(),
             })
             .collect();
         if !names.is_empty() {

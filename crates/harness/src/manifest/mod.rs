@@ -22,6 +22,8 @@ use jiff::civil::Date;
 use regex::Regex;
 use rpcbench_record::Protocol;
 
+use crate::placement::Elsewhere;
+
 pub use catalog::{Broken, Catalog};
 pub use entry::{Address, Entry};
 pub use matrix::{Matrix, MatrixCell, MatrixRow};
@@ -98,8 +100,10 @@ pub struct ToolchainSpec {
 /// How a server is built.
 #[derive(Clone, Debug)]
 pub struct BuildSpec {
-    /// Run in the server's folder, placeholders not yet expanded. Empty: only its own Dockerfile builds it.
+    /// Run in the server's folder, placeholders not yet expanded. Empty: see `elsewhere`.
     pub command: Vec<String>,
+    /// The placement that builds it, if it has no command.
+    pub elsewhere: Option<Elsewhere>,
     /// Writes the lock file, run as the command is. Empty: nothing does.
     pub lock: Vec<String>,
     /// Files and folders whose change means a rebuild, besides the server's folder and the definitions in `contract/`.

@@ -4,7 +4,7 @@
 //! which starts what a [`ServerBuilder`] has built; [`Running`] is that server until it is stopped, and [`Machine`] what it
 //! runs on. Another kind of place, such as another machine, is another folder here:
 //!
-//! - `container`: containers of this machine, started by the `docker` command, counted and frozen by their cgroups.
+//! - `container`: containers of this machine, started by the command of an engine, counted and frozen by their cgroups.
 //! - `native`: processes of this machine, started and isolated by the harness; `processes` builds them.
 //! - [`Unmanaged`]: a server that the user runs, known by its address.
 //!
@@ -19,8 +19,9 @@ mod readings;
 mod unmanaged;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rpcbench_engine::{ServerAddress, Span};
@@ -32,6 +33,7 @@ use crate::build_env::BuildEnv;
 use crate::doctor::Finding;
 use crate::manifest::{Entry, Server};
 use crate::run::BuildState;
+use container::{DOCKER, PODMAN};
 use processes::ProcessBuilder;
 
 pub use error::PlacementError;
@@ -87,7 +89,8 @@ pub trait Site {
 pub fn open(kind: PlacementKind, options: SiteOptions) -> Result<Box<dyn Site>, PlacementError> {
     match kind {
         PlacementKind::Native => Ok(Box::new(native::Native::open(options)?)),
-        PlacementKind::Docker => Ok(Box::new(container::Containers::open(options)?)),
+        PlacementKind::Docker => Ok(Box::new(container::Containers::open(DOCKER, options)?)),
+        PlacementKind::Podman => Ok(Box::new(container::Containers::open(PODMAN, options)?)),
         PlacementKind::Unmanaged => Err(PlacementError(
             "an unmanaged server can't be started; `rpcbench load` measures it".to_owned(),
         )),
@@ -101,7 +104,8 @@ pub fn builder(
     env: &BuildEnv,
 ) -> Result<Box<dyn ServerBuilder + '_>, PlacementError> {
     match kind {
-        PlacementKind::Docker => Ok(Box::new(container::ImageBuilder::open(env)?)),
+        PlacementKind::Docker => Ok(Box::new(container::ImageBuilder::open(DOCKER, env)?)),
+        PlacementKind::Podman => Ok(Box::new(container::ImageBuilder::open(PODMAN, env)?)),
         PlacementKind::Native | PlacementKind::Unmanaged => Ok(Box::new(ProcessBuilder { env })),
     }
 }
@@ -125,6 +129,29 @@ pub type BuildWatch<'a> = dyn FnMut(&Server) -> bool + 'a;
 /// What `doctor` finds of placements other than native.
 pub(crate) fn examine() -> Vec<Finding> {
     container::examine()
+}
+
+/// Beginnings of the names of variables, in capitals, that placements other than native need.
+pub(crate) const VARIABLES: &[&str] = container::VARIABLES;
+
+/// Why a server can't run as a process of this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// In two words.
+    pub remark: &'static str,
+    /// How to run it.
+    pub remedy: &'static str,
+}
+
+impl fmt::Display for Elsewhere {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.remark, self.remedy)
+    }
+}
+
+/// Where a server without a build command is built from the files in its folder. `None`: nowhere.
+pub(crate) fn elsewhere(folder: &Path) -> Option<Elsewhere> {
+    container::builds(folder).then_some(container::ONLY)
 }
 
 /// A place for one server.

@@ -20,9 +20,8 @@ impl ServerBuilder for ProcessBuilder<'_> {
         may_build: bool,
         watch: &mut BuildWatch<'_>,
     ) -> (Vec<Toolchain>, BuildState) {
-        if server.is_container_only() {
-            let reason = "container only: use --in docker".to_owned();
-            return (Vec::new(), BuildState::Skipped { reason });
+        if let Some(elsewhere) = server.elsewhere() {
+            return (Vec::new(), BuildState::Skipped { reason: elsewhere.to_string() });
         }
         let probes = Versions::ask([server], self.env).of(server);
         let missing: Vec<String> = probes.iter().filter_map(Probe::remedy).collect();

@@ -40,7 +40,7 @@ impl Mounts {
         let groups = Process::new(pid.as_raw_pid()).and_then(|process| process.cgroups());
         let mut groups: Vec<ProcessCGroup> =
             groups.map_or_else(|_| Vec::new(), |groups| groups.into_iter().collect());
-        groups.retain(|group| group.pathname.contains(id));
+        groups.retain_mut(|group| cut_to(&mut group.pathname, id));
         match groups.is_empty() {
             false => Ok(Self::find(&mounts, &groups)),
             true => Err(format!("process {} of this machine is not in it", pid.as_raw_pid())),
@@ -76,6 +76,15 @@ impl Mounts {
         tops.dedup();
         tops
     }
+}
+
+/// Cuts a path to the folder whose name contains `id`. An engine's runtime may keep the processes in another one below that, without the
+/// limits. False if no folder has it.
+fn cut_to(path: &mut String, id: &str) -> bool {
+    let Some(at) = path.find(id) else { return false };
+    let end = path[at..].find('/').map_or(path.len(), |length| at + length);
+    path.truncate(end);
+    true
 }
 
 /// In a container the mount may show a part of the hierarchy only. The group's path then starts at the hierarchy's root, or
@@ -139,6 +148,18 @@ mod tests {
         );
         assert_eq!(found.v2, Some(mount_point("/sys/fs/cgroup/unified", "/sys/fs/cgroup/unified")));
         assert_eq!(found.tops().len(), 3);
+    }
+
+    #[test]
+    fn a_containers_group_is_the_one_with_the_limits() {
+        let cut = |path: &str| {
+            let mut path = path.to_owned();
+            cut_to(&mut path, "12ab").then_some(path)
+        };
+        assert_eq!(cut("/docker/12ab").as_deref(), Some("/docker/12ab"));
+        let scope = "/machine.slice/libpod-12ab.scope";
+        assert_eq!(cut(&format!("{scope}/container")).as_deref(), Some(scope));
+        assert_eq!(cut("/machine.slice/libpod-34cd.scope"), None);
     }
 
     #[test]

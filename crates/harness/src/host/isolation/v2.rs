@@ -197,8 +197,15 @@ impl Group {
 }
 
 impl Counted for Group {
+    /// Those of a container may be in a group below the one with the limits.
     fn pids(&self) -> io::Result<Vec<Pid>> {
-        pids(&self.file("cgroup.procs"))
+        let mut found = pids(&self.file("cgroup.procs"))?;
+        if found.is_empty() {
+            for below in std::fs::read_dir(&self.folder)?.flatten() {
+                found.extend(pids(&below.path().join("cgroup.procs")).unwrap_or_default());
+            }
+        }
+        Ok(found)
     }
 
     fn cpu(&self) -> io::Result<CpuTime> {
@@ -300,6 +307,16 @@ mod tests {
         let memory = MemoryUse { anon: 4096, cache: Some(8192), highest: Some(20_480) };
         assert_eq!(group.memory().unwrap(), memory);
         assert_eq!(group.oom_kills().unwrap(), 1);
+    }
+
+    #[test]
+    fn processes_in_a_group_below_count() {
+        let (folder, group) = fixture(&[("cgroup.procs", "")]);
+        assert_eq!(group.pids().unwrap(), []);
+        fs::create_dir(folder.path().join("container")).unwrap();
+        fs::write(folder.path().join("container/cgroup.procs"), "7\n8\n").unwrap();
+        let pids: Vec<i32> = group.pids().unwrap().into_iter().map(Pid::as_raw_pid).collect();
+        assert_eq!(pids, [7, 8]);
     }
 
     #[test]

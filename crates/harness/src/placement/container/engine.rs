@@ -6,8 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use rpcbench_engine::file_limit;
 use rpcbench_record::{Toolchain, units};
+use rustix::process::{Resource, getrlimit};
 
+use super::{DOCKER, PODMAN};
 use crate::placement::PlacementError;
 use crate::task::{Output, Task};
 
@@ -42,6 +45,11 @@ const REMEDIES: &[(&str, &str)] = &[
         "docker-init",
         "the engine has no init program; install tini (Debian) or docker-init where the daemon finds it",
     ),
+    ("container-init binary not found", "podman has no init program; install catatonit"),
+    (
+        "no unqualified-search registries",
+        "name the registry of base images in /etc/containers/registries.conf: unqualified-search-registries = [\"docker.io\"]",
+    ),
 ];
 
 /// A program with the commands of `docker`, which finds its daemon as the user has set it up.
@@ -61,6 +69,26 @@ impl Engine {
         &self.program
     }
 
+    pub(super) fn is_podman(&self) -> bool {
+        self.program.ends_with(PODMAN)
+    }
+
+    /// Values of `--ulimit` that give a container limits of this process.
+    pub(super) fn own_limits(&self) -> Vec<String> {
+        let files = file_limit::given();
+        let limit = |files: Option<u64>| files.map_or("-1".to_owned(), |files| files.to_string());
+        let mut limits = vec![format!("nofile={}:{}", limit(files.current), limit(files.maximum))];
+        // Podman asks for more processes than it may, unless it runs with all rights, and has no more than this itself.
+        if self.is_podman()
+            && let Ok(most) = procfs::sys::kernel::pid_max()
+        {
+            let most = u64::try_from(most).unwrap_or(u64::MAX);
+            let most = getrlimit(Resource::Nproc).maximum.map_or(most, |limit| limit.min(most));
+            limits.push(format!("nproc={most}:{most}"));
+        }
+        limits
+    }
+
     /// Whether its command is not installed.
     pub(super) fn is_missing(&self) -> bool {
         let mut command = Command::new(&self.program);
@@ -74,7 +102,8 @@ impl Engine {
     /// If the command is missing, or its daemon doesn't answer.
     pub(super) fn version(&self) -> Result<Toolchain, PlacementError> {
         let version = self.run(&["version", "--format", "{{.Server.Version}}"])?;
-        Ok(Toolchain { name: "docker".to_owned(), version })
+        let name = if self.is_podman() { PODMAN } else { DOCKER };
+        Ok(Toolchain { name: name.to_owned(), version })
     }
 
     /// Runs one of its commands, and returns what it prints.
@@ -100,11 +129,17 @@ impl Engine {
         let mut command = Command::new(&self.program);
         command.args(arguments);
         let failed = |error: &io::Error| match error.kind() {
-            io::ErrorKind::NotFound => PlacementError(format!(
-                "{} is not installed, or not on PATH; install it (https://docs.docker.com/engine/install/), or run \
-                 the servers as processes (--in native)",
-                self.program
-            )),
+            io::ErrorKind::NotFound => {
+                let page = match self.is_podman() {
+                    true => "https://podman.io/docs/installation",
+                    false => "https://docs.docker.com/engine/install/",
+                };
+                PlacementError(format!(
+                    "{} is not installed, or not on PATH; install it ({page}), or run the servers as processes \
+                     (--in native)",
+                    self.program
+                ))
+            }
             _ => PlacementError(format!("{} can't be started: {error}", self.program)),
         };
         let running = Task::ask(&mut command).map_err(|error| failed(&error))?;
@@ -157,6 +192,7 @@ mod tests {
     fn the_daemon_says_its_version() {
         let (_folder, engine) = fake("echo 20.10.24");
         assert_eq!(engine.version().unwrap().to_string(), "docker 20.10.24");
+        assert!(!engine.is_podman() && Engine::new("podman").is_podman());
     }
 
     #[test]
@@ -172,6 +208,10 @@ mod tests {
         assert!(rights.contains("group docker"), "{rights}");
         let full = said("write /x: no space left on device");
         assert!(full.contains("free space"), "{full}");
+        let init = said("Error: container-init binary not found on the host: stat /x");
+        assert!(init.ends_with("install catatonit"), "{init}");
+        let short = said("no unqualified-search registries are defined in \"/x\"");
+        assert!(short.ends_with("= [\"docker.io\"]"), "{short}");
         let unknown = said("odd");
         assert!(unknown.ends_with("failed: odd"), "{unknown}");
     }
@@ -180,5 +220,7 @@ mod tests {
     fn a_missing_command_is_named() {
         let error = Engine::new("/nowhere/docker").version().unwrap_err().to_string();
         assert!(error.starts_with("/nowhere/docker is not installed"), "{error}");
+        let error = Engine::new("/nowhere/podman").version().unwrap_err().to_string();
+        assert!(error.contains("https://podman.io"), "{error}");
     }
 }

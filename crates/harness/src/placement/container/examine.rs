@@ -2,24 +2,26 @@
 
 use rpcbench_record::units::bytes;
 
-use super::DOCKER;
 use super::engine::Engine;
-use super::facts::{Docker, Found, Podman};
+use super::facts::{Docker, Found, Podman, PodmanHost};
 use super::image::BUILDKIT;
+use super::{DOCKER, PODMAN};
 use crate::doctor::{Finding, advice, fine};
 
 const DOCKER_ROOT: &str = "use an engine that runs as root; --in docker refuses this one";
 
+const PODMAN_ROOT: &str = "run rpcbench as root, or delegate the controllers cpuset and memory of cgroup v2 to your user; --in podman refuses it as it is";
+
 /// Findings on the engines of this machine.
 pub(in crate::placement) fn examine() -> Vec<Finding> {
-    let podman = Podman::ask(&Engine::new("podman"));
+    let podman = Podman::ask(&Engine::new(PODMAN));
     findings(&Found::ask(&Engine::new(DOCKER)), podman.as_ref())
 }
 
 fn findings(docker: &Found, podman: Option<&Podman>) -> Vec<Finding> {
     let mut found = match docker {
         Found::Missing => {
-            vec![fine("docker", "not installed: servers run as processes only".to_owned())]
+            vec![fine("docker", "not installed, so no --in docker".to_owned())]
         }
         Found::Silent { reason, remedy } => {
             let remedy = remedy.unwrap_or("run `docker info`, and correct what it complains of");
@@ -87,15 +89,16 @@ fn disk(free: u64) -> Finding {
 }
 
 fn podman_finding(podman: &Podman) -> Finding {
-    let host = &podman.host;
-    let user = if host.security.rootless { "rootless" } else { "as root" };
-    fine(
-        "podman",
-        format!(
-            "podman {}, {user}, cgroup {} by {}; rpcbench does not use it",
-            podman.version.version, host.cgroup_version, host.cgroup_manager
-        ),
-    )
+    let PodmanHost { cgroup_version, cgroup_manager, cgroup_controllers, security } = &podman.host;
+    let user = if security.rootless { "rootless" } else { "as root" };
+    let version = &podman.version.version;
+    let what = format!("podman {version}, {user}, cgroup {cgroup_version} by {cgroup_manager}");
+    let limits =
+        ["cpuset", "memory"].iter().all(|name| cgroup_controllers.iter().any(|it| it == name));
+    match limits {
+        true => fine("podman", what),
+        false => advice("podman", format!("{what}; it ignores CPU or memory limits"), PODMAN_ROOT),
+    }
 }
 
 #[cfg(test)]
@@ -151,16 +154,24 @@ mod tests {
             -> on a machine for benchmarks only: "bridge": "none" and "iptables": false in /etc/docker/daemon.json
         Advice docker-disk: 2 GiB free for images; a language takes 1 to 3 GiB
             -> free space, for example with `docker system prune`
-        Ok podman: podman 4.3.1, as root, cgroup v1 by cgroupfs; rpcbench does not use it
+        Ok podman: podman 4.3.1, as root, cgroup v1 by cgroupfs
+        "#);
+    }
+
+    #[test]
+    fn a_podman_that_ignores_limits_has_a_remedy() {
+        let rootless =
+            PODMAN.replace("\"rootless\": false", "\"rootless\": true").replace("\"cpuset\",", "");
+        insta::assert_snapshot!(shown(&Found::Missing, Some(&rootless)), @r#"
+        Ok docker: not installed, so no --in docker
+        Advice podman: podman 4.3.1, rootless, cgroup v1 by cgroupfs; it ignores CPU or memory limits
+            -> run rpcbench as root, or delegate the controllers cpuset and memory of cgroup v2 to your user; --in podman refuses it as it is
         "#);
     }
 
     #[test]
     fn an_engine_that_does_not_answer_says_why() {
-        assert_eq!(
-            shown(&Found::Missing, None),
-            "Ok docker: not installed: servers run as processes only"
-        );
+        assert_eq!(shown(&Found::Missing, None), "Ok docker: not installed, so no --in docker");
         let said =
             "Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?";
         let script =

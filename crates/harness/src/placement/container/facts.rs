@@ -123,6 +123,9 @@ pub(super) struct PodmanHost {
     pub cgroup_version: String,
     /// `cgroupfs`, `systemd`.
     pub cgroup_manager: String,
+    /// Those that it can use.
+    #[serde(default)]
+    pub cgroup_controllers: Vec<String>,
     pub security: PodmanSecurity,
 }
 

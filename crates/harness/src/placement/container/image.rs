@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use rpcbench_record::{Failure, Toolchain};
 use serde::Deserialize;
 
+use super::PlacementError;
 use super::context::{lay_out, root};
 use super::engine::Engine;
-use super::{DOCKER, PlacementError};
 use crate::build::{self, BuildError, Built};
 use crate::build_env::BuildEnv;
 use crate::manifest::Server;
@@ -19,6 +19,8 @@ use crate::placement::{BuildWatch, ServerBuilder};
 use crate::run::BuildState;
 use crate::stamp;
 
+/// What an image is built by.
+pub(super) const DOCKERFILE: &str = "Dockerfile";
 /// What builds and runs images are named after.
 const REPOSITORY: &str = "rpcbench";
 /// Label of all images that are built here.
@@ -64,7 +66,7 @@ impl Image {
     pub(super) fn of(server: &Server) -> Self {
         let mut sources = server.clone();
         let dockerfile =
-            folders(server).map(|folder| folder.join("Dockerfile")).find(|file| file.is_file());
+            folders(server).map(|folder| folder.join(DOCKERFILE)).find(|file| file.is_file());
         sources.build.inputs.extend(dockerfile.clone());
         sources.build.inputs.extend(launchers(server));
         let table = table(server);
@@ -144,8 +146,11 @@ pub(in crate::placement) struct ImageBuilder<'a> {
 impl<'a> ImageBuilder<'a> {
     /// # Errors
     /// If no engine answers.
-    pub(in crate::placement) fn open(env: &'a BuildEnv) -> Result<Self, PlacementError> {
-        let engine = Engine::new(DOCKER);
+    pub(in crate::placement) fn open(
+        command: &str,
+        env: &'a BuildEnv,
+    ) -> Result<Self, PlacementError> {
+        let engine = Engine::new(command);
         engine.version()?;
         Ok(Self { engine, env })
     }
@@ -159,7 +164,7 @@ impl<'a> ImageBuilder<'a> {
     ) -> Result<BuildState, BuildError> {
         let Some(dockerfile) = &image.dockerfile else {
             let folder = image.sources.folder.parent().unwrap_or(&image.sources.folder);
-            let reason = format!("no Dockerfile in {}", folder.display());
+            let reason = format!("no {DOCKERFILE} in {}", folder.display());
             return Ok(BuildState::Skipped { reason });
         };
         let name = image.name()?;
@@ -221,9 +226,7 @@ impl<'a> ImageBuilder<'a> {
         };
         let context = server.build_folder.join("context");
         let mut words: Vec<String> =
-            [self.engine.program(), "build", "--progress", "plain", "--network", "host"]
-                .map(str::to_owned)
-                .into();
+            [self.engine.program(), "build", "--network", "host"].map(str::to_owned).into();
         let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
         option("--label", LABEL.to_owned());
         option("--tag", name.to_owned());

@@ -1,4 +1,4 @@
-//! Servers in containers of this machine: images built, containers started and removed by the `docker` command.
+//! Servers in containers of this machine: images built, containers started and removed by the command `docker` or `podman`.
 //!
 //! The command does what happens once in a server's life. While servers are measured, counters are read and processes frozen in the
 //! container's cgroup, by the code that native uses.
@@ -13,16 +13,15 @@ mod server;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rpcbench_engine::file_limit;
 use rpcbench_record::{Isolation, Machines, Toolchain, units};
 use rustix::process::Pid;
 
 use super::native::{HOST, Native, free_address};
-use super::{Placement, PlacementError, Running, Site, SiteOptions};
+use super::{Elsewhere, Placement, PlacementError, Running, Site, SiteOptions};
 use crate::host::HostMachine;
 use crate::host::guard::Guard;
 use crate::host::isolation::{Adopted, Owner};
@@ -31,13 +30,25 @@ use crate::host::runtime_log::RuntimeLog;
 use crate::manifest::{Address, Entry};
 use engine::Engine;
 pub(super) use examine::examine;
-use image::Image;
 pub(super) use image::ImageBuilder;
+use image::{DOCKERFILE, Image};
 use leftovers::{OWNER, guard, sweep};
 use server::{Container, ContainerServer, Process};
 
-/// The command that drives the engine.
-const DOCKER: &str = "docker";
+/// The commands that drive engines.
+pub(super) const DOCKER: &str = "docker";
+pub(super) const PODMAN: &str = "podman";
+/// See [`super::VARIABLES`]: where the command finds its engine and its settings.
+pub(super) const VARIABLES: &[&str] = &["DOCKER_", "CONTAINERS_", "XDG_RUNTIME_DIR"];
+
+/// Of servers that only their own Dockerfile builds.
+pub(super) const ONLY: Elsewhere =
+    Elsewhere { remark: "container only", remedy: "use --in docker or --in podman" };
+
+/// Whether the server in `folder` has its own image.
+pub(super) fn builds(folder: &Path) -> bool {
+    folder.join(DOCKERFILE).is_file()
+}
 
 /// Containers on this machine as a site.
 #[derive(Debug)]
@@ -65,8 +76,8 @@ impl Drop for Containers {
 }
 
 impl Containers {
-    pub(super) fn open(options: SiteOptions) -> Result<Self, PlacementError> {
-        let engine = Engine::new(DOCKER);
+    pub(super) fn open(command: &str, options: SiteOptions) -> Result<Self, PlacementError> {
+        let engine = Engine::new(command);
         let version = engine.version()?;
         let owner = Owner::this_process().map_err(|error| PlacementError(error.to_string()))?;
         let removed = sweep(&engine, owner)?;
@@ -136,9 +147,9 @@ impl ContainerPlacement<'_> {
             option("--memory", bytes.to_string());
             option("--memory-swap", bytes.to_string());
         }
-        let files = file_limit::given();
-        let limit = |files: Option<u64>| files.map_or("-1".to_owned(), |files| files.to_string());
-        option("--ulimit", format!("nofile={}:{}", limit(files.current), limit(files.maximum)));
+        for limit in site.engine.own_limits() {
+            option("--ulimit", limit);
+        }
         option("--pids-limit", "-1".to_owned());
         option("--tmpfs", "/tmp:exec".to_owned());
         option("--cap-drop", "ALL".to_owned());

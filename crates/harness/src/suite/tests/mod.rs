@@ -191,7 +191,7 @@ fn a_wrong_file_is_refused_with_the_remedy() {
     insta::assert_snapshot!(refused("shape = \"text:100\"\n", ""), @r#"suites/mine.toml:7: 'shape' is missing; add a line such as shape = "text:100""#);
     assert_eq!(
         refused("[limits]", "placement = \"unmanaged\"\n[limits]"),
-        "suites/mine.toml:4: placement = \"unmanaged\": unknown placement 'unmanaged'; expected one of native, docker"
+        "suites/mine.toml:4: placement = \"unmanaged\": unknown placement 'unmanaged'; expected one of native, docker, podman"
     );
     insta::assert_snapshot!(refused("[limits]", "protocols = [\"http\"]\n[limits]"), @r#"suites/mine.toml:4: protocols = ["http"]: unknown protocol 'http'; expected one of grpc, json, json-h2c, connect, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo"#);
     insta::assert_snapshot!(refused("text:100", "test:100"), @r#"suites/mine.toml:8: shape = "test:100": unknown shape `test:100`; use `text:N`, `record`, `dto` or `tree`"#);

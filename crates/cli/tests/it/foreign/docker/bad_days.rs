@@ -71,16 +71,63 @@ fn ctrl_c_ends_a_build_and_a_run() {
     assert!(docker.bench.record().finished.is_some());
 }
 
+/// Its cgroups are read-only inside, so the child that would serve the calls at no cost stays in the group and its CPU time counts.
 #[test]
-fn a_missing_daemon_is_named_with_the_remedy() {
+#[ignore = "needs a container engine: scripts/peers.sh"]
+fn nothing_leaves_the_group_of_a_container() {
+    let docker = Docker::new();
+    docker.run("check @leave-group @proxy").expect(0);
+    let words = "run @honest @leave-group @proxy --rounds 1 --warmup none --duration 500ms";
+    docker.run(words).expect(0);
+    for server in ["honest", "leave-group", "proxy"] {
+        docker.bench.cells().measured(server);
+    }
+}
+
+/// As a rootless engine does on cgroup v1: here the real one never sees an option.
+#[test]
+#[ignore = "needs a container engine: scripts/peers.sh"]
+fn an_engine_that_ignores_limits_is_refused_with_the_remedy() {
+    let docker = Docker::new();
+    docker.run("build @honest").expect(0);
+    for option in ["--cpuset-cpus", "--memory"] {
+        let script = format!(
+            r#"
+            PATH=${{PATH#*:}}
+            real=$(command -v docker)
+            [ "$1" = run ] || exec "$real" "$@"
+            skip=
+            for word; do
+              shift
+              case $skip$word in yes*) skip= ;; {option} | {option}-swap) skip=yes ;; *) set -- "$@" "$word" ;; esac
+            done
+            exec "$real" "$@"
+            "#
+        );
+        let folder = command_of(&script);
+        let launcher = format!("PATH={}:$PATH exec \"$@\"", folder.path().display());
+        let launcher = ["sh", "-c", &launcher, "sh"];
+        let mut command = docker.bench.command_by(&launcher, "check @honest --in docker");
+        let ended = Program::start(&mut command).finish().expect(1);
+        ended.shows(&["the engine ignored the limits: CPUs [", "use one that runs as root"]);
+        docker.await_containers(ended.pid, 0);
+    }
+}
+
+/// A folder with that script as the engine's command.
+fn command_of(script: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let bench = Bench::new();
-    let script =
-        "#!/bin/sh\necho 'Cannot connect to the Docker daemon at unix:///x.' >&2; exit 1\n";
     let path = folder.path().join("docker");
-    std::fs::write(&path, script).unwrap();
+    std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&path, mode).unwrap();
+    folder
+}
+
+#[test]
+fn a_missing_daemon_is_named_with_the_remedy() {
+    let bench = Bench::new();
+    let folder = command_of("echo 'Cannot connect to the Docker daemon at unix:///x.' >&2; exit 1");
     for words in ["run @honest --in docker", "check @honest --in docker"] {
         let mut command = bench.command(words);
         let ended = Program::start(command.env("PATH", folder.path())).finish().expect(2);

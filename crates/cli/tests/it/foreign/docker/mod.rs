@@ -6,6 +6,7 @@ mod bad_days;
 mod inside;
 mod killed;
 mod own_daemon;
+mod podman;
 
 use std::fs;
 use std::path::Path;
@@ -20,6 +21,8 @@ use crate::testkit;
 struct Docker {
     bench: Bench,
     label: String,
+    /// Its command, and the placement of that name.
+    engine: &'static str,
     /// Address of another engine than the user's.
     host: Option<String>,
 }
@@ -46,11 +49,11 @@ impl Docker {
         // Its versions are in the lock file of the sources.
         let lock = testkit::folder().join("../../Cargo.lock");
         fs::copy(lock, folder.join("Cargo.lock")).unwrap();
-        Self { bench, label, host }
+        Self { bench, label, engine: "docker", host }
     }
 
     fn command(&self, words: &str) -> Command {
-        let mut command = self.bench.command(&format!("{words} --in docker"));
+        let mut command = self.bench.command(&format!("{words} --in {}", self.engine));
         command.envs(self.host.as_ref().map(|host| ("DOCKER_HOST", host)));
         command
     }
@@ -70,7 +73,7 @@ impl Docker {
 
     /// What the engine's command prints.
     fn docker(&self, arguments: &[&str]) -> String {
-        let mut command = Command::new("docker");
+        let mut command = Command::new(self.engine);
         command.args(arguments).envs(self.host.as_ref().map(|host| ("DOCKER_HOST", host)));
         String::from_utf8(command.output().unwrap().stdout).unwrap()
     }
