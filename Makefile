@@ -7,7 +7,7 @@ CARGO_TARGET_DIR ?= target
 RPCBENCH := $(CARGO_TARGET_DIR)/release/rpcbench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup bench bench-client bench-peers resolution build check test test-all lint page generated rpcbench clean
+.PHONY: help setup bench bench-client resolution build check test test-all lint page generated rpcbench clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,8 +22,6 @@ bench: setup rpcbench ## Build and compare up to twelve servers; ARGS=--all: eve
 
 bench-client: setup ## Compare rpcbench's own client with h2load, ghz, wrk and the floor (docs/performance.md)
 	@scripts/bench-client.sh $(ARGS)
-
-bench-peers: bench-client
 
 resolution: setup ## Measure the smallest detectable difference on this machine (docs/evidence.md): half an hour
 	cargo build --release --locked --package rpcbench --package rpcbench-testkit --package rpcbench-bench
