@@ -115,7 +115,7 @@ impl Design {
     }
 
     /// The arguments of rpcbench, without the suite and the folder for results.
-    pub fn arguments<'a>(self, trees: &'a Trees) -> Vec<&'a Path> {
+    pub fn arguments(self, trees: &Trees) -> Vec<&Path> {
         let Spec { servers, build, max_time, .. } = self.spec();
         let root = if self.is_real() { trees.real.as_path() } else { &trees.testkit };
         let mut words = vec!["--root".as_ref(), root];
