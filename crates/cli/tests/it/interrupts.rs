@@ -75,7 +75,7 @@ fn twice_stops_at_once() {
 /// Far more calls come due than can be made, or than can be counted in the time in which they come.
 #[test]
 fn a_load_that_nobody_can_make_is_stopped_at_once() {
-    let bench = Bench::alone();
+    let bench = Bench::new();
     stopped_twice(&bench, "run @honest --rate 9M --duration 1h --timeout 1s --grace 1s -v");
 }
 

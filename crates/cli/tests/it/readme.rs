@@ -50,19 +50,31 @@ fn with_matrix() -> String {
     format!("{before}<!-- matrix -->\n{printed}<!-- /matrix -->{after}")
 }
 
-/// In a shell, as written but for the server's address and process id. Long ones get Ctrl-C once they measure.
 #[test]
-fn every_command_line_works() {
+fn every_command_line_of_the_readme_works() {
+    perform_lines("README.md", &BTreeSet::new());
+}
+
+#[test]
+fn every_command_line_of_the_guide_works() {
+    let readme = page("README.md");
+    let of_readme = command_lines(&readme).into_iter().map(command).collect();
+    perform_lines("docs/guide.md", &of_readme);
+}
+
+/// Performs the commands of a page that are not `done`, in a shell, as written but for the server's address and process id. Long
+/// ones get Ctrl-C once they measure.
+fn perform_lines(name: &str, done: &BTreeSet<&str>) {
     let place = Place::new();
     place.make_runs();
-    let mut done = BTreeSet::new();
-    for name in ["README.md", "docs/guide.md"] {
-        let page = page(name);
-        let lines = command_lines(&page);
-        assert!(lines.len() > 10, "{name}: {lines:?}");
-        let new = lines.into_iter().filter(|line| done.insert(command(line).to_owned()));
-        new.for_each(|line| place.perform(line));
-    }
+    let page = page(name);
+    let lines = command_lines(&page);
+    assert!(lines.len() > 10, "{name}: {lines:?}");
+    let mut seen = done.clone();
+    lines
+        .into_iter()
+        .filter(|line| seen.insert(command(line)))
+        .for_each(|line| place.perform(line));
 }
 
 /// The line without its remark.

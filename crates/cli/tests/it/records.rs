@@ -89,7 +89,7 @@ fn a_record_that_was_tampered_with_is_suspect() {
 /// account without that of its other calls.
 #[test]
 fn cpu_time_is_the_servers_own() {
-    let bench = Bench::alone().variant("counts", "--behaviour counting --behaviour busy:500");
+    let bench = Bench::new().variant("counts", "--behaviour counting --behaviour busy:500");
     bench.run("run @counts --rounds 1 --duration 8s").expect(0);
     let log = fs::read_to_string(bench.root().join("build/logs/testkit-liar@counts.log")).unwrap();
     let own: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();

@@ -53,7 +53,7 @@ fn a_late_speed_up_is_waited_for() {
 
 #[test]
 fn a_server_that_never_settles_is_not_ranked() {
-    let bench = Bench::alone();
+    let bench = Bench::new();
     let words = "run @never-settles --warmup until-steady --warmup-max 7s --rounds 2";
     let ended = bench.run(words).expect(0);
     ended.shows(&["testkit-liar@never-settles: still warming: not steady when its warm-up ended"]);
@@ -66,7 +66,7 @@ fn a_server_that_never_settles_is_not_ranked() {
 
 #[test]
 fn a_cap_that_leaves_no_time_is_not_taken_for_steady() {
-    let bench = Bench::alone();
+    let bench = Bench::new();
     bench.run("run @busy --warmup until-steady --warmup-max 500ms --rounds 1").expect(0);
     let cells = bench.cells();
     assert_eq!(cells.verdict("busy"), "still warming");
