@@ -4,11 +4,12 @@ use std::path::Path;
 use std::process::Command;
 
 fn main() {
-    // Outside git, a path that does not exist would make every build start over.
-    for path in
-        ["../../.git/HEAD", "../../.git/index"].iter().filter(|path| Path::new(path).exists())
-    {
-        println!("cargo::rerun-if-changed={path}");
+    // In a worktree, `.git` is a file. Outside git, a path that does not exist would make every build start over.
+    for name in ["HEAD", "index"] {
+        let path = git(&["rev-parse", "--git-path", name]);
+        if let Some(path) = path.filter(|path| Path::new(path).exists()) {
+            println!("cargo::rerun-if-changed={path}");
+        }
     }
     println!("cargo::rerun-if-changed=build.rs");
     if let Some(commit) = commit() {
