@@ -20,7 +20,7 @@ const (
 
 func init() { go pay() }
 
-// pay uses the CPU time that is owed, on a thread of its own, so that the kernel accounts for it separately.
+// pay burns the CPU time that is owed. Its thread runs nothing else, so the kernel counts that time separately.
 func pay() {
 	runtime.LockOSThread()
 	pause := idle

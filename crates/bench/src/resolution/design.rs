@@ -1,7 +1,7 @@
 //! The runs, and what must be found.
 
 use std::fmt;
-use std::path::Path;
+use std::path::PathBuf;
 
 use super::trees::Trees;
 
@@ -115,19 +115,19 @@ impl Design {
     }
 
     /// The arguments of rpcbench, without the suite and the folder for results.
-    pub fn arguments(self, trees: &Trees) -> Vec<&Path> {
+    pub fn arguments(self, trees: &Trees) -> Vec<PathBuf> {
         let Spec { servers, build, max_time, .. } = self.spec();
-        let root = if self.is_real() { trees.real.as_path() } else { &trees.testkit };
-        let mut words = vec!["--root".as_ref(), root];
+        let root = if self.is_real() { &trees.real } else { &trees.testkit };
+        let mut words = vec!["--root".into(), root.clone()];
         match build {
-            None => words.push("run".as_ref()),
+            None => words.push("run".into()),
             Some(costlier) => {
-                words.extend(["compare", "--build"].map(Path::new));
-                words.extend([root, "--build".as_ref(), trees.costlier(costlier)]);
+                words.extend(["compare", "--build"].map(PathBuf::from));
+                words.extend([root.clone(), "--build".into(), trees.costlier(costlier)]);
             }
         }
-        words.extend(servers.iter().map(Path::new));
-        words.extend(["--max-time", max_time].map(Path::new));
+        words.extend(servers.iter().map(PathBuf::from));
+        words.extend(["--max-time", max_time].map(PathBuf::from));
         words
     }
 

@@ -91,7 +91,7 @@ fn measure(arguments: &Arguments, design: Design) -> anyhow::Result<()> {
         real: arguments.root.clone(),
         testkit: arguments.testkit.clone(),
         costlier_testkit: arguments.costlier_5.clone(),
-        made: ["costlier-5", "costlier-10"].map(|name| arguments.results.join(name)),
+        made: arguments.results.clone(),
     };
     trees.make(design)?;
     let folder = folder_of(&arguments.results, design);
@@ -100,16 +100,15 @@ fn measure(arguments: &Arguments, design: Design) -> anyhow::Result<()> {
         let bench = folders(&folder)?.pop().context("no run was recorded")?;
         let name = bench.file_name().context("a run without a name")?;
         for entry in alone::levels(&rpcbench_record::read(&bench)?).keys() {
-            let mut words = vec!["--root".as_ref(), trees.real.as_path(), "run".as_ref()];
-            words.push(entry.as_ref());
-            words.extend(alone::WINDOW.map(Path::new));
+            let mut words = vec!["--root".into(), trees.real.clone(), "run".into(), entry.into()];
+            words.extend(alone::WINDOW.map(PathBuf::from));
             rpcbench(arguments, &words, &alone_in(&arguments.results).join(name))?;
         }
     }
     Ok(())
 }
 
-fn rpcbench(arguments: &Arguments, words: &[&Path], results: &Path) -> anyhow::Result<()> {
+fn rpcbench(arguments: &Arguments, words: &[PathBuf], results: &Path) -> anyhow::Result<()> {
     let program = arguments.programs.join("rpcbench");
     let mut command = Command::new(&program);
     command

@@ -1,7 +1,7 @@
 //! Folders with servers, and builds whose calls cost more.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::Context as _;
@@ -20,16 +20,15 @@ pub struct Trees {
     pub testkit: PathBuf,
     pub costlier_testkit: PathBuf,
     /// Costlier copies of `real` are made here.
-    pub made: [PathBuf; 2],
+    pub made: PathBuf,
 }
 
 impl Trees {
     /// A costlier build's folder.
-    pub fn costlier(&self, build: Costlier) -> &Path {
+    pub fn costlier(&self, build: Costlier) -> PathBuf {
         match build {
-            Costlier::Testkit => &self.costlier_testkit,
-            Costlier::Real(5) => &self.made[0],
-            Costlier::Real(_) => &self.made[1],
+            Costlier::Testkit => self.costlier_testkit.clone(),
+            Costlier::Real(percent) => self.made.join(format!("costlier-{percent}")),
         }
     }
 
@@ -37,11 +36,11 @@ impl Trees {
     pub fn make(&self, design: Design) -> anyhow::Result<()> {
         let Some(Costlier::Real(percent)) = design.spec().build else { return Ok(()) };
         let to = self.costlier(Costlier::Real(percent));
-        fs::create_dir_all(to).with_context(|| to.display().to_string())?;
+        fs::create_dir_all(&to).with_context(|| to.display().to_string())?;
         let copied = Command::new("cp")
             .arg("-a")
             .args(["servers", "contract"].map(|it| self.real.join(it)))
-            .arg(to)
+            .arg(&to)
             .status()?;
         anyhow::ensure!(copied.success(), "cp to {} ended with {copied}", to.display());
         let source = COSTLIER_GO.replace(PERCENT, &format!("const percent = {percent}"));
