@@ -1,4 +1,4 @@
-//! rpcbench in a container whose servers are processes next to it, as docs/guide.md describes for CI. The container has the programs
+//! rpcbench in a container whose servers are processes next to it, as docs/containers.md describes for CI. The container has the programs
 //! of this machine.
 
 use std::path::Path;
