@@ -147,6 +147,7 @@ mod tests {
             window: crate::Window::Duration { length_ms: 1 },
             timeout_ms: 1,
             grace_ms: 1,
+            connect_timeout_ms: Workload::CONNECT_TIMEOUT_MS,
             client_threads: 1,
             pipelining: false,
             headers: Vec::new(),

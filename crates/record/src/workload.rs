@@ -39,6 +39,26 @@ pub enum WarmUp {
     },
 }
 
+impl fmt::Display for WarmUp {
+    /// `until steady, at least 2s, at most 30s`, `10s`, `500 calls by 5 clients`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&match *self {
+            Self::UntilSteady { least_ms, cap_ms } => {
+                let least = Some(least_ms).filter(|least| *least > 0);
+                let least = least.map(|least| format!(", at least {}", units::length_ms(least)));
+                let cap = cap_ms.map(|cap| format!(", at most {}", units::length_ms(cap)));
+                format!("until steady{}{}", least.unwrap_or_default(), cap.unwrap_or_default())
+            }
+            Self::Fixed { length_ms: 0 } => "none: servers are cold".to_owned(),
+            Self::Fixed { length_ms } => units::length_ms(length_ms),
+            Self::Calls { calls, clients } => {
+                let clients = units::plural(clients.into(), "client");
+                format!("{} by {clients}", units::plural(calls, "call"))
+            }
+        })
+    }
+}
+
 /// What ends a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "until")]
@@ -105,6 +125,9 @@ pub struct Workload {
     pub timeout_ms: u64,
     /// How long calls in flight at the window's end may still be answered. Milliseconds.
     pub grace_ms: u64,
+    /// How long opening all connections may take. Milliseconds.
+    #[serde(default = "Workload::default_connect_timeout_ms")]
+    pub connect_timeout_ms: u64,
     /// Client threads, each with its own CPU if there are enough.
     pub client_threads: u32,
     /// Whether calls follow one another on a connection before they are answered, under a protocol that otherwise takes
@@ -126,6 +149,57 @@ impl Workload {
     /// Most calls a second of an open loop, for each client thread: several times what one can make. What came due beyond that
     /// would take longer to count than the window is long.
     pub const MOST_RATE: u64 = 10_000_000;
+
+    /// Default limit for opening all connections, milliseconds.
+    pub const CONNECT_TIMEOUT_MS: u64 = 10_000;
+
+    const fn default_connect_timeout_ms() -> u64 {
+        Self::CONNECT_TIMEOUT_MS
+    }
+
+    /// Every key but the name, in words, and its exact value. Two workloads are the same load if these are the same.
+    pub fn settings(&self) -> [(&'static str, String); 16] {
+        // Without `..`, so that a new key can't be forgotten.
+        let Self {
+            name: _,
+            shape,
+            connections,
+            connection_life,
+            in_flight,
+            arrivals,
+            find_max,
+            warm_up,
+            settle_ms,
+            window,
+            timeout_ms,
+            grace_ms,
+            connect_timeout_ms,
+            client_threads,
+            pipelining,
+            headers,
+            authority,
+        } = self;
+        let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
+        let all = headers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        [
+            ("content of a call", shape.clone()),
+            ("connections", connections.to_string()),
+            ("calls per connection", connection_life.to_string()),
+            ("calls in flight", in_flight.to_string()),
+            ("arrivals", arrivals.to_string()),
+            ("searched limit", or_none(find_max.as_ref().map(ToString::to_string))),
+            ("warm-up", warm_up.to_string()),
+            ("load before a window", units::length_ms(*settle_ms)),
+            ("window", window.to_string()),
+            ("timeout", units::length_ms(*timeout_ms)),
+            ("wait after a window", units::length_ms(*grace_ms)),
+            ("time to connect", units::length_ms(*connect_timeout_ms)),
+            ("client threads", client_threads.to_string()),
+            ("pipelining", if *pipelining { "yes" } else { "no" }.to_owned()),
+            ("headers", or_none(Some(all).filter(|all| !all.is_empty()))),
+            ("host", or_none(authority.as_ref().map(|host| host.as_str().to_owned()))),
+        ]
+    }
 
     /// Why its arrivals can't be, if they ask for more than [`Self::MOST_RATE`].
     pub fn rate_problem(&self) -> Option<String> {

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use indexmap::{IndexMap, IndexSet};
 use itertools::Itertools as _;
 use rpcbench_record::{
-    Arrivals, ConnectionLife, Header, Limits, PerSecond, Plan, Protocol, RankedBy, Rate, WarmUp,
-    Workload,
+    Arrivals, ConnectionLife, Header, Limits, PerSecond, Plan, Protocol, RankedBy, Rate, Workload,
 };
 
 use crate::curve::{Results, is_given};
@@ -125,7 +124,7 @@ pub(crate) fn heading(plan: &Plan, of: &Results) -> [String; 2] {
     let setting = format!(
         "{} per server; warm-up {}; {}; seed {}{price}",
         limits(plan.limits),
-        warm_up(w.warm_up),
+        w.warm_up,
         trials(plan, w),
         plan.seed,
     );
@@ -239,7 +238,9 @@ pub(crate) fn arrivals(arrivals: Arrivals) -> String {
 fn trials(plan: &Plan, workload: &Workload) -> String {
     let of_load = || plan.order.iter().filter(|t| t.workload == workload.name);
     let trials = of_load().map(|t| t.number).max().unwrap_or_default();
+    let first = plan.first_processes();
     let processes = match of_load().map(|t| t.process).max().unwrap_or_default() {
+        most if most > first => format!("in {first} to {}", format::plural(most.into(), "process")),
         0 | 1 => "in one process".to_owned(),
         processes if processes == trials => "each in a fresh process".to_owned(),
         processes => format!("in {}", format::plural(processes.into(), "process")),
@@ -259,25 +260,6 @@ fn limits(limits: Limits) -> String {
     match limits.memory_bytes {
         Some(bytes) => format!("{cpus}, {}", format::bytes(bytes)),
         None => format!("{cpus}, all memory"),
-    }
-}
-
-/// `until steady, at most 30s`, exactly.
-pub(crate) fn warm_up(warm_up: WarmUp) -> String {
-    match warm_up {
-        WarmUp::UntilSteady { least_ms, cap_ms } => {
-            let least = Some(least_ms).filter(|least| *least > 0);
-            let least = least.map(|least| format!(", at least {}", format::length_ms(least)));
-            let cap = cap_ms.map(|cap| format!(", at most {}", format::length_ms(cap)));
-            format!("until steady{}{}", least.unwrap_or_default(), cap.unwrap_or_default())
-        }
-        WarmUp::Fixed { length_ms: 0 } => "none: servers are cold".to_owned(),
-        WarmUp::Fixed { length_ms } => format::length_ms(length_ms),
-        WarmUp::Calls { calls, clients } => format!(
-            "{} by {}",
-            format::plural(calls, "call"),
-            format::plural(u64::from(clients), "client")
-        ),
     }
 }
 

@@ -17,6 +17,7 @@ pub fn workload() -> Workload {
         window: Window::Duration { length_ms: 1000 },
         timeout_ms: 1000,
         grace_ms: 1000,
+        connect_timeout_ms: Workload::CONNECT_TIMEOUT_MS,
         client_threads: 1,
         pipelining: false,
         headers: Vec::new(),

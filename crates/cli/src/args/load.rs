@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use rpcbench_harness::spec::{
-    ConfigError, Given, Length, NonZeroLength, WarmUpValue, WorkloadSpec, load_workloads,
+    ConfigError, Given, Length, WarmUpValue, WorkloadSpec, load_workloads,
 };
 use rpcbench_record::{Protocol, Threshold, WarmUp, Workload};
 
@@ -54,9 +54,6 @@ pub struct LoadArgs {
     /// Load before the measured window: none, or a length such as 5s
     #[arg(long, value_name = "LENGTH", default_value = "1s", allow_hyphen_values = true)]
     warmup: Lead,
-    /// Time limit for opening all connections
-    #[arg(long, value_name = "LENGTH", default_value = "10s", allow_hyphen_values = true)]
-    pub connect_timeout: NonZeroLength,
     /// Seed of payloads and random arrivals
     #[arg(long, value_name = "N", default_value_t = 1, allow_hyphen_values = true, value_parser = seed)]
     pub seed: u64,
@@ -67,7 +64,7 @@ pub struct LoadArgs {
 }
 
 const IN_FLIGHT: &str = "Calls in flight on each connection; in open loop, an upper limit [default: 20, in open loop 100; under \
-                         json and thrift 1, and no more than a connection lives for]";
+                         json, connect and thrift 1, and no more than a connection lives for]";
 
 /// What the command prints and writes.
 #[derive(Args, Debug)]

@@ -104,9 +104,14 @@ fn every_example_parses() {
 fn every_command_line_of_the_documents_parses() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut tried = 0;
-    for page in
-        ["README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/performance.md", "docs/record.md"]
-    {
+    for page in [
+        "README.md",
+        "CONTRIBUTING.md",
+        "docs/guide.md",
+        "docs/containers.md",
+        "docs/performance.md",
+        "docs/record.md",
+    ] {
         let text = std::fs::read_to_string(root.join(page)).expect(page);
         for block in text.split("```").skip(1).step_by(2) {
             for line in block.lines().map(|line| line.trim_start_matches("$ ").trim()) {
@@ -278,7 +283,7 @@ fn a_resumed_run_takes_no_option_of_a_plan() {
             "sweep" => "10%..90%",
             "find_max" => "p99<10ms",
             "duration" | "max_time" | "warm_up" | "warm_up_least" | "warm_up_cap" | "settle"
-            | "timeout" | "grace" => "1s",
+            | "timeout" | "grace" | "connect_timeout" => "1s",
             "log_calls" | "runtime_statistics" | "pipelining" => "",
             "placement" => "native",
             "price" => "0.04/cpu-hour",

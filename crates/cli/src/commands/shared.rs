@@ -144,11 +144,7 @@ pub fn environment(
     interrupt: Interrupt,
     call_log: Option<CallLog>,
 ) -> Environment {
-    let generator = InProcess {
-        cpus: site.client_cpus().to_vec(),
-        connect_timeout: InProcess::CONNECT_TIMEOUT,
-        call_log,
-    };
+    let generator = InProcess { cpus: site.client_cpus().to_vec(), call_log };
     Environment { seed, interrupt, generator: Box::new(generator) }
 }
 

@@ -23,8 +23,6 @@ use crate::run::Interrupt;
 pub struct InProcess {
     /// CPUs to pin load threads to, in turn. Empty: not pinned.
     pub cpus: Vec<u32>,
-    /// Time limit for opening all connections.
-    pub connect_timeout: Nanos,
     /// Receives every measured call.
     pub call_log: Option<CallLog>,
 }
@@ -32,8 +30,6 @@ pub struct InProcess {
 impl InProcess {
     /// Its kind in records.
     pub const KIND: LoadGeneratorKind = LoadGeneratorKind::InProcess;
-    /// Default time limit for opening all connections.
-    pub const CONNECT_TIMEOUT: Nanos = Nanos::from_millis(10_000);
 
     fn plan(&self, request: &LoadRequest<'_>) -> LoadPlan {
         let LoadRequest { endpoint, protocol, workload, seed, .. } = *request;
@@ -54,7 +50,7 @@ impl InProcess {
             cpus: self.cpus.clone(),
             timeout: Nanos::from_millis(workload.timeout_ms),
             grace: Nanos::from_millis(workload.grace_ms),
-            connect_timeout: self.connect_timeout,
+            connect_timeout: Nanos::from_millis(workload.connect_timeout_ms),
             first_request: 0,
             pipelining: workload.pipelining,
         }

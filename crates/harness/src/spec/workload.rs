@@ -32,8 +32,8 @@ pub struct WorkloadSpec {
     /// Calls in flight over all connections, at least one for each; in open loop, an upper limit. A key of suites only.
     #[arg(skip)]
     pub in_flight: Option<Given<Count>>,
-    /// Calls in flight on each connection; in open loop, an upper limit. json and thrift carry one at a time, and get
-    /// more connections instead
+    /// Calls in flight on each connection; in open loop, an upper limit. json, connect and thrift carry one at a
+    /// time, and get more connections instead
     #[arg(short = 'm', long = "in-flight", value_name = "N", allow_hyphen_values = true)]
     #[serde(skip)]
     pub in_flight_each: Option<Given<Count>>,
@@ -76,10 +76,13 @@ pub struct WorkloadSpec {
     /// How long to wait for replies to calls in flight at the end of a window [default: 5s, and at most the timeout]
     #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
     pub grace: Option<Given<NonZeroLength>>,
+    /// Time limit for opening all connections [default: 10s]
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
+    pub connect_timeout: Option<Given<NonZeroLength>>,
     /// Threads that make the load, each with its own CPU if there are enough
     #[arg(short = 't', long, value_name = "N", allow_hyphen_values = true)]
     pub client_threads: Option<Given<Count>>,
-    /// Send calls on a connection before earlier ones are answered, even under json and thrift [default there: a
+    /// Send calls on a connection before earlier ones are answered, even under json, connect and thrift [default there: a
     /// connection for each call in flight]
     #[arg(long, num_args = 0, default_missing_value = "true")]
     pub pipelining: Option<Given<bool>>,
@@ -146,6 +149,7 @@ impl WorkloadSpec {
             settle: or(&self.settle, &below.settle),
             timeout: or(&self.timeout, &below.timeout),
             grace: or(&self.grace, &below.grace),
+            connect_timeout: or(&self.connect_timeout, &below.connect_timeout),
             client_threads: or(&self.client_threads, &below.client_threads),
             pipelining: or(&self.pipelining, &below.pipelining),
             headers: if self.headers.is_empty() { below } else { self }.headers.clone(),
@@ -164,6 +168,7 @@ impl WorkloadSpec {
         self.check_threads(connections, setting)?;
         let (timeout_ms, grace_ms) = self.waits(setting)?;
         let settle = self.settle.as_ref().map(|settle| settle.value.ms());
+        let connect = self.connect_timeout.as_ref().map(|timeout| timeout.value.ms());
         let load = Workload {
             name: self.workload_name(setting),
             shape: shape.to_string(),
@@ -177,6 +182,7 @@ impl WorkloadSpec {
             window: self.checked_window(setting)?,
             timeout_ms,
             grace_ms,
+            connect_timeout_ms: connect.unwrap_or(Workload::CONNECT_TIMEOUT_MS),
             client_threads: self.client_threads.as_ref().map_or(1, |threads| threads.value.0),
             pipelining: self.checked_pipelining(setting)?,
             headers: self.headers.iter().map(|header| header.value.clone()).collect(),

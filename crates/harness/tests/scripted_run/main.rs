@@ -47,6 +47,7 @@ fn workload() -> Workload {
         window: Window::Duration { length_ms: 1 },
         timeout_ms: 1,
         grace_ms: 1,
+        connect_timeout_ms: Workload::CONNECT_TIMEOUT_MS,
         ..rpcbench_testkit::workload()
     }
 }

@@ -60,6 +60,7 @@ fn workload() -> Workload {
         window: Window::Duration { length_ms: 3000 },
         timeout_ms: 10_000,
         grace_ms: 5000,
+        connect_timeout_ms: Workload::CONNECT_TIMEOUT_MS,
         client_threads: 1,
         pipelining: false,
         headers: Vec::new(),

@@ -1,10 +1,9 @@
 //! How two runs differ apart from their figures.
 
-use itertools::Itertools as _;
 use rpcbench_record::{Header, LoadGeneratorKind, Machine, Run, Workload};
 
 use super::cells::Cells;
-use crate::{format, words};
+use crate::format;
 
 /// A difference between two runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,56 +113,12 @@ fn workloads(old: &Header, new: &Header) -> Vec<Difference> {
 
 fn workload(old: &Workload, new: &Workload) -> Vec<Difference> {
     let name = &new.name;
-    let pairs = settings(old).into_iter().zip(settings(new));
+    let pairs = old.settings().into_iter().zip(new.settings());
     let differing = pairs.filter(|(old, new)| old != new).map(|((key, old), (_, new))| {
         let field = format!("{name}: {key}");
         Difference { field, old, new, forbids: false }
     });
     differing.collect()
-}
-
-/// Every key of a workload but its name, and its value, exactly.
-fn settings(workload: &Workload) -> [(&'static str, String); 15] {
-    // Without `..`, so that a new key can't be forgotten.
-    let Workload {
-        name: _,
-        shape,
-        connections,
-        connection_life,
-        in_flight,
-        arrivals,
-        find_max,
-        warm_up,
-        settle_ms,
-        window,
-        timeout_ms,
-        grace_ms,
-        client_threads,
-        pipelining,
-        headers,
-        authority,
-    } = workload;
-    let none = || "none".to_owned();
-    [
-        ("content of a call", shape.clone()),
-        ("connections", connections.to_string()),
-        ("calls per connection", connection_life.to_string()),
-        ("calls in flight", in_flight.to_string()),
-        ("arrivals", arrivals.to_string()),
-        ("searched limit", find_max.map_or_else(none, |limit| limit.to_string())),
-        ("warm-up", words::warm_up(*warm_up)),
-        ("load before a window", format::length_ms(*settle_ms)),
-        ("window", window.to_string()),
-        ("timeout", format::length_ms(*timeout_ms)),
-        ("wait after a window", format::length_ms(*grace_ms)),
-        ("client threads", client_threads.to_string()),
-        ("pipelining", if *pipelining { "yes" } else { "no" }.to_owned()),
-        (
-            "headers",
-            Some(headers).filter(|it| !it.is_empty()).map_or_else(none, |it| it.iter().join(", ")),
-        ),
-        ("host", authority.as_ref().map_or_else(none, |host| host.as_str().to_owned())),
-    ]
 }
 
 fn load_generator(kind: LoadGeneratorKind) -> &'static str {

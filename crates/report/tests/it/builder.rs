@@ -22,6 +22,7 @@ pub fn workload() -> Workload {
         window: Window::Duration { length_ms: 3000 },
         timeout_ms: 10_000,
         grace_ms: 2000,
+        connect_timeout_ms: Workload::CONNECT_TIMEOUT_MS,
         ..rpcbench_testkit::workload()
     }
 }

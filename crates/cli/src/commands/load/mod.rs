@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use rpcbench_engine::CallLog;
-use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_engine::clock;
 use rpcbench_harness::host::cpus::Topology;
 use rpcbench_harness::host::fingerprint::fingerprint;
 use rpcbench_harness::load::{InProcess, room};
@@ -50,7 +50,7 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     let header = Header::new(tool(), context.arguments.clone(), clock::wall(), machines, plan);
     let interrupt = shared::listen(Interrupt::ending_windows())?;
     let found = addresses.len();
-    let address = plan::reach(args, addresses, &interrupt)?;
+    let address = plan::reach(&header.plan, addresses, &interrupt)?;
     if let Some(chosen) = plan::chosen(&args.address, found, &address)
         && !args.results.quiet
     {
@@ -60,8 +60,7 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     let files = Files::open(&args.results, &header)?;
     let (log, call_log) = files.log.unzip();
     let tap = LogTap::new(log);
-    let connect_timeout = Nanos::from_millis(args.connect_timeout.ms());
-    let generator = Box::new(InProcess { cpus: Vec::new(), connect_timeout, call_log });
+    let generator = Box::new(InProcess { cpus: Vec::new(), call_log });
     let environment = Environment { seed: args.seed, interrupt, generator };
     let entry = args.address.to_string();
     let subject = Subject::existing(entry, args.protocol, Box::new(placement));

@@ -83,12 +83,13 @@ pub fn endpoint(args: &LoadArgs, addresses: &[ServerAddress]) -> Endpoint {
 
 /// The first of the addresses where a server speaks the protocol, unless Ctrl-C comes first.
 pub fn reach(
-    args: &LoadArgs,
+    plan: &Plan,
     addresses: Vec<ServerAddress>,
     interrupt: &Interrupt,
 ) -> anyhow::Result<ServerAddress> {
     let (sender, reached) = channel();
-    let (protocol, within) = (args.protocol, Duration::from_millis(args.connect_timeout.ms()));
+    let (protocol, workload) = (plan.servers[0].protocol, &plan.workloads[0]);
+    let within = Duration::from_millis(workload.connect_timeout_ms);
     thread::spawn(move || sender.send(reach::reach(&addresses, protocol, within)));
     loop {
         match reached.recv_timeout(ASK) {

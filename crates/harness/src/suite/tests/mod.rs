@@ -175,6 +175,7 @@ fn defaults_fill_what_a_suite_leaves_out() {
         window: Window::Duration { length_ms: 3000 },
         timeout_ms: 10_000,
         grace_ms: 5000,
+        connect_timeout_ms: Workload::CONNECT_TIMEOUT_MS,
         client_threads: 1,
         pipelining: false,
         headers: Vec::new(),
@@ -185,7 +186,7 @@ fn defaults_fill_what_a_suite_leaves_out() {
 
 #[test]
 fn a_wrong_file_is_refused_with_the_remedy() {
-    insta::assert_snapshot!(refused("connections =", "conections ="), @"suites/mine.toml:9: conections = 50: unknown key 'conections' (did you mean 'connections'?); allowed here: name, shape, connections, connection_life, in_flight, arrivals, rate, sweep, find_max, duration, calls, warm_up, warm_up_least, warm_up_cap, settle, timeout, grace, client_threads, pipelining, headers, authority");
+    insta::assert_snapshot!(refused("connections =", "conections ="), @"suites/mine.toml:9: conections = 50: unknown key 'conections' (did you mean 'connections'?); allowed here: name, shape, connections, connection_life, in_flight, arrivals, rate, sweep, find_max, duration, calls, warm_up, warm_up_least, warm_up_cap, settle, timeout, grace, connect_timeout, client_threads, pipelining, headers, authority");
     insta::assert_snapshot!(refused("cpus = 1", "cpus = \"one\""), @r#"suites/mine.toml:5: cpus = "one": must be a whole number from 1 to 4294967295"#);
     insta::assert_snapshot!(refused("cpus = 1", "cpus = -1"), @"suites/mine.toml:5: cpus = -1: must be a whole number from 1 to 4294967295");
     insta::assert_snapshot!(refused("shape = \"text:100\"\n", ""), @r#"suites/mine.toml:7: 'shape' is missing; add a line such as shape = "text:100""#);

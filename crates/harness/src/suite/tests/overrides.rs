@@ -7,7 +7,7 @@ fn every_option_replaces_its_key() {
     let options = typed(
         "--processes 3 --rounds 5 --max-time 1s --runtime-statistics --log-calls --cpus 2 --memory 1G --shape dto \
          --connections 7 --connection-life short --in-flight 1 --warmup until-steady --warmup-min 8s --warmup-max 9s \
-         --settle 70ms --duration 11s --timeout 3s --grace 2s --client-threads 2 --pipelining",
+         --settle 70ms --duration 11s --timeout 3s --grace 2s --connect-timeout 4s --client-threads 2 --pipelining",
     );
     let suite = good().with(&options).expect("no contradiction");
     let stopping = Stopping { max_time_ms: Some(1000), ..Stopping::default() };
@@ -24,6 +24,7 @@ fn every_option_replaces_its_key() {
         window: Window::Duration { length_ms: 11_000 },
         timeout_ms: 3000,
         grace_ms: 2000,
+        connect_timeout_ms: 4000,
         client_threads: 2,
         pipelining: true,
         headers: Vec::new(),
