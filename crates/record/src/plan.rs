@@ -150,6 +150,10 @@ pub struct Stopping {
     pub agreement: Option<f64>,
     /// Before the trial that would take it beyond this, milliseconds; workloads share the time. `None`: no limit.
     pub max_time_ms: Option<u64>,
+    /// Processes of each entry that run from the start, if more are planned: those start later if they narrow the intervals
+    /// more than further windows. `None`: all run from the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_processes: Option<u32>,
 }
 
 /// A published figure, measured on another machine: only its ratio to others of the same workload can be compared.
@@ -234,6 +238,12 @@ impl Plan {
     /// An argument without the secrets of headers.
     pub(crate) fn redact(&self, argument: String) -> String {
         self.headers().fold(argument, |argument, header| header.redact(&argument))
+    }
+
+    /// Processes of each entry that run from the start, at least 1.
+    pub fn first_processes(&self) -> u32 {
+        let first = self.stopping.and_then(|stopping| stopping.first_processes);
+        first.unwrap_or(u32::MAX).min(self.most_processes())
     }
 
     /// Processes of each entry that there may be, at least 1.

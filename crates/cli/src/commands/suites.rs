@@ -41,7 +41,8 @@ fn setting(suite: &Suite, cpus: u32) -> String {
 fn trials(suite: &Suite) -> String {
     let is_most = suite.stopping.is_some() && suite.rounds.is_some();
     let at_most = if is_most { "at most " } else { "" };
-    let processes = plural(suite.processes.into(), "process");
+    let or_more = if suite.processes.is_none() { " or more" } else { "" };
+    let processes = format!("{}{or_more}", plural(suite.first_processes().into(), "process"));
     let windows = match suite.rounds {
         Some(1) => String::new(),
         Some(rounds) => format!(" x {rounds} windows"),

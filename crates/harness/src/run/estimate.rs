@@ -200,9 +200,9 @@ mod tests {
     #[test]
     fn a_time_limit_limits_the_estimate() {
         let plan = plan(Some(Stopping {
-            agreement: None,
             precision: Some(0.05),
             max_time_ms: Some(20_000),
+            ..Stopping::default()
         }));
         let mut estimate = Estimate::new(&plan, SECOND);
         estimate.prepared(&ready("a", 1), Nanos(10 * SECOND.0));

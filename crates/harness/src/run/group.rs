@@ -7,6 +7,7 @@ use rpcbench_engine::clock::Nanos;
 use rpcbench_record::{PlannedTrial, Readiness, Workload};
 
 use super::context::Context;
+use super::growth::Growth;
 use super::kept::{Kept, first_sharing, same_process};
 use super::observer::Event;
 use super::stopping::Stopping;
@@ -52,6 +53,8 @@ impl Runner<'_> {
         let deadlines = stopping.as_ref().and_then(|rule| rule.deadlines(stages, self.now()));
         let members = self.members(trials);
         let first = members.first().map_or(1, |planned| planned.process);
+        let (members, later) = self.split(members);
+        later.iter().for_each(|planned| kept.leave_out(&self.run.header.plan, planned));
         for (at, planned) in members.iter().enumerate() {
             self.check_interrupt()?;
             let left = &members[at..];
@@ -77,6 +80,57 @@ impl Runner<'_> {
             });
             let context = Context { preparation_limit, ..self.context(subject, &workload) };
             if let Some(target) = self.ready(planned, &left[1..], &context, kept)? {
+                self.put_away(planned, target, kept);
+            }
+        }
+        self.early.clear();
+        Ok(())
+    }
+
+    /// The processes that run from the start, and those that may follow. A resumed run starts with as many as it had.
+    fn split(&mut self, members: Vec<PlannedTrial>) -> (Vec<PlannedTrial>, Vec<PlannedTrial>) {
+        let measured = self.run.trials.iter().map(|trial| trial.process).max().unwrap_or(0);
+        let first = self.run.header.plan.first_processes().max(measured);
+        self.processes = if self.turns.is_some() { u32::MAX } else { first };
+        members.into_iter().partition(|planned| planned.process <= self.processes)
+    }
+
+    /// Prepares more processes of all entries, if they narrow the intervals more than further windows do. `trials` are those
+    /// that are left.
+    pub(super) fn grow(
+        &mut self,
+        trials: &[PlannedTrial],
+        stopping: &mut Stopping,
+        kept: &mut Kept,
+    ) -> Result<(), StopReason> {
+        let most = self.run.header.plan.most_processes();
+        let Some((spread, left, turn)) = stopping.outlook(self.now()) else { return Ok(()) };
+        if self.processes >= most {
+            return Ok(());
+        }
+        let setup = Nanos(self.setup.values().map(|length| length.0).sum());
+        let windows = self.run.trials.len() as f64 / self.setup.len().max(1) as f64;
+        let growth = Growth { processes: self.processes, most, windows, left, turn, setup };
+        let wanted = growth.best(spread);
+        let members = self.members(trials);
+        let new = members.into_iter().filter(|it| it.process > self.processes);
+        let new: Vec<PlannedTrial> = new.take_while(|it| it.process <= wanted).collect();
+        self.processes = wanted;
+        for (at, planned) in new.iter().enumerate() {
+            self.check_interrupt()?;
+            kept.take_in(&self.run.header.plan, planned);
+            let Some((subject, workload, _)) = self.due(planned, kept) else { continue };
+            if self.shortage(planned, subject, &workload).is_some() {
+                // None of that number, so that all entries have as many.
+                kept.stop_after(planned.process - 1, self.observer);
+                let out = new.iter().filter(|it| it.process >= planned.process);
+                out.for_each(|it| kept.leave_out(&self.run.header.plan, it));
+                self.processes = most;
+                break;
+            }
+            let preparation_limit = self.setup.get(&planned.entry).copied();
+            let context = Context { preparation_limit, ..self.context(subject, &workload) };
+            if let Some(target) = self.ready(planned, &new[at + 1..], &context, kept)? {
                 self.put_away(planned, target, kept);
             }
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::f64::consts::SQRT_2;
 
 use rpcbench_record::{Analysis, RankedBy, Run, Workload, observations};
-use rpcbench_stats::{DEVIATION_PER_MAD, Observation, compare, median};
+use rpcbench_stats::{DEVIATION_PER_MAD, Observation, Spread, compare, median};
 
 /// Smallest share of the rounds that an entry takes part in: it stays comparable with those measured next to it.
 const LEAST_SHARE: f64 = 0.5;
@@ -18,6 +18,8 @@ pub(super) struct Interim {
     pub is_clear: bool,
     /// The share of further rounds that each entry takes part in, by name: 1 if it is missing.
     pub shares: BTreeMap<String, f64>,
+    /// The components of the noise, if it is known.
+    pub spread: Option<Spread>,
 }
 
 /// Analyzes a workload after this many rounds. The number of windows of an entry should be in proportion to their standard
@@ -36,6 +38,7 @@ pub(super) fn analyze(run: &Run, workload: &Workload, rounds: u32) -> Interim {
         is_clear: is_clear && comparison.is_decided(),
         // Without a limit, no other entry would get the time.
         shares: shares.filter(|_| stopping.max_time_ms.is_some()).collect(),
+        spread: comparison.spread(),
     }
 }
 
@@ -44,8 +47,9 @@ fn shares(noise: &[f64], open: &[(usize, usize)]) -> Vec<f64> {
     let is_open = |entry: usize| open.iter().any(|(a, b)| *a == entry || *b == entry);
     let weight = |entry: usize| if is_open(entry) { 1.0 } else { DECIDED_WEIGHT };
     let needs: Vec<f64> = noise.iter().enumerate().map(|(at, noise)| noise * weight(at)).collect();
-    let most = needs.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    needs.into_iter().map(|need| (need / most).max(LEAST_SHARE)).collect()
+    let most = needs.iter().copied().fold(0.0, f64::max);
+    let share = |need: f64| if most > 0.0 { (need / most).max(LEAST_SHARE) } else { 1.0 };
+    needs.into_iter().map(share).collect()
 }
 
 /// Standard deviation of the logarithm of an entry's windows, from neighbours of one process: what drifts slowly cancels. By
@@ -71,6 +75,7 @@ mod tests {
         // Of decided ones the noisiest takes part in all.
         assert_eq!(shares(&[0.1, 0.05], &[]), [1.0, 0.5]);
         assert_eq!(shares(&[0.1], &[]), [1.0]);
+        assert_eq!(shares(&[0.0, 0.0], &[]), [1.0, 1.0]);
     }
 
     #[test]

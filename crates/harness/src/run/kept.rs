@@ -47,6 +47,11 @@ impl Kept {
         self.left_out.insert(process(plan, planned));
     }
 
+    /// The opposite of [`Self::leave_out`].
+    pub fn take_in(&mut self, plan: &Plan, planned: &PlannedTrial) {
+        self.left_out.remove(&process(plan, planned));
+    }
+
     /// Stops the kept servers whose process has a higher number.
     pub fn stop_after(&mut self, number: u32, observer: &dyn Observer) {
         let targets = std::mem::take(&mut self.targets);

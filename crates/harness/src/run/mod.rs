@@ -15,6 +15,7 @@ mod candidates;
 mod context;
 mod estimate;
 mod group;
+mod growth;
 mod interim;
 mod interrupt;
 mod kept;
@@ -96,6 +97,8 @@ pub struct Runner<'a> {
     done: usize,
     /// Why processes take turns. `None`: all run at the same time.
     turns: Option<&'static str>,
+    /// Number up to which processes of each entry run.
+    processes: u32,
     /// How long another process of an entry takes to prepare.
     setup: BTreeMap<String, Nanos>,
     /// Processes that were started before their turn.
@@ -112,7 +115,8 @@ impl<'a> Runner<'a> {
         observer: &'a dyn Observer,
     ) -> Self {
         let (done, turns, setup, early) = (0, None, BTreeMap::new(), BTreeMap::new());
-        Self { environment, subjects, writer, run, observer, done, turns, setup, early }
+        let processes = 1;
+        Self { environment, subjects, writer, run, observer, done, turns, processes, setup, early }
     }
 
     /// Runs what the record lacks. Returns the run as far as it got in any case.
@@ -144,10 +148,12 @@ impl<'a> Runner<'a> {
             if kept.is_excluded(&self.run.header.plan, &planned) || self.agrees(&planned) {
                 continue;
             }
-            if let Some(rule) = &mut stopping
-                && !self.is_made(rule, &planned)
-            {
-                continue;
+            if let Some(rule) = &mut stopping {
+                let is_made = self.is_made(rule, &planned);
+                self.grow(&trials[at..], rule, &mut kept)?;
+                if !is_made {
+                    continue;
+                }
             }
             let start = self.now();
             self.done = self.run.header.plan.order.len() - (trials.len() - at) - 1;

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rpcbench_engine::clock::Nanos;
 use rpcbench_record::{PlannedTrial, Stopping as Rule};
+use rpcbench_stats::Spread;
 
 use super::interim::Interim;
 
@@ -131,6 +132,14 @@ impl Stopping {
         let is_made = !self.is_over && *credit >= 1.0;
         *credit -= f64::from(u8::from(is_made));
         is_made
+    }
+
+    /// After an analysis whose answer is not clear, once: the noise that it found, the time left for the current stage, and how
+    /// long a window of each entry takes.
+    pub fn outlook(&mut self, now: Nanos) -> Option<(Spread, Nanos, Nanos)> {
+        let spread = self.interim.spread.take().filter(|_| !self.is_over)?;
+        let turn = Nanos(self.lengths.values().map(|length| length.0).sum());
+        Some((spread, self.until.min(self.end?) - now, turn))
     }
 
     /// A trial of an entry has taken this long.
@@ -258,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_quiet_entry_sits_out_rounds() {
-        let look = |_| Interim { is_clear: false, shares: [("a".to_owned(), 0.25)].into() };
+        let look = |_| Interim { shares: [("a".to_owned(), 0.25)].into(), ..Interim::default() };
         let made = &made(rule(None), &["w"], look)[0];
         let of = |entry: &str| made.iter().filter(|(e, _)| e == entry).count();
         // Four rounds of all; then one window in four rounds.
@@ -268,7 +277,7 @@ mod tests {
     #[test]
     fn entries_that_sit_out_rounds_do_so_in_turn() {
         let shares: BTreeMap<String, f64> = [("a".to_owned(), 0.5), ("b".to_owned(), 0.5)].into();
-        let look = |_| Interim { is_clear: false, shares: shares.clone() };
+        let look = |_| Interim { shares: shares.clone(), ..Interim::default() };
         let made = &made(rule(None), &["w"], look)[0];
         let in_round = |number| made.iter().filter(|(_, round)| *round == number).count();
         assert_eq!(

@@ -21,7 +21,8 @@ pub struct SuiteSpec {
     /// Its purpose, one line.
     #[arg(skip)]
     pub description: String,
-    /// Processes of each server, all running side by side; an interval needs two
+    /// Processes of each server, all running side by side; an interval needs two [default if --max-time limits the run: 2,
+    /// and up to 8 if more of them narrow the intervals more than further windows]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub processes: Option<Given<Count>>,
     /// Windows of each process at most; only one server at a time has load [default: as many as fit --max-time]
@@ -89,7 +90,7 @@ pub(crate) struct PublishedSpec {
 impl FileKind for SuiteSpec {
     const EXAMPLES: &'static [&'static str] = &[
         "description = \"Few connections, large messages.\"",
-        "processes = 2",
+        "processes = 2, or max_time = \"6m\"",
         "rounds = 16",
         "precision = \"5%\"",
         "agreement = \"6%\"",
@@ -154,10 +155,14 @@ impl RunSpec {
     }
 }
 
+/// Processes of each entry that run from the start, if the number is not given: fewer don't show how much they differ.
+const FIRST_PROCESSES: u32 = 2;
+
 /// How many processes and windows, and when a run may end before it has made them all.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent {
-    pub processes: u32,
+    /// `None`: as many as help.
+    pub processes: Option<u32>,
     /// `None`: as many as the time allows.
     pub rounds: Option<u32>,
     pub stopping: Option<Stopping>,
@@ -166,11 +171,14 @@ pub(crate) struct Extent {
 impl SuiteSpec {
     /// The extent of a run of this suite with options on top.
     pub(crate) fn extent(&self, file: &SourceFile, above: &Self) -> Result<Extent, ConfigError> {
-        let own = above.processes.as_ref().or(self.processes.as_ref());
-        let own = own.ok_or_else(|| file.missing::<Self>(None, "processes"))?;
+        let own = above.processes.as_ref().or(self.processes.as_ref()).map(|own| own.value.0);
         let share = |of: &Option<Given<Share>>| of.as_ref().map(|share| share.value.0);
         let max_time = above.max_time.as_ref().or(self.max_time.as_ref());
+        if own.or(max_time.map(|_| FIRST_PROCESSES)).is_none() {
+            return Err(file.missing::<Self>(None, "processes"));
+        }
         let stopping = Stopping {
+            first_processes: own.is_none().then_some(FIRST_PROCESSES),
             precision: share(&above.precision).or(share(&self.precision)),
             agreement: share(&self.agreement),
             max_time_ms: max_time.map(|time| time.value.ms()),
@@ -187,7 +195,7 @@ impl SuiteSpec {
             return Err(ConfigError::value(agreement.shown(Some(file)), problem));
         }
         let is_any = stopping != Stopping::default();
-        Ok(Extent { processes: own.value.0, rounds, stopping: is_any.then_some(stopping) })
+        Ok(Extent { processes: own, rounds, stopping: is_any.then_some(stopping) })
     }
 
     /// Processes, or rounds, as given, for an error about their product.

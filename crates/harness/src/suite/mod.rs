@@ -34,8 +34,8 @@ pub struct Suite {
     pub path: PathBuf,
     /// What it is for, one line.
     pub description: String,
-    /// Processes of each entry.
-    pub processes: u32,
+    /// Processes of each entry. `None`: two, and more if they narrow the intervals more than further windows.
+    pub processes: Option<u32>,
     /// Windows in which each process is measured, under each workload. `None`: as many as the time allows.
     pub rounds: Option<u32>,
     /// When a run may end early.
@@ -172,7 +172,7 @@ impl Suite {
             };
             process += (ms(w.settle_ms) + window) * windows * self.rounds.unwrap_or(LEAST_ROUNDS);
         }
-        process * self.processes
+        process * self.first_processes()
     }
 
     /// Whether entries of that protocol take part.
@@ -215,8 +215,9 @@ pub fn plan(
     }
     suite.check_protocols(&servers)?;
     let rounds = suite.rounds_for(servers.len());
-    suite.check_trials(run, rounds, servers.len())?;
-    let order = order::order(&suite, rounds, &servers, seed);
+    let processes = suite.most_processes(servers.len());
+    suite.check_trials(run, (processes, rounds), servers.len())?;
+    let order = order::order(&suite, (processes, rounds), &servers, seed);
     Ok(Plan {
         suite: suite.name,
         seed,
@@ -249,22 +250,43 @@ impl Suite {
         Ok(())
     }
 
+    /// Processes of each entry that run from the start.
+    pub fn first_processes(&self) -> u32 {
+        let first = self.stopping.and_then(|stopping| stopping.first_processes);
+        self.processes.or(first).unwrap_or(1)
+    }
+
+    /// Processes to plan for each of this many entries: as many as can be prepared in half of the time.
+    fn most_processes(&self, entries: usize) -> u32 {
+        const MOST: u64 = 8;
+        const PREPARATION_MS: u64 = 3000;
+        let time = self.stopping.and_then(|stopping| stopping.max_time_ms).unwrap_or(0);
+        let fitting = (time / 2 / (PREPARATION_MS * entries.max(1) as u64)).min(MOST) as u32;
+        self.processes.unwrap_or_else(|| fitting.max(self.first_processes()))
+    }
+
     /// Rounds to plan for this many entries. Where the time decides: twice as many as it allows if all windows of a round
     /// are made, since quiet servers sit out rounds.
     fn rounds_for(&self, entries: usize) -> u32 {
         let time = self.stopping.and_then(|stopping| stopping.max_time_ms).unwrap_or(0);
         let length = |w: &Workload| w.settle_ms + w.window.length_ms().unwrap_or(1000);
-        let trials = u64::from(self.processes) * entries.max(1) as u64;
+        let trials = u64::from(self.first_processes()) * entries.max(1) as u64;
         let round = trials * self.workloads.iter().map(length).sum::<u64>();
-        let most = MAX_TRIALS / (trials * self.workloads.len() as u64).max(1);
+        let planned = u64::from(self.most_processes(entries)) * entries.max(1) as u64;
+        let most = MAX_TRIALS / (planned * self.workloads.len() as u64).max(1);
         let fitting = (2 * time / round.max(1)).min(most);
         let fitting = u32::try_from(fitting).unwrap_or(u32::MAX);
         self.rounds.unwrap_or(fitting.max(LEAST_ROUNDS))
     }
 
     /// Refuses more windows than [`MAX_TRIALS`].
-    fn check_trials(&self, run: &RunSpec, rounds: u32, entries: usize) -> Result<(), ConfigError> {
-        let (processes, loads) = (self.processes, self.workloads.len());
+    fn check_trials(
+        &self,
+        run: &RunSpec,
+        (processes, rounds): (u32, u32),
+        entries: usize,
+    ) -> Result<(), ConfigError> {
+        let loads = self.workloads.len();
         let trials = u128::from(processes) * u128::from(rounds) * (loads * entries) as u128;
         if trials <= u128::from(MAX_TRIALS) {
             return Ok(());

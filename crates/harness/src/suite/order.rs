@@ -7,11 +7,11 @@ use rpcbench_record::{PlannedServer, PlannedTrial};
 
 use super::Suite;
 
-/// Workload by workload, rounds of all processes: a process of each entry in random order, then another of each. So changes of
-/// the machine affect all entries and processes alike.
+/// Workload by workload, rounds of all processes, `most` of each entry: a process of each entry in random order, then another of
+/// each. So changes of the machine affect all entries and processes alike.
 pub(super) fn order(
     suite: &Suite,
-    rounds: u32,
+    (most, rounds): (u32, u32),
     entries: &[PlannedServer],
     seed: u64,
 ) -> Vec<PlannedTrial> {
@@ -19,7 +19,7 @@ pub(super) fn order(
     let mut order = Vec::new();
     for workload in &suite.workloads {
         for round in 0..rounds {
-            let mut processes: Vec<u32> = (1..=suite.processes).collect();
+            let mut processes: Vec<u32> = (1..=most).collect();
             if round > 0 {
                 processes.shuffle(&mut rng);
             }
@@ -30,7 +30,7 @@ pub(super) fn order(
                     entry: server.entry.clone(),
                     workload: workload.name.clone(),
                     process,
-                    number: round * suite.processes + process,
+                    number: round * most + process,
                 }));
             }
         }

@@ -129,6 +129,7 @@ impl Load for ScriptedLoad {
             Answer::Fails => return Err(LoadError::Failed("the generator is gone".to_owned())),
             Answer::Stops => return Err(LoadError::Stopped),
         }
+        tally.ok_cut = tally.outcomes.ok as f64;
         let pacing = Pacing { due: CALLS, due_second_half: CALLS / 2, late: 0, held_back: 0 };
         let pacing = self.arrivals.is_open().then_some(pacing);
         let (client, unmeasured) = (ClientUsage::default(), Unmeasured::default());

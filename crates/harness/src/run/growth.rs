@@ -1,0 +1,95 @@
+//! How many processes of each entry a run should have.
+
+use rpcbench_engine::clock::Nanos;
+use rpcbench_stats::Spread;
+
+/// Part of the variance for which no more processes are started: it is not worth their memory.
+const TOLERANCE: f64 = 0.1;
+
+/// A run whose answer is not clear yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Growth {
+    /// Processes of each entry so far, at least 1.
+    pub processes: u32,
+    /// At most.
+    pub most: u32,
+    /// Windows of each entry so far, on average.
+    pub windows: f64,
+    /// Time left.
+    pub left: Nanos,
+    /// How long a window of each entry takes, above 0.
+    pub turn: Nanos,
+    /// How long another process of each entry takes to prepare.
+    pub setup: Nanos,
+}
+
+impl Growth {
+    /// The fewest processes with which the intervals are about as narrow as possible when the time is up.
+    pub fn best(&self, spread: Spread) -> u32 {
+        let setup = |processes: u32| self.setup.0 * u64::from(processes - self.processes);
+        let variance = |processes: u32| {
+            let windows = (self.left.0 - setup(processes)) as f64 / self.turn.0 as f64;
+            let between = spread.processes.powi(2) / f64::from(processes);
+            between + spread.adjusted.powi(2) / (self.windows + windows)
+        };
+        // At least half of the time is for windows of all.
+        let numbers = self.processes..=self.most;
+        let mut numbers = numbers.take_while(|number| setup(*number) <= self.left.0 / 2);
+        let least = numbers.clone().map(variance).fold(f64::INFINITY, f64::min);
+        let enough = numbers.find(|number| variance(*number) <= least * (1.0 + TOLERANCE));
+        enough.unwrap_or(self.processes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn seconds(seconds: u64) -> Nanos {
+        Nanos::from_millis(seconds * 1000)
+    }
+
+    fn spread(windows: f64, processes: f64) -> Spread {
+        Spread { windows, in_rounds: windows, adjusted: windows, processes }
+    }
+
+    /// Two entries after 20 s of a run of six minutes.
+    const FEW: Growth = Growth {
+        processes: 2,
+        most: 8,
+        windows: 8.0,
+        left: seconds(330),
+        turn: seconds(2),
+        setup: seconds(5),
+    };
+
+    #[test]
+    fn few_entries_get_as_many_as_are_planned() {
+        assert_eq!(FEW.best(spread(0.05, 0.03)), 8);
+    }
+
+    #[test]
+    fn many_entries_need_the_time_for_windows() {
+        let many = Growth { turn: seconds(15), setup: seconds(50), left: seconds(200), ..FEW };
+        assert_eq!(many.best(spread(0.12, 0.03)), 2);
+    }
+
+    #[test]
+    fn processes_that_hardly_differ_need_not_be_many() {
+        assert_eq!(FEW.best(spread(0.05, 0.001)), 2);
+    }
+
+    #[test]
+    fn between_the_two_the_best_is_in_between() {
+        let six = Growth { turn: seconds(8), setup: seconds(18), ..FEW };
+        // 9e-4 / p + 144e-4 / (8 + (330 - 18 (p - 2)) / 8): 7.4e-4, 6.1e-4, 5.5e-4, ..., and 5.1e-4 with seven.
+        assert_eq!(six.best(spread(0.12, 0.03)), 4);
+    }
+
+    #[test]
+    fn none_is_prepared_that_would_not_be_ready_in_time() {
+        let late = Growth { windows: 30.0, left: seconds(4), ..FEW };
+        assert_eq!(late.best(spread(0.05, 0.03)), 2);
+        assert_eq!(Growth { most: 2, ..FEW }.best(spread(0.05, 0.03)), 2);
+    }
+}
