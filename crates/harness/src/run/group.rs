@@ -69,7 +69,8 @@ impl Runner<'_> {
                 kept.stop_after(first, self.observer);
                 trials.sort_by_key(|planned| planned.process);
                 if let Some(rule) = stopping {
-                    rule.take_turns(trials);
+                    let plan = &self.run.header.plan;
+                    rule.take_turns(trials.iter().filter(|it| !kept.is_excluded(plan, it)));
                 }
                 break;
             }

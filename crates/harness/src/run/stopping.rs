@@ -74,9 +74,9 @@ impl Stopping {
     }
 
     /// From now on processes take turns in these trials, the rest of the run.
-    pub fn take_turns(&mut self, rest: &[PlannedTrial]) {
+    pub fn take_turns<'t>(&mut self, rest: impl Iterator<Item = &'t PlannedTrial>) {
         self.turns = true;
-        let stages: BTreeSet<Stage> = rest.iter().map(|planned| self.stage(planned)).collect();
+        let stages: BTreeSet<Stage> = rest.map(|planned| self.stage(planned)).collect();
         self.stages_left = stages.len() as u64;
     }
 
@@ -253,7 +253,7 @@ mod tests {
         let order =
             (1..=2).flat_map(|process| (1..=20_u32).map(move |round| planned(process, round)));
         let order: Vec<PlannedTrial> = order.collect();
-        stopping.take_turns(&order);
+        stopping.take_turns(order.iter());
         let (mut now, mut made) = (Nanos(0), [0, 0]);
         for planned in &order {
             if stopping.makes(planned, now, |_| Interim::default()) {

@@ -253,7 +253,7 @@ fn quick(seconds: u64) -> Plan {
 #[test]
 fn a_time_limit_holds_and_at_least_half_of_it_is_measured() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
-    for (seconds, entries) in [(360, 12), (360, 2), (120, 6)] {
+    for (seconds, entries) in [(360, 12), (360, 2), (180, 6)] {
         let plan = quick(seconds);
         let made =
             run_plan(script, Admission::AsFound, &TWELVE[..entries], (2, 400, usize::MAX), plan);
@@ -263,6 +263,33 @@ fn a_time_limit_holds_and_at_least_half_of_it_is_measured() {
         assert!((limit * 0.95..limit * 1.05).contains(&took), "{entries}: {took} of {limit} s");
         assert!(measured >= limit / 2.0, "{entries}: {measured} of {limit} s");
     }
+}
+
+/// How many windows each process of `a` and of `b` has after two minutes, with room for `room` processes.
+fn windows_of_growing_run(room: usize) -> [Vec<usize>; 2] {
+    let script = |_: &str, _| Answer::After(Nanos(1000));
+    let mut plan = quick(120);
+    plan.stopping.as_mut().expect("a limit").first_processes = Some(2);
+    let made = run_plan(script, Admission::AsFound, &["a", "b"], (4, 400, room), plan);
+    ["a", "b"].map(|entry| {
+        let of = |process| {
+            let own = made.run.trials.iter();
+            own.filter(|trial| trial.entry == entry && trial.process == process).count()
+        };
+        (1..=4).map(of).filter(|count| *count > 0).collect()
+    })
+}
+
+#[test]
+fn more_processes_join_after_the_fourth_round_if_there_is_room_for_one_of_each() {
+    let [a, b] = windows_of_growing_run(usize::MAX);
+    assert_eq!((a.len(), b.len()), (4, 4), "{a:?} {b:?}");
+    assert_eq!(a[0] - a[2], 4, "{a:?}");
+    let lengths = [6, 7, 4].map(|room| windows_of_growing_run(room).map(|of| of.len()));
+    assert_eq!(lengths, [[3, 3], [3, 3], [2, 2]]);
+    // In turns, only those that would run from the start share the time.
+    let [a, _] = windows_of_growing_run(3);
+    assert!(a.len() == 2 && a[0].abs_diff(a[1]) <= a[0] / 4, "{a:?}");
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn the_shipped_suites_are_the_published_ones() {
             if w.connection_life.is_long() { "" } else { " short" },
             w.warm_up,
             w.window,
-            suite.processes,
+            suite.processes.map_or("any".to_owned(), |processes| processes.to_string()),
             suite.rounds.map_or("any".to_owned(), |rounds| rounds.to_string()),
         )
     };
@@ -148,7 +148,7 @@ fn the_shipped_suites_are_the_published_ones() {
     long-connections / clients-10000 | 1 CPU 2 GiB | 10000 x 10000 record closed | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
     many-connections | 3 CPU  | 250 x 500 text:100 closed | Fixed { length_ms: 30000 } 1m 3 x 1
     one-core | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 2m 3 x 1
-    quick | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 800ms 2 x any
+    quick | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 800ms any x any
     short-connections / clients-10 | 1 CPU 512 MiB | 10 x 10 record closed short | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
     short-connections / clients-50 | 1 CPU 512 MiB | 50 x 50 record closed short | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
     short-connections / clients-100 | 1 CPU 512 MiB | 100 x 100 record closed short | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
@@ -161,7 +161,7 @@ fn the_shipped_suites_are_the_published_ones() {
 #[test]
 fn defaults_fill_what_a_suite_leaves_out() {
     let suite = good();
-    assert_eq!((suite.processes, suite.rounds, suite.stopping), (2, Some(1), None));
+    assert_eq!((suite.processes, suite.rounds, suite.stopping), (Some(2), Some(1), None));
     let expected = Workload {
         name: "mine".to_owned(),
         shape: "text:100".to_owned(),
@@ -248,29 +248,42 @@ fn a_suite_says_when_it_may_stop() {
     let suite = stops("processes = 2\nprecision = \"5%\"\nmax_time = \"6m\"");
     let suite = suite.expect("a good suite");
     let stopping =
-        |precision, max_time_ms| Some(Stopping { precision, agreement: None, max_time_ms });
+        |precision, max_time_ms| Some(Stopping { precision, max_time_ms, ..Stopping::default() });
     let extent = |suite: &Suite| (suite.processes, suite.rounds, suite.stopping);
-    assert_eq!(extent(&suite), (2, None, stopping(Some(0.05), Some(360_000))));
+    assert_eq!(extent(&suite), (Some(2), None, stopping(Some(0.05), Some(360_000))));
     let with = |options: &str| extent(&suite.with(&typed(options)).expect("no contradiction"));
-    assert_eq!(with("--processes 3"), (3, None, stopping(Some(0.05), Some(360_000))));
-    assert_eq!(with("--precision 1%"), (2, None, stopping(Some(0.01), Some(360_000))));
-    assert_eq!(with("--rounds 7"), (2, Some(7), stopping(Some(0.05), Some(360_000))));
+    assert_eq!(with("--processes 3"), (Some(3), None, stopping(Some(0.05), Some(360_000))));
+    assert_eq!(with("--precision 1%"), (Some(2), None, stopping(Some(0.01), Some(360_000))));
+    assert_eq!(with("--rounds 7"), (Some(2), Some(7), stopping(Some(0.05), Some(360_000))));
     let good = |options: &str| extent(&good().with(&typed(options)).expect("no contradiction"));
-    assert_eq!(good("--precision 1%"), (2, Some(16), stopping(Some(0.01), None)));
-    assert_eq!(good("--max-time 9m"), (2, Some(1), stopping(None, Some(540_000))));
+    assert_eq!(good("--precision 1%"), (Some(2), Some(16), stopping(Some(0.01), None)));
+    assert_eq!(good("--max-time 9m"), (Some(2), Some(1), stopping(None, Some(540_000))));
+}
+
+/// The suite `quick` with this many entries.
+fn quick(entries: usize) -> Plan {
+    let suites = shipped();
+    let quick = suites.all.iter().find(|suite| suite.name == "quick").expect("quick");
+    let names: Vec<String> = (0..entries).map(|n| format!("s{n}")).collect();
+    let entries = servers(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    plan(quick, &RunSpec::default(), &entries, 1).expect("a plan")
 }
 
 #[test]
 fn rounds_fill_the_time_twice_as_quiet_servers_sit_out() {
-    let suites = shipped();
-    let quick = suites.all.iter().find(|suite| suite.name == "quick").expect("quick");
-    let rounds = |entries: usize| {
-        let names: Vec<String> = (0..entries).map(|n| format!("s{n}")).collect();
-        let entries = servers(&names.iter().map(String::as_str).collect::<Vec<_>>());
-        plan(quick, &RunSpec::default(), &entries, 1).expect("a plan").most_rounds()
-    };
     // 360 s over 0.9 s for each of two processes.
-    assert_eq!([1, 12, 500].map(rounds), [400, 33, 4]);
+    assert_eq!([1, 12, 500].map(|entries| quick(entries).most_rounds()), [400, 33, 4]);
+}
+
+#[test]
+fn without_a_number_two_processes_begin_and_more_are_planned_if_there_is_time() {
+    let both = |plan: Plan| (plan.first_processes(), plan.most_processes());
+    // 180 s over 3 s for a process of each.
+    assert_eq!([1, 12, 500].map(|entries| both(quick(entries))), [(2, 8), (2, 5), (2, 2)]);
+    let given = GOOD.replace("processes = 2", "processes = 2\nmax_time = \"6m\"");
+    let plan = |suite: Suite| plan(&suite, &RunSpec::default(), &servers(&["a"]), 1);
+    let given = parsed(&given).expect("a good suite");
+    assert_eq!(both(plan(given).expect("a plan")), (2, 2));
 }
 
 #[test]

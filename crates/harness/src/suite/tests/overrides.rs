@@ -11,7 +11,7 @@ fn every_option_replaces_its_key() {
     );
     let suite = good().with(&options).expect("no contradiction");
     let stopping = Stopping { max_time_ms: Some(1000), ..Stopping::default() };
-    assert_eq!((suite.processes, suite.rounds, suite.stopping), (3, Some(5), Some(stopping)));
+    assert_eq!((suite.processes, suite.rounds, suite.stopping), (Some(3), Some(5), Some(stopping)));
     assert_eq!(suite.limits, Limits { cpus: 2, memory_bytes: Some(1 << 30) });
     assert!(suite.runtime_statistics && suite.log_calls);
     let expected = Workload {
