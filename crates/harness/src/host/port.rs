@@ -6,7 +6,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use procfs::net::{TcpNetEntry, TcpState, tcp, tcp6};
-use procfs::process::{FDTarget, Process, all_processes};
+use procfs::process::{FDInfo, FDTarget, Process, all_processes};
 use rustix::process::{getpid, getuid};
 
 use super::isolation::Counted;
@@ -174,7 +174,12 @@ impl Holders {
                 found.closed.insert(process.pid);
                 continue;
             };
-            for file in files.flatten() {
+            let files: Vec<FDInfo> = files.flatten().collect();
+            // Root without CAP_SYS_PTRACE may count the files of other users, and no more.
+            if files.is_empty() && process.fd_count().is_ok_and(|count| count > 0) {
+                found.closed.insert(process.pid);
+            }
+            for file in files {
                 if let FDTarget::Socket(inode) = file.target
                     && inodes.contains(&inode)
                 {
@@ -217,9 +222,12 @@ fn program(pid: i32) -> String {
 mod tests {
     use std::net::{Ipv4Addr, TcpListener, TcpStream};
     use std::os::fd::{AsFd, OwnedFd};
+    use std::os::unix::process::CommandExt as _;
     use std::process::{Child, Command, Stdio};
 
+    use rustix::fs::{Uid, fchown};
     use rustix::process::Pid;
+    use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 
     use super::*;
     use crate::placement::{CpuTime, MemoryUse};
@@ -266,6 +274,32 @@ mod tests {
         assert_eq!(after.len(), 2, "{after:?}");
         assert_eq!(listeners(address).unwrap(), []);
         assert_eq!(of(&pids), [Owner::Unknown]);
+    }
+
+    /// As for rpcbench in a container, next to that of a server with another user.
+    #[test]
+    fn files_that_root_may_list_but_not_read_accuse_nobody() {
+        if !getuid().is_root() {
+            return;
+        }
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        fchown(&listener, Some(Uid::from_raw(65_534)), None).unwrap();
+        let mut server = Command::new("sleep");
+        let mut server = server.arg("60").uid(65_534).stdin(Stdio::from(OwnedFd::from(listener)));
+        let mut server = server.spawn().unwrap();
+        let pid = Pid::from_child(&server);
+        // A thread has capabilities of its own.
+        let found = std::thread::spawn(move || {
+            let mut all = capabilities(None).unwrap();
+            all.effective.remove(CapabilitySet::SYS_PTRACE);
+            set_capabilities(None, all).unwrap();
+            outsiders(address, &Family(vec![pid]))
+        });
+        let found = found.join().unwrap();
+        server.kill().unwrap();
+        server.wait().unwrap();
+        assert_eq!(found.unwrap(), []);
     }
 
     /// A process that holds one end of a connection, as its standard input.

@@ -18,7 +18,7 @@ const OUTSIDE: &str = r#", "../../../../src", "../../../../Cargo.toml", "../../.
 /// A user without rights, but for the engine's socket.
 const USER: u32 = 65_534;
 
-/// A root that is a clone of the repository, with the testkit's servers.
+/// A root that is a clone of the repository, with the testkit's servers, which run as another user than rpcbench.
 fn clone() -> Docker {
     let bench = Bench::new().edit("servers/testkit/_language.toml", OUTSIDE, "");
     let (from, root) = (repository(), bench.root());
@@ -30,7 +30,7 @@ fn clone() -> Docker {
     }
     fs::create_dir(root.join("results")).unwrap();
     symlink(root.join("results"), bench.work().join("results")).unwrap();
-    let docker = Docker::of(bench, "", None);
+    let docker = Docker::of(bench, "USER 65533", None);
     // Builds rpcbench's image, which may take long.
     let built = Command::new(root.join("bench-in-docker")).arg("--version").output().unwrap();
     assert!(built.status.success(), "{built:?}");
