@@ -58,7 +58,7 @@ impl Program {
     /// As `await_line`, with one of `parts` in it.
     pub fn await_either(&mut self, parts: &[&str]) -> String {
         loop {
-            let line = self.lines.recv_timeout(Duration::from_secs(60));
+            let line = self.lines.recv_timeout(Duration::from_secs(300));
             let line = line.unwrap_or_else(|_| panic!("no line {parts:?} in {:#?}", self.seen));
             self.seen.push(line.clone());
             if parts.iter().any(|part| line.contains(part)) {
