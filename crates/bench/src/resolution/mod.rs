@@ -75,7 +75,7 @@ fn design() -> impl TypedValueParser<Value = Design> {
 
 /// The tables, and whether every bar is met.
 pub fn run(arguments: &Arguments) -> anyhow::Result<(String, bool)> {
-    let designs = if arguments.designs.is_empty() { &REAL[..] } else { &arguments.designs };
+    let designs = if arguments.designs.is_empty() { REAL } else { &arguments.designs };
     for _ in 0..arguments.runs {
         for design in designs {
             measure(arguments, *design)?;
