@@ -41,6 +41,10 @@ pub(super) const PODMAN: &str = "podman";
 /// See [`super::VARIABLES`]: where the command finds its engine and its settings.
 pub(super) const VARIABLES: &[&str] = &["DOCKER_", "CONTAINERS_", "XDG_RUNTIME_DIR"];
 
+/// What to do about an engine that doesn't limit containers.
+const ROOTLESS: &str = "a rootless engine needs cgroup v2 with the controllers cpuset and memory delegated to its user, so use one \
+                        that runs as root";
+
 /// Of servers that only their own Dockerfile builds.
 pub(super) const ONLY: Elsewhere =
     Elsewhere { remark: "container only", remedy: "use --in docker or --in podman" };
@@ -200,8 +204,8 @@ impl ContainerPlacement<'_> {
         let process = Process::open(pid)?;
         let group = Adopted::of(pid, id).map_err(|error| {
             PlacementError(format!(
-                "the cgroup of container {} can't be used: {error}; rpcbench and its engine must run on the same \
-                 machine, in its process namespace",
+                "the cgroup of container {} can't be used: {error}; {ROOTLESS}; rpcbench and its engine must run on \
+                 the same machine, in its process namespace",
                 container.name
             ))
         })?;
@@ -226,8 +230,7 @@ impl ContainerPlacement<'_> {
         let size = |bytes: Option<u64>| bytes.map_or("no limit".to_owned(), units::bytes);
         Err(PlacementError(format!(
             "the engine ignored the limits: CPUs {wanted:?} and {} of memory were asked for, and {:?} and {} are in \
-             force; a rootless engine needs cgroup v2 with the controllers cpuset and memory delegated to its user, so \
-             use one that runs as root",
+             force; {ROOTLESS}",
             size(options.limits.memory_bytes),
             group.limits.cpus,
             size(group.limits.memory_bytes),

@@ -2,7 +2,7 @@
 
 use crate::bench::Bench;
 use crate::foreign::docker::Docker;
-use crate::program::Program;
+use crate::program::{Ended, Program};
 
 #[test]
 #[ignore = "needs a container engine: scripts/peers.sh"]
@@ -104,13 +104,36 @@ fn an_engine_that_ignores_limits_is_refused_with_the_remedy() {
             exec "$real" "$@"
             "#
         );
-        let folder = command_of(&script);
+        let ended = docker.check_with(&script);
+        ended.shows(&["the engine ignored the limits: CPUs [", "use one that runs as root"]);
+    }
+}
+
+/// As rootless podman does on cgroup v1: here only the container's id is another.
+#[test]
+#[ignore = "needs a container engine: scripts/peers.sh"]
+fn an_engine_that_makes_no_group_is_refused_with_the_remedy() {
+    let docker = Docker::new();
+    docker.run("build @honest").expect(0);
+    let script = r#"
+        PATH=${PATH#*:}
+        case $* in *"{{.State.Pid}}"*) set -- inspect --format "none {{.State.Pid}}" "$4" ;; esac
+        exec docker "$@"
+        "#;
+    let ended = docker.check_with(script);
+    ended.shows(&["process", "is not in it", "use one that runs as root"]);
+}
+
+impl Docker {
+    /// A check that fails with that script as the engine's command, and leaves no container.
+    fn check_with(&self, script: &str) -> Ended {
+        let folder = command_of(script);
         let launcher = format!("PATH={}:$PATH exec \"$@\"", folder.path().display());
         let launcher = ["sh", "-c", &launcher, "sh"];
-        let mut command = docker.bench.command_by(&launcher, "check @honest --in docker");
+        let mut command = self.bench.command_by(&launcher, "check @honest --in docker");
         let ended = Program::start(&mut command).finish().expect(1);
-        ended.shows(&["the engine ignored the limits: CPUs [", "use one that runs as root"]);
-        docker.await_containers(ended.pid, 0);
+        self.await_containers(ended.pid, 0);
+        ended
     }
 }
 
