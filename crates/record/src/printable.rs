@@ -6,11 +6,12 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use crate::machine::{Machine, ServerMachine};
 use crate::preparation::{Preparation, Readiness};
 use crate::run::{Header, Run};
-use crate::trial::{Failure, Trial, TrialResult};
+use crate::trial::{Failure, Measured, Trial, TrialResult};
 
 /// True if a terminal shows the character and does nothing else.
 pub fn is_printable(c: char) -> bool {
@@ -121,11 +122,18 @@ fn trial(trial: &mut Trial) {
     }
     match &mut trial.result {
         TrialResult::Failed(failed) => failure(failed),
-        TrialResult::Measured(measured) => {
+        TrialResult::Measured(measured) if has_text(measured) => {
+            let measured = Arc::make_mut(measured);
             escape_all(&mut measured.error_examples);
             escape_all(&mut measured.connections.reason);
         }
+        // Most windows have no text, and stay shared with the record.
+        TrialResult::Measured(_) => {}
     }
+}
+
+fn has_text(measured: &Measured) -> bool {
+    !measured.error_examples.is_empty() || measured.connections.reason.is_some()
 }
 
 #[cfg(test)]

@@ -216,13 +216,14 @@ pub fn read(dir: &Path) -> Result<Run, StoreError> {
     let mut run = Run { header, preparations: Vec::new(), trials: Vec::new(), finished: None };
     let path = dir.join(EVENTS);
     let mut file = match regular::open(&path) {
-        Ok(file) => BufReader::with_capacity(BATCH, file),
+        Ok(file) => BufReader::with_capacity(CHUNK, file),
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(run),
         Err(e) => return Err(at(&path)(e)),
     };
+    let mut batch = Batch::default();
     let mut first = 1;
     loop {
-        let batch = Batch::read(&mut file, MAX_LINE).map_err(at(&path))?;
+        batch.read(&mut file, MAX_LINE).map_err(at(&path))?;
         for (line, event) in (first..).zip(parse(&batch.lines())) {
             match event.map_err(|source| StoreError::Parse { path: path.clone(), line, source })? {
                 Event::Prepared(preparation) => run.preparations.push(*preparation),
@@ -239,10 +240,13 @@ pub fn read(dir: &Path) -> Result<Run, StoreError> {
     }
 }
 
+/// Bytes of a read.
+const CHUNK: usize = 64 << 10;
 /// Bytes of lines that are read before they are parsed, on all CPUs.
 const BATCH: usize = 4 << 20;
 
 /// Some lines, and what follows them.
+#[derive(Default)]
 struct Batch {
     text: Vec<u8>,
     /// Of each line.
@@ -250,8 +254,9 @@ struct Batch {
     next: Next,
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 enum Next {
+    #[default]
     Line,
     TooLong,
     /// Perhaps after a part of a line: a crash cut it short, before it was acknowledged.
@@ -259,20 +264,21 @@ enum Next {
 }
 
 impl Batch {
-    /// Reads whole lines of at most `limit` bytes each; the rest of a longer one is not read.
-    fn read(from: &mut impl BufRead, limit: u64) -> io::Result<Self> {
-        let mut batch = Self { text: Vec::new(), ends: Vec::new(), next: Next::Line };
-        while batch.next == Next::Line && batch.text.len() < BATCH {
-            let read = from.take(limit + 1).read_until(b'\n', &mut batch.text)?;
+    /// Replaces them by the next whole lines of at most `limit` bytes each; the rest of a longer one is not read.
+    fn read(&mut self, from: &mut impl BufRead, limit: u64) -> io::Result<()> {
+        self.text.clear();
+        self.ends.clear();
+        while self.next == Next::Line && self.text.len() < BATCH {
+            let read = from.take(limit + 1).read_until(b'\n', &mut self.text)?;
             if read as u64 > limit {
-                batch.next = Next::TooLong;
-            } else if batch.text.ends_with(b"\n") && read > 0 {
-                batch.ends.push(batch.text.len());
+                self.next = Next::TooLong;
+            } else if self.text.ends_with(b"\n") && read > 0 {
+                self.ends.push(self.text.len());
             } else {
-                batch.next = Next::End;
+                self.next = Next::End;
             }
         }
-        Ok(batch)
+        Ok(())
     }
 
     fn lines(&self) -> Vec<&[u8]> {
@@ -285,15 +291,16 @@ impl Batch {
 fn parse(lines: &[&[u8]]) -> Vec<serde_json::Result<Event>> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        let parts = lines.chunks(lines.len().div_ceil(threads).max(1));
-        let of = |part: &[&[u8]]| part.iter().map(|line| serde_json::from_slice(line)).collect();
+        let (own, others) = lines.split_at(lines.len().div_ceil(threads));
+        let of = |part: &[&[u8]]| -> Vec<_> {
+            part.iter().map(|line| serde_json::from_slice(line)).collect()
+        };
+        let parts = others.chunks(own.len().max(1));
         let started: Vec<_> = parts.map(|part| scope.spawn(move || of(part))).collect();
-        let parsed = started.into_iter().map(thread::ScopedJoinHandle::join);
+        let mut parsed = of(own);
+        let joined = started.into_iter().map(thread::ScopedJoinHandle::join);
+        parsed.extend(joined.flat_map(|part| part.unwrap_or_else(|panic| resume_unwind(panic))));
         parsed
-            .flat_map(|part: thread::Result<Vec<_>>| {
-                part.unwrap_or_else(|panic| resume_unwind(panic))
-            })
-            .collect()
     })
 }
 
@@ -334,10 +341,12 @@ mod tests {
     #[test]
     fn of_a_line_without_end_only_the_limit_is_read() {
         let mut endless = BufReader::new(io::repeat(b'x'));
-        let batch = Batch::read(&mut endless, 1000).unwrap();
+        let mut batch = Batch::default();
+        batch.read(&mut endless, 1000).unwrap();
         assert_eq!((batch.text.len(), batch.next), (1001, Next::TooLong));
         let read = |text: &str| {
-            let batch = Batch::read(&mut io::Cursor::new(text), 4).unwrap();
+            let mut batch = Batch::default();
+            batch.read(&mut io::Cursor::new(text), 4).unwrap();
             let lines = batch.lines().concat();
             (String::from_utf8(lines).unwrap(), batch.ends.len(), batch.next)
         };

@@ -1,6 +1,7 @@
 //! One measured window.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use rpcbench_stats::Histogram;
@@ -73,10 +74,17 @@ pub struct Unmeasured {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TrialResult {
+    // Copies of a run share it.
     /// It was measured to its end.
-    Measured(Box<Measured>),
+    Measured(Arc<Measured>),
     /// The server failed.
     Failed(Failure),
+}
+
+impl From<Measured> for TrialResult {
+    fn from(measured: Measured) -> Self {
+        Self::Measured(Arc::new(measured))
+    }
 }
 
 /// Why a server could not be measured.

@@ -8,7 +8,7 @@ use std::process::Command;
 mod sample;
 
 use rpcbench_record::{
-    Event, Header, Machine, Machines, SCHEMA, ServerMachine, StoreError, Trial, Writer, read,
+    Event, Header, Machine, Machines, Run, SCHEMA, ServerMachine, StoreError, Trial, Writer, read,
 };
 use sample::{header, run, trial};
 
@@ -31,6 +31,26 @@ fn what_was_written_is_read_back() {
     }
     writer.append(&Event::Finished { at: run.finished.unwrap() }).unwrap();
     assert_eq!(read(folder.path()).unwrap(), run);
+}
+
+#[test]
+fn a_printable_copy_shares_the_windows_without_text() {
+    let [mut quiet, mut loud] = [trial(1), trial(2)];
+    let text = |trial: &mut Trial, examples: Vec<String>| {
+        let mut measured = trial.measured().cloned().unwrap();
+        measured.error_examples = examples;
+        measured.connections.reason = None;
+        trial.result = measured.into();
+    };
+    text(&mut quiet, Vec::new());
+    text(&mut loud, vec!["\u{1b}[2J".to_owned()]);
+    let trials = vec![quiet, loud];
+    let run = Run { header: header(), preparations: Vec::new(), trials, finished: None };
+    let shown = run.printable();
+    let window = |run: &Run, at: usize| run.trials[at].measured().map(std::ptr::from_ref);
+    assert_eq!(window(&shown, 0), window(&run, 0));
+    assert_eq!(shown.trials[1].measured().unwrap().error_examples, ["\\u{1b}[2J"]);
+    assert_eq!(run.trials[1].measured().unwrap().error_examples, ["\u{1b}[2J"]);
 }
 
 #[test]

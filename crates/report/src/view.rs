@@ -35,12 +35,12 @@ impl View {
 }
 
 fn load(run: &Run) -> Option<View> {
+    if run.header.plan.placement.starts_servers() {
+        return None;
+    }
     let run = &run.printable();
     let plan = &run.header.plan;
     let [server] = plan.servers.as_slice() else { return None };
-    if plan.placement.starts_servers() {
-        return None;
-    }
     let mut loads = plan.loads();
     let first = loads.next()?;
     if first.find_max.is_none() && loads.next().is_none() {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 use flate2::read::GzDecoder;
 use rpcbench_record::{PlannedServer, PlannedTrial, Preparation, Run, Trial, TrialResult};
@@ -58,7 +59,7 @@ fn of_design(design: Design, slow: Option<&str>) -> Run {
                 let number = process * 100 + at;
                 let mut trial = Trial { entry: entry.clone(), process, number, ..trial.clone() };
                 let TrialResult::Measured(window) = &mut trial.result else { unreachable!() };
-                let server = window.server.as_mut().unwrap();
+                let server = Arc::make_mut(window).server.as_mut().unwrap();
                 let times = if slow == Some(entry.as_str()) { 2 } else { 1 };
                 server.cpu_user_ns *= times;
                 server.cpu_system_ns *= times;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_record::{Measured, Run, TrialResult};
+use rpcbench_record::{Measured, Run};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -49,8 +49,8 @@ fn a_share_of_the_capacity_is_measured_first() {
 pub fn window(folder: &Path) -> (Run, Measured) {
     let run = rpcbench_record::read(folder).unwrap();
     let [trial] = run.trials.as_slice() else { panic!("{:?}", run.trials) };
-    let TrialResult::Measured(measured) = trial.result.clone() else { panic!("{trial:?}") };
-    (run, *measured)
+    let Some(measured) = trial.measured().cloned() else { panic!("{trial:?}") };
+    (run, measured)
 }
 
 #[test]

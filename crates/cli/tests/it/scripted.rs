@@ -20,7 +20,7 @@ pub fn script(folder: &Path, cost: impl Fn(&Trial) -> f64) {
         let is_odd = (trial.number + trial.process) % 2 == 1;
         let cost = cost(&trial) * if is_odd { 1.01 } else { 0.99 };
         match &mut trial.result {
-            TrialResult::Measured(measured) => **measured = scripted(measured, cost),
+            TrialResult::Measured(measured) => *measured = scripted(measured, cost).into(),
             TrialResult::Failed(failure) => panic!("{failure:?}"),
         }
         writer.append(&Event::Trial(Box::new(trial))).unwrap();

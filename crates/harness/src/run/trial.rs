@@ -94,7 +94,7 @@ fn measure(
     Ok(Trial {
         arrivals: arrivals.is_open().then_some(arrivals),
         unmeasured: Some(unmeasured),
-        ..over(planned, started, TrialResult::Measured(Box::new(measured)))
+        ..over(planned, started, TrialResult::from(measured))
     })
 }
 
@@ -162,7 +162,7 @@ fn search(
     let shown = record.met().or(clients);
     let shown = shown.and_then(|step| Some((step.rate, last_of(&step.windows)?.clone())));
     let (arrivals, result) = match shown {
-        Some((rate, last)) => (Some(with(arrivals, rate)?), TrialResult::Measured(Box::new(last))),
+        Some((rate, last)) => (Some(with(arrivals, rate)?), TrialResult::from(last)),
         None => (None, TrialResult::Failed(never(threshold, record.steps.last()))),
     };
     let search = Some(Box::new(record));

@@ -159,7 +159,7 @@ pub fn trial(number: u32) -> Trial {
         arrivals: "poisson:1000".parse().ok(),
         search: None,
         unmeasured: None,
-        result: TrialResult::Measured(Box::new(measured)),
+        result: TrialResult::from(measured),
     }
 }
 

@@ -160,7 +160,7 @@ impl RunBuilder {
             .map(|rate| {
                 let mut measured = measured(*rate);
                 change(&mut measured);
-                TrialResult::Measured(Box::new(measured))
+                TrialResult::from(measured)
             })
             .collect();
         self.results(name, results)

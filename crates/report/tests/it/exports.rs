@@ -14,7 +14,7 @@ fn mixed() -> RunBuilder {
         .results(
             "java-grpc@zgc",
             vec![
-                TrialResult::Measured(Box::new(measured(61_000))),
+                TrialResult::from(measured(61_000)),
                 TrialResult::Failed(failure("out of memory (limit 512 MiB)", &["heap | space"])),
             ],
         )

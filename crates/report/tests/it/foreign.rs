@@ -22,7 +22,7 @@ fn hostile() -> Run {
     connections.end(&evil("goodbye"), false);
     wrong.connections = connections;
     let builder = RunBuilder::new()
-        .results(&evil("go"), vec![TrialResult::Measured(Box::new(wrong))])
+        .results(&evil("go"), vec![TrialResult::from(wrong)])
         .prepared(|it| {
             it.versions.insert(evil("library"), evil("version"));
             it.isolation.notes.push(evil("note"));

@@ -116,7 +116,7 @@ pub fn run_of(loads: &[(Load, &str)]) -> Run {
             arrivals: load.workload.arrivals.is_open().then_some(load.workload.arrivals),
             search: None,
             unmeasured: Some(load.outside.clone()),
-            result: TrialResult::Measured(Box::new(load.measured.clone())),
+            result: TrialResult::from(load.measured.clone()),
         });
     }
     run
@@ -155,7 +155,7 @@ fn a_share_of_the_capacity_is_found_with_what_it_is_a_share_of() {
     // Calls that failed while the capacity was measured count as those of any warm-up.
     assert_eq!(load.outside.outcomes.ok, 98_000 + fine().measured.outcomes.ok);
     assert!(!load.checks_failed());
-    run.trials[0].result = TrialResult::Measured(Box::new(failing().measured));
+    run.trials[0].result = TrialResult::from(failing().measured);
     let View::Load(load) = View::of(&run) else { panic!("no load") };
     assert_eq!((load.outside.outcomes.errors(), load.checks_failed()), (1200, true));
     insta::assert_snapshot!(load.complaints().join("\n"), @"

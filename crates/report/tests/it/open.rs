@@ -1,6 +1,7 @@
 //! Open loops: response times over load, and the highest rate that keeps a limit.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rpcbench_record::{
     Failure, Measured, NotMet, Outcomes, Pacing, PerSecond, PlannedTrial, Run, Search, SearchStep,
@@ -87,7 +88,7 @@ fn record(run: &mut Run, trial: (&str, &str, u32), arrivals: &str, window: Measu
         arrivals: Some(arrivals.parse().expect("arrivals")),
         search: None,
         unmeasured: None,
-        result: TrialResult::Measured(Box::new(window)),
+        result: TrialResult::from(window),
     });
 }
 
@@ -291,6 +292,7 @@ fn a_client_without_cpu_is_told_and_so_is_the_share_of_a_capacity_that_is_its_ow
         if let ("capacity", TrialResult::Measured(measured)) =
             (trial.workload.as_str(), &mut trial.result)
         {
+            let measured = Arc::make_mut(measured);
             measured.client.busiest_ns = WINDOW_NS;
             measured.server.as_mut().expect("a server").cpu_user_ns /= 2;
         }
@@ -327,7 +329,7 @@ fn a_search_that_ended_for_the_clients_sake_is_not_ranked() {
             TrialResult::Measured(measured) => Some(measured),
             TrialResult::Failed(_) => None,
         });
-        measured.for_each(|measured| spoil(&mut measured.outcomes));
+        measured.for_each(|measured| spoil(&mut Arc::make_mut(measured).outcomes));
     };
     spoil(&mut never, |outcomes| (outcomes.not_sent, outcomes.timeout) = (5, 3));
     assert_eq!(verdict(&never), ("generator late".to_owned(), None));

@@ -10,7 +10,7 @@ use crate::render::{csv, json, markdown, text};
 fn priced(price: &str) -> RunBuilder {
     let close = |rate: u64| [rate, rate + 300, rate - 200, rate + 100];
     let failed = vec![
-        TrialResult::Measured(Box::new(measured(61_000))),
+        TrialResult::from(measured(61_000)),
         TrialResult::Failed(failure("out of memory", &[])),
     ];
     let mut builder = RunBuilder::new()

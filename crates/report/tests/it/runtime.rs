@@ -52,7 +52,7 @@ fn statistics_that_lie_are_not_shown_and_the_reason_is() {
     let refused = RuntimeStatistics { refused: Some(reason.to_owned()), ..Default::default() };
     let mut lying = crate::builder::measured(20_100);
     lying.runtime = Some(refused);
-    bench.run.trials[1].result = rpcbench_record::TrialResult::Measured(Box::new(lying));
+    bench.run.trials[1].result = rpcbench_record::TrialResult::from(lying);
     let summary = summary(&bench.run);
     let wide = Layout { columns: Columns::Wide, ..Layout::default() };
     let shown = text(&summary, Style::default(), &wide);

@@ -112,7 +112,7 @@ fn a_server_out_of_memory_shows_its_last_words() {
         .entry("go-grpc", &[98_000, 98_900, 97_700])
         .results(
             "java-grpc@zgc",
-            vec![TrialResult::Measured(Box::new(measured(61_000))), TrialResult::Failed(killed)],
+            vec![TrialResult::from(measured(61_000)), TrialResult::Failed(killed)],
         )
         .unready("python-grpcio", Readiness::Failed(never));
     insta::assert_snapshot!(table(&run));
@@ -198,7 +198,7 @@ fn many() -> RunBuilder {
         })
         .entry("rust-tonic@current-thread", &close(168_000, 4))
         .entry("rust-tonic@multi-thread", &close(114_000, 5))
-        .results("cpp-grpc", vec![TrialResult::Measured(Box::new(measured(61_000))), failed])
+        .results("cpp-grpc", vec![TrialResult::from(measured(61_000)), failed])
         .entry("java-grpc@parallel", &close(91_000, 4))
         .entry("node-grpc-js", &close(73_000, 5))
 }

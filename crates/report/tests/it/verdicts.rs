@@ -26,7 +26,7 @@ fn a_failure_outweighs_every_doubt() {
     let run = RunBuilder::new().results(
         "go-grpc",
         vec![
-            TrialResult::Measured(Box::new(doubtful)),
+            TrialResult::from(doubtful),
             TrialResult::Failed(failure("exited with status 3", &[])),
         ],
     );
@@ -43,7 +43,7 @@ fn a_server_that_breaks_the_protocol_fails_though_every_call_ended_well() {
     broken.connections = connections;
     refused.connections = Connections { refused: 3, resent: 3, ..Connections::default() };
     let row = |trial| {
-        let trials = vec![TrialResult::Measured(Box::new(trial))];
+        let trials = vec![TrialResult::from(trial)];
         let summary = summary(&RunBuilder::new().results("go-grpc", trials).run);
         let row = &summary.tables[0].rows[0];
         (row.verdict.reason.clone(), row.notes.clone())
@@ -59,13 +59,8 @@ fn one_error_in_any_trial_fails_the_cell() {
     let mut one = measured(20_000);
     one.outcomes.ok -= 1;
     one.outcomes.transport = 1;
-    let run = RunBuilder::new().results(
-        "go-grpc",
-        vec![
-            TrialResult::Measured(Box::new(measured(20_000))),
-            TrialResult::Measured(Box::new(one)),
-        ],
-    );
+    let run = RunBuilder::new()
+        .results("go-grpc", vec![TrialResult::from(measured(20_000)), TrialResult::from(one)]);
     let reason = "1 of 120,000 calls failed (<0.01 %): 1 transport";
     assert_eq!(verdict(&summary(&run.run)), &failed(reason));
 }
@@ -323,7 +318,7 @@ fn a_cell_tolerates_one_disturbed_window_in_ten() {
     let row = |windows: usize, change: fn(&mut Measured)| {
         let mut trials = vec![measured(20_000); windows];
         change(&mut trials[1]);
-        let trials = trials.into_iter().map(|trial| TrialResult::Measured(Box::new(trial)));
+        let trials = trials.into_iter().map(TrialResult::from);
         let summary = summary(&RunBuilder::new().results("go-grpc", trials.collect()).run);
         let row = &summary.tables[0].rows[0];
         (row.verdict.name(), row.verdict.reason.clone(), row.notes.clone())

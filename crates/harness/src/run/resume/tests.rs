@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use rpcbench_record::{
-    CheckResult, Cpu, Failure, Header, IsolationMode, Limits, Plan, PlannedServer, SCHEMA, Trial,
-    Window, Workload,
+    CheckResult, Cpu, Failure, Header, IsolationMode, Limits, Measured, Plan, PlannedServer,
+    SCHEMA, Trial, Window, Workload,
 };
 
 use crate::manifest::Runtime;
@@ -63,7 +63,7 @@ fn ended(entry: &str, number: u32, result: TrialResult) -> Trial {
 }
 
 fn measured() -> TrialResult {
-    TrialResult::Measured(Box::default())
+    TrialResult::from(Measured::default())
 }
 
 pub(in crate::run) fn prepared(entry: &str, readiness: Readiness) -> Preparation {
