@@ -14,6 +14,9 @@ const BUCKETS: usize = 32;
 /// Total slots: 270,336 bytes of counts.
 pub(crate) const SLOTS: usize = (BUCKETS + 1) * HALF;
 
+/// Slots that a search for a rank passes at once.
+const BLOCK: usize = 64;
+
 /// Counts durations to three significant digits, with exact count, sum, minimum and maximum.
 ///
 /// Slots are laid out as in `HdrHistogram(1, 3_600_000_000_000, 3)` (Gil Tene,
@@ -145,8 +148,16 @@ impl Histogram {
             return Some(self.min);
         }
         let rank = ((q.min(1.0) * self.count as f64).ceil() as u64).clamp(1, self.count);
-        let mut seen = 0;
-        let found = self.used_slots().find(|slot| {
+        let used = self.used_slots();
+        let (mut seen, mut from) = (0, used.start);
+        for block in self.counts[used.clone()].chunks(BLOCK) {
+            let within: u64 = block.iter().sum();
+            if seen + within >= rank {
+                break;
+            }
+            (seen, from) = (seen + within, from + block.len());
+        }
+        let found = (from..used.end).find(|slot| {
             seen += self.counts[*slot];
             seen >= rank
         });
@@ -160,15 +171,30 @@ impl Histogram {
         used.filter(|(_, times)| *times > 0).map(|(slot, times)| (lowest(slot), times))
     }
 
-    /// Counts values of a slot, of which nothing else is known: smallest, largest and sum are then those of the slot.
-    /// `None` if the counts exceed 64 bits.
-    pub(crate) fn add_to_slot(&mut self, slot: usize, times: u64) -> Option<()> {
-        self.count = self.count.checked_add(times)?;
-        self.counts[slot] += times;
-        self.sum += u128::from(middle(slot)) * u128::from(times);
-        self.min = self.min.min(lowest(slot));
-        self.max = self.max.max(highest(slot));
-        Some(())
+    /// Adds counts of ascending slots, of which nothing else is known: smallest, largest and sum are then those of the slots.
+    /// `None` if the counts exceed 64 bits; those before are then added.
+    pub(crate) fn add_slots(
+        &mut self,
+        mut slots: impl Iterator<Item = (usize, u64)>,
+    ) -> Option<()> {
+        // Apart from `self`, where each write to a count could change them as far as the compiler knows.
+        let (mut count, mut sum) = (self.count, self.sum);
+        let (mut first, mut last) = (SLOTS, 0);
+        let ended = slots.try_for_each(|(slot, times)| {
+            count = count.checked_add(times)?;
+            sum += u128::from(middle(slot)) * u128::from(times);
+            self.counts[slot] += times;
+            if times > 0 {
+                (first, last) = (first.min(slot), slot);
+            }
+            Some(())
+        });
+        (self.count, self.sum) = (count, sum);
+        if first < SLOTS {
+            self.min = self.min.min(lowest(first));
+            self.max = self.max.max(highest(last));
+        }
+        ended
     }
 
     /// The used slots as floating point: the middle of each and its count.

@@ -100,7 +100,7 @@ impl Histogram {
     /// As [`from_base64`](Self::from_base64); some of the values are then added.
     pub fn merge_base64(&mut self, text: &str) -> Result<u64, HistogramError> {
         let before = self.count();
-        each_slot(text, |slot, times| self.add_to_slot(slot, times))?;
+        with_slots(text, |slots| self.add_slots(slots))?;
         Ok(self.count() - before)
     }
 
@@ -109,12 +109,9 @@ impl Histogram {
     /// # Errors
     /// As [`from_base64`](Self::from_base64).
     pub fn count_in_base64(text: &str) -> Result<u64, HistogramError> {
-        let mut count = 0_u64;
-        each_slot(text, |_, times| {
-            count = count.checked_add(times)?;
-            Some(())
-        })?;
-        Ok(count)
+        with_slots(text, |slots| {
+            slots.try_fold(0_u64, |count, (_, times)| count.checked_add(times))
+        })
     }
 }
 
@@ -127,31 +124,47 @@ fn exported(own: &Histogram) -> Option<hdrhistogram::Histogram<u64>> {
     Some(copy)
 }
 
-/// Passes the used slots of a text, in order. Stops with an error if `add` returns `None`.
-fn each_slot(
+/// Passes the slots of a text. `of` returns `None` if their counts exceed 64 bits.
+fn with_slots<T>(
     text: &str,
-    mut add: impl FnMut(usize, u64) -> Option<()>,
-) -> Result<(), HistogramError> {
+    of: impl FnOnce(&mut Slots<'_>) -> Option<T>,
+) -> Result<T, HistogramError> {
     SCRATCH.with_borrow_mut(|scratch| {
-        let mut rest = scratch.counts(text)?;
-        let mut slot = 0_usize;
-        while !rest.is_empty() {
-            let number = signed(&mut rest).ok_or_else(|| broken("ends within a count"))?;
-            let (skipped, times) = match u64::try_from(number) {
-                Ok(0) => (1, 0),
-                Ok(times) => (1, times),
-                Err(_) => (number.unsigned_abs(), 0),
-            };
-            let next = usize::try_from(skipped).ok().and_then(|skipped| slot.checked_add(skipped));
-            let next = next.filter(|next| *next <= histogram::SLOTS);
-            let next = next.ok_or_else(|| broken("has too many counts"))?;
-            if times > 0 {
-                add(slot, times).ok_or(HistogramError::Count)?;
-            }
-            slot = next;
-        }
-        Ok(())
+        let mut slots = Slots { rest: scratch.counts(text)?, slot: 0, problem: None };
+        let result = of(&mut slots).ok_or(HistogramError::Count)?;
+        slots.problem.map_or(Ok(result), |problem| Err(broken(problem)))
     })
+}
+
+/// The slots of encoded counts, ascending, with their values; some have none. Ends at a problem.
+struct Slots<'a> {
+    rest: &'a [u8],
+    slot: usize,
+    problem: Option<&'static str>,
+}
+
+impl Iterator for Slots<'_> {
+    type Item = (usize, u64);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(usize, u64)> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let Some((number, rest)) = number(self.rest) else {
+            self.problem = Some("ends within a count");
+            return None;
+        };
+        // The lowest bit is the sign: a number below 0 skips as many slots. Without a branch, as signs can't be predicted.
+        let (size, skips) = (number >> 1, 0_u64.wrapping_sub(number & 1));
+        let next = self.slot as u64 + 1 + (size & skips);
+        if next > histogram::SLOTS as u64 {
+            self.problem = Some("has too many counts");
+            return None;
+        }
+        self.rest = rest;
+        Some((std::mem::replace(&mut self.slot, next as usize), size & !skips))
+    }
 }
 
 fn broken(what: impl Into<String>) -> HistogramError {
@@ -197,31 +210,25 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     four.map_or(0, u32::from_be_bytes)
 }
 
-/// The next number: seven bits per byte, the lowest first, the ninth byte with eight; then the sign in the lowest bit.
-#[inline]
-fn signed(rest: &mut &[u8]) -> Option<i64> {
-    // Most counts are below 64.
-    if let Some((&byte, tail)) = rest.split_first()
-        && byte < 0x80
-    {
-        *rest = tail;
-        return Some(unfolded(u64::from(byte)));
+/// The bits of the next number, and the bytes after it.
+#[inline(always)]
+fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    match bytes {
+        // Most counts are below 64.
+        [byte, rest @ ..] if *byte < 0x80 => Some((u64::from(*byte), rest)),
+        _ => long_number(bytes),
     }
-    let mut bits = 0_u64;
-    for at in 0..9 {
-        let (byte, tail) = rest.split_first()?;
-        *rest = tail;
-        let all = at == 8;
-        bits |= u64::from(if all { *byte } else { byte & 0x7f }) << (7 * at);
-        if all || byte & 0x80 == 0 {
-            break;
-        }
-    }
-    Some(unfolded(bits))
 }
 
-/// A number from its bits, of which the lowest is its sign.
-#[inline]
-fn unfolded(bits: u64) -> i64 {
-    (bits >> 1) as i64 ^ -((bits & 1) as i64)
+/// Seven bits per byte, the lowest first, the ninth byte with eight.
+fn long_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let mut number = 0_u64;
+    for (at, byte) in bytes.iter().enumerate().take(9) {
+        let all = at == 8;
+        number |= u64::from(if all { *byte } else { byte & 0x7f }) << (7 * at);
+        if all || byte & 0x80 == 0 {
+            return Some((number, &bytes[at + 1..]));
+        }
+    }
+    None
 }
