@@ -67,10 +67,11 @@ impl Response {
     /// Merges the trials' distributions. `None` if no call was answered or no histogram can be read.
     pub fn merged(parts: &[&Latency]) -> Option<Self> {
         let parts: Vec<&Latency> = parts.iter().copied().filter(|l| l.count > 0).collect();
+        let min_ns = parts.iter().map(|l| l.min_ns).min()?;
         let (histogram, is_whole) = merged_and_counted(&parts)?;
         let (mean_ns, stddev_ns) = pooled(&parts);
         Some(Self {
-            min_ns: parts.iter().map(|l| l.min_ns).min()?,
+            min_ns,
             mean_ns,
             stddev_ns,
             max_ns: parts.iter().map(|l| l.max_ns).max()?,
@@ -98,18 +99,19 @@ pub(crate) fn merged<'a>(parts: impl IntoIterator<Item = &'a Latency>) -> Option
 
 /// The same, and whether each histogram holds as many calls as its latency says.
 fn merged_and_counted(parts: &[&Latency]) -> Option<(Histogram, bool)> {
-    let merged = in_parallel(parts, |parts| {
+    let merged = in_parallel(parts, parts.len(), |parts| {
         let (mut all, mut is_whole) = (Histogram::new(), true);
         for part in parts {
             is_whole &= all.merge_base64(&part.histogram).ok()? == part.count;
         }
         Some((all, is_whole))
     });
-    merged.into_iter().try_fold((Histogram::new(), true), |(mut all, is_whole), part| {
-        let (part, is_part_whole) = part?;
+    let both = |one: Option<(Histogram, bool)>, other| {
+        let ((mut all, is_whole), (part, is_part_whole)) = one.zip(other)?;
         all.merge(&part);
         Some((all, is_whole && is_part_whole))
-    })
+    };
+    merged.into_iter().reduce(both)?
 }
 
 /// Mean and standard deviation of several populations as one.
@@ -192,7 +194,7 @@ impl Figures {
             lives: Lives::of(trials),
             outcomes,
             measured_s: sum(trials, |t| t.window_ns) / 1e9,
-            server: limits.and_then(|l| server(trials, l)),
+            server: limits.and_then(|limits| ServerFigures::of(trials, limits)),
             runtime: RuntimeFigures::of(trials),
             client: client(trials),
             steal_ns: trials.iter().map(|t| t.machine.steal_ns).sum(),
@@ -200,25 +202,28 @@ impl Figures {
     }
 }
 
-fn server(trials: &[&Measured], limits: Limits) -> Option<ServerFigures> {
-    let used: Vec<_> = trials.iter().filter_map(|t| t.server.as_ref()).collect();
-    if used.is_empty() || used.len() < trials.len() {
-        return None;
+impl ServerFigures {
+    /// The figures of a cell's trials. `None` if one of them does not know its server's.
+    pub(crate) fn of(trials: &[&Measured], limits: Limits) -> Option<Self> {
+        let used: Vec<_> = trials.iter().filter_map(|t| t.server.as_ref()).collect();
+        if used.is_empty() || used.len() < trials.len() {
+            return None;
+        }
+        let user = used.iter().map(|s| s.cpu_user_ns).sum::<u64>() as f64;
+        let system = used.iter().map(|s| s.cpu_system_ns).sum::<u64>() as f64;
+        let time = used.iter().map(|s| s.interval_ns).sum::<u64>() as f64;
+        let anon = used.iter().map(|s| s.memory_anon_bytes).sum::<u64>();
+        let throttled: Option<u64> = used.iter().map(|s| s.throttled_ns).sum();
+        Some(Self {
+            cpu_share: share(user + system, time * f64::from(limits.cpus)),
+            cpu_user_s: user / 1e9,
+            cpu_system_s: system / 1e9,
+            calls_per_cpu_s: calls_per_cpu_s(trials).map(Estimate::raw),
+            memory_peak_bytes: used.iter().map(|s| s.memory_peak_bytes).max().unwrap_or_default(),
+            memory_anon_bytes: anon / used.len() as u64,
+            throttled_share: throttled.map(|ns| share(ns as f64, time)),
+        })
     }
-    let user = used.iter().map(|s| s.cpu_user_ns).sum::<u64>() as f64;
-    let system = used.iter().map(|s| s.cpu_system_ns).sum::<u64>() as f64;
-    let time = used.iter().map(|s| s.interval_ns).sum::<u64>() as f64;
-    let anon = used.iter().map(|s| s.memory_anon_bytes).sum::<u64>();
-    let throttled: Option<u64> = used.iter().map(|s| s.throttled_ns).sum();
-    Some(ServerFigures {
-        cpu_share: share(user + system, time * f64::from(limits.cpus)),
-        cpu_user_s: user / 1e9,
-        cpu_system_s: system / 1e9,
-        calls_per_cpu_s: calls_per_cpu_s(trials).map(Estimate::raw),
-        memory_peak_bytes: used.iter().map(|s| s.memory_peak_bytes).max().unwrap_or_default(),
-        memory_anon_bytes: anon / used.len() as u64,
-        throttled_share: throttled.map(|ns| share(ns as f64, time)),
-    })
 }
 
 /// Correct answers per second of server CPU time over the windows. `None` if it used none.

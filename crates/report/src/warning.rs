@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cell::Cell;
-use crate::figures::{Figures, share};
+use crate::figures::{ServerFigures, share};
 use crate::format::{bytes, percent_near, plural};
 use crate::standings::Standings;
 use crate::summary::Table;
@@ -170,11 +170,13 @@ fn steal(cells: &[Cell]) -> Option<Warning> {
 }
 
 fn steal_share(cell: &Cell) -> Option<f64> {
-    let figures = Figures::of(&cell.measured(), None)?;
+    let windows = cell.measured();
+    let stolen_ns: u64 = windows.iter().map(|window| window.machine.steal_ns).sum();
+    let measured_ns: u64 = windows.iter().map(|window| window.window_ns).sum();
     let isolation = cell.preparations.iter().map(|p| &p.isolation);
     let cpus = isolation.flat_map(|it| it.server_cpus.iter().chain(&it.client_cpus));
     let cpus: BTreeSet<u32> = cpus.copied().collect();
-    Some(share(figures.steal_ns as f64 / 1e9, figures.measured_s * cpus.len() as f64))
+    (!windows.is_empty()).then(|| share(stolen_ns as f64, measured_ns as f64 * cpus.len() as f64))
 }
 
 fn foreign(cells: &[Cell]) -> Option<Warning> {
@@ -214,8 +216,7 @@ fn rivals(run: &Run) -> Option<Warning> {
 }
 
 fn throttled(cells: &[Cell]) -> Option<Warning> {
-    let of =
-        |cell: &Cell| Figures::of(&cell.measured(), Some(cell.limits))?.server?.throttled_share;
+    let of = |cell: &Cell| ServerFigures::of(&cell.measured(), cell.limits)?.throttled_share;
     let (entry, share) = worst(cells, of, THROTTLED_SHARE)?;
     Some(Warning::new(
         "throttled",

@@ -1,16 +1,16 @@
 //! What the page draws of a cell: its distribution, its windows, and its warm-up.
 
-use std::ops::Range;
-
 use jiff::Timestamp;
 use rpcbench_record::{Measured, Preparation, Run, Slice, Trial, WarmCurve};
+use rpcbench_stats::Histogram;
 use serde::Serialize;
 
 use super::buckets::{Distribution, buckets};
 use super::table::window_figures;
 use crate::catalog::{Subject, Value};
 use crate::cell::latest;
-use crate::figures::{Response, merged, share};
+use crate::figures::{Response, share};
+use crate::parallel::in_parallel;
 use crate::row::Row;
 
 /// Maximum columns of a heat map. Neighbours are merged to stay below it.
@@ -53,7 +53,7 @@ pub(super) struct HeatColumn {
     buckets: Vec<(u32, u64)>,
 }
 
-/// One or several slices of a window.
+/// Several slices of a window, or several windows.
 #[derive(Serialize)]
 pub(super) struct Point {
     /// Its begin, seconds of measured time: windows are joined, gaps are left out.
@@ -112,81 +112,115 @@ impl CellView {
     pub(super) fn of_trials(run: &Run, trials: &[&Trial]) -> Self {
         let measured: Vec<(&Trial, &Measured)> =
             trials.iter().filter_map(|trial| Some((*trial, trial.measured()?))).collect();
+        let together = measured.len().div_ceil(HEAT_COLUMNS).max(1);
+        let neighbours: Vec<_> = measured.chunks(together).collect();
+        let drawn = in_parallel(&neighbours, measured.len(), |part| {
+            part.iter().map(|trials| windows(run, trials)).collect::<Vec<_>>()
+        });
+        let (windows, heat): (Vec<_>, Vec<_>) = drawn.into_iter().flatten().unzip();
         Self {
-            windows: measured.iter().map(|(trial, m)| window(run, trial, m)).collect(),
-            heat: heat(&measured),
+            windows: windows.into_iter().flatten().collect(),
+            heat: heat.into_iter().flatten().collect(),
             series: series(&measured),
             ..Self::default()
         }
     }
 }
 
-fn window(run: &Run, trial: &Trial, measured: &Measured) -> WindowView {
-    let subject = Subject::trial(run, trial);
-    WindowView {
-        process: trial.process,
-        number: trial.number,
-        at_s: seconds_since(run.header.started, trial.started),
-        length_s: measured.window_ns as f64 / 1e9,
-        values: window_figures().iter().map(|figure| figure.value(&subject)).collect(),
+/// Consecutive windows, and the column of the heat map that they share. `None` if a histogram can't be read.
+fn windows(run: &Run, trials: &[(&Trial, &Measured)]) -> (Vec<WindowView>, Option<HeatColumn>) {
+    let figures = window_figures();
+    let (mut views, mut all, mut is_whole) = (Vec::new(), Histogram::new(), true);
+    for (trial, measured) in trials {
+        let subject = Subject::trial(run, trial);
+        match subject.figures.as_ref().and_then(|figures| figures.response.as_ref()) {
+            Some(response) => all.merge(response.histogram()),
+            None => is_whole &= measured.latency.is_none(),
+        }
+        views.push(WindowView {
+            process: trial.process,
+            number: trial.number,
+            at_s: seconds_since(run.header.started, trial.started),
+            length_s: measured.window_ns as f64 / 1e9,
+            values: figures.iter().map(|figure| figure.value(&subject)).collect(),
+        });
     }
+    let numbers = trials.first().zip(trials.last());
+    let heat = numbers.filter(|_| is_whole && all.count() > 0).map(|(first, last)| HeatColumn {
+        windows: (first.0.number, last.0.number),
+        buckets: buckets(&all),
+    });
+    (views, heat)
 }
 
 fn seconds_since(begin: Timestamp, at: Timestamp) -> f64 {
     at.duration_since(begin).as_millis() as f64 / 1e3
 }
 
-fn heat(trials: &[(&Trial, &Measured)]) -> Vec<HeatColumn> {
-    let together = trials.len().div_ceil(HEAT_COLUMNS).max(1);
-    let columns = trials.chunks(together).filter_map(|chunk| {
-        let all = merged(chunk.iter().filter_map(|(_, measured)| measured.latency.as_ref()))?;
-        let windows = (chunk.first()?.0.number, chunk.last()?.0.number);
-        (all.count() > 0).then(|| HeatColumn { windows, buckets: buckets(&all) })
-    });
-    columns.collect()
+/// Consecutive slices of a window, added up.
+struct Stretch {
+    /// Its begin, nanoseconds of measured time.
+    from_ns: u64,
+    length_ns: u64,
+    ok: u64,
+    errors: u64,
+    carried_in: u64,
+    /// Sum of the response times of ok calls.
+    times_ns: u64,
+    max_ns: Option<u64>,
+    paused_ns: Option<u64>,
 }
 
 fn series(trials: &[(&Trial, &Measured)]) -> Vec<Point> {
     let slices: usize = trials.iter().map(|(_, measured)| measured.series.len()).sum();
     let together = slices.div_ceil(SERIES_POINTS).max(1);
     let mut before_ns = 0;
-    let mut points = Vec::new();
+    let mut stretches = Vec::new();
     for (_, measured) in trials {
-        for (number, chunk) in measured.series.chunks(together).enumerate() {
-            let from_ns = (number * together) as u64 * Slice::LENGTH_NS;
-            let to_ns = (from_ns + chunk.len() as u64 * Slice::LENGTH_NS).min(measured.window_ns);
-            let length_ns = to_ns.saturating_sub(from_ns);
-            let paused_share =
-                paused_share(measured, number * together..(number + 1) * together, length_ns);
-            let point = point(chunk, before_ns + from_ns, length_ns);
-            points.extend(point.map(|point| Point { paused_share, ..point }));
-        }
+        let slices = measured.series.chunks(together).enumerate();
+        let of = |(at, slices)| Stretch::of(measured, before_ns, at * together, slices);
+        stretches.extend(slices.map(of).filter(|stretch| stretch.length_ns > 0));
         before_ns += measured.window_ns;
     }
-    points
+    // Of many short windows, each with a stretch, several are a point.
+    let together = stretches.len().div_ceil(SERIES_POINTS).max(1);
+    stretches.chunks(together).filter_map(point).collect()
 }
 
-/// Consecutive slices. `None` beyond the window.
-fn point(slices: &[Slice], from_ns: u64, length_ns: u64) -> Option<Point> {
-    let sum = |of: fn(&Slice) -> u64| slices.iter().map(of).sum::<u64>();
-    let (ok, errors, times_ns) = (sum(|s| s.ok), sum(|s| s.errors), sum(|s| s.sum_ns));
-    let ended = ok + sum(|s| s.carried_in);
-    let seconds = length_ns as f64 / 1e9;
-    (length_ns > 0).then(|| Point {
-        at_s: from_ns as f64 / 1e9,
-        ok_per_s: ended as f64 / seconds,
-        errors_per_s: errors as f64 / seconds,
-        mean_ns: (ok > 0).then(|| times_ns as f64 / ok as f64),
-        max_ns: slices.iter().filter(|slice| slice.ok > 0).map(|slice| slice.max_ns).max(),
-        paused_share: None,
+impl Stretch {
+    /// The slices of a window from the `first` on, which begins after `before_ns`. Beyond the window it has no length.
+    fn of(measured: &Measured, before_ns: u64, first: usize, slices: &[Slice]) -> Self {
+        let sum = |of: fn(&Slice) -> u64| slices.iter().map(of).sum::<u64>();
+        let from_ns = first as u64 * Slice::LENGTH_NS;
+        let to_ns = (from_ns + slices.len() as u64 * Slice::LENGTH_NS).min(measured.window_ns);
+        let paused = |ns: &Vec<u64>| ns.iter().skip(first).take(slices.len()).sum();
+        Self {
+            from_ns: before_ns + from_ns,
+            length_ns: to_ns.saturating_sub(from_ns),
+            ok: sum(|s| s.ok),
+            errors: sum(|s| s.errors),
+            carried_in: sum(|s| s.carried_in),
+            times_ns: sum(|s| s.sum_ns),
+            max_ns: slices.iter().filter(|slice| slice.ok > 0).map(|slice| slice.max_ns).max(),
+            paused_ns: measured.runtime.as_ref().map(|runtime| paused(&runtime.paused_ns)),
+        }
+    }
+}
+
+/// Consecutive stretches.
+fn point(stretches: &[Stretch]) -> Option<Point> {
+    let sum = |of: fn(&Stretch) -> u64| stretches.iter().map(of).sum::<u64>();
+    let (ok, length_ns) = (sum(|s| s.ok), sum(|s| s.length_ns) as f64);
+    let paused_ns: Option<u64> = stretches.iter().map(|s| s.paused_ns).sum();
+    let per_s = |calls: u64| calls as f64 / (length_ns / 1e9);
+    Some(Point {
+        at_s: stretches.first()?.from_ns as f64 / 1e9,
+        ok_per_s: per_s(ok + sum(|s| s.carried_in)),
+        errors_per_s: per_s(sum(|s| s.errors)),
+        mean_ns: (ok > 0).then(|| sum(|s| s.times_ns) as f64 / ok as f64),
+        max_ns: stretches.iter().filter_map(|s| s.max_ns).max(),
+        paused_share: paused_ns.map(|ns| share(ns as f64, length_ns)),
     })
-}
-
-/// Share of some slices for which the program was paused.
-fn paused_share(measured: &Measured, slices: Range<usize>, length_ns: u64) -> Option<f64> {
-    let runtime = measured.runtime.as_ref()?;
-    let paused: u64 = runtime.paused_ns.iter().skip(slices.start).take(slices.len()).sum();
-    Some(share(paused as f64, length_ns as f64))
 }
 
 fn warm(process: u32, curve: &WarmCurve) -> Option<WarmView> {
