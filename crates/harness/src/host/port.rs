@@ -286,10 +286,10 @@ mod tests {
         let address = listener.local_addr().unwrap();
         fchown(&listener, Some(Uid::from_raw(65_534)), None).unwrap();
         let mut server = Command::new("sleep");
-        let mut server = server.arg("60").uid(65_534).stdin(Stdio::from(OwnedFd::from(listener)));
+        let server = server.arg("60").uid(65_534).stdin(Stdio::from(OwnedFd::from(listener)));
         let mut server = server.spawn().unwrap();
         let pid = Pid::from_child(&server);
-        // A thread has capabilities of its own.
+        // Capabilities are of a thread.
         let found = std::thread::spawn(move || {
             let mut all = capabilities(None).unwrap();
             all.effective.remove(CapabilitySet::SYS_PTRACE);
