@@ -47,6 +47,10 @@ const REMEDIES: &[(&str, &str)] = &[
     ),
     ("container-init binary not found", "podman has no init program; install catatonit"),
     (
+        "cgroups in hybrid mode not supported",
+        "let podman use runc: runtime = \"runc\" under [engine] in /etc/containers/containers.conf",
+    ),
+    (
         "no unqualified-search registries",
         "name the registry of base images in /etc/containers/registries.conf: unqualified-search-registries = [\"docker.io\"]",
     ),
@@ -210,6 +214,9 @@ mod tests {
         assert!(full.contains("free space"), "{full}");
         let init = said("Error: container-init binary not found on the host: stat /x");
         assert!(init.ends_with("install catatonit"), "{init}");
+        let hybrid =
+            said("Error: OCI runtime error: crun: cgroups in hybrid mode not supported, drop all");
+        assert!(hybrid.contains("runtime = \"runc\""), "{hybrid}");
         let short = said("no unqualified-search registries are defined in \"/x\"");
         assert!(short.ends_with("= [\"docker.io\"]"), "{short}");
         let unknown = said("odd");
