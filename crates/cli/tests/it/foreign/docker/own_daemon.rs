@@ -70,8 +70,9 @@ impl Daemon {
 impl Drop for Daemon {
     fn drop(&mut self) {
         self.stop();
-        let root = self.folder.path().join("root");
-        let _ = Command::new("umount").arg("-l").arg(root).stderr(Stdio::null()).status();
+        // A daemon leaves the second.
+        let mounts = ["root", "exec/netns/default"].map(|name| self.folder.path().join(name));
+        let _ = Command::new("umount").arg("-l").args(mounts).stderr(Stdio::null()).status();
     }
 }
 
