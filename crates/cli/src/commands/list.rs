@@ -55,9 +55,9 @@ fn show_server(server: &Server, probes: &[Probe], width: usize) -> Result<(), Un
         None => format!("can't run here: {}", missing.join("; ")),
     };
     let text = format!("{}, {}: {state}", server.library, server.language_title);
-    print(&hanging(&format!("  {:<17}", server.name), &text, width))?;
+    print(&hanging(&format!("  {:<16} ", server.name), &text, width))?;
     server.variants.iter().try_for_each(|(name, variant)| {
-        let head = format!("    {:<31}", format!("{}@{name}", server.name));
+        let head = format!("    {:<30} ", format!("{}@{name}", server.name));
         print(&hanging(&head, &variant.note, width))
     })
 }
