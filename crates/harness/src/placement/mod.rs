@@ -110,7 +110,7 @@ pub fn builder(
     }
 }
 
-/// Builds servers in the form that their placement starts; different ones at the same time.
+/// Builds servers in the form that their placement starts, from several threads.
 pub trait ServerBuilder: Sync {
     /// The toolchains of this machine that `server` needs, and the state of its build. It is built if it changed and
     /// `may_build` says so.

@@ -63,8 +63,12 @@ impl Runner<'_> {
                 left.iter().for_each(|late| kept.leave_out(&self.run.header.plan, late));
                 break;
             }
-            let Some((subject, workload, _)) = self.due(planned, kept) else { continue };
-            if let Some(short) = self.shortage(planned, subject, &workload).filter(|_| at > 0) {
+            let limit = deadlines.map(|it| {
+                let weight = |it: &PlannedTrial| if it.process == first { FIRST_WEIGHT } else { 1 };
+                let all: u64 = left.iter().map(weight).sum();
+                Nanos((it.aim - self.now()).0 / all * weight(planned))
+            });
+            if let Some(short) = self.add(planned, &left[1..], limit, kept)? {
                 self.turns = Some(short);
                 kept.stop_after(first, self.observer);
                 trials.sort_by_key(|planned| planned.process);
@@ -73,15 +77,6 @@ impl Runner<'_> {
                     rule.take_turns(trials.iter().filter(|it| !kept.is_excluded(plan, it)));
                 }
                 break;
-            }
-            let preparation_limit = deadlines.map(|it| {
-                let weight = |it: &PlannedTrial| if it.process == first { FIRST_WEIGHT } else { 1 };
-                let all: u64 = left.iter().map(weight).sum();
-                Nanos((it.aim - self.now()).0 / all * weight(planned))
-            });
-            let context = Context { preparation_limit, ..self.context(subject, &workload) };
-            if let Some(target) = self.ready(planned, &left[1..], &context, kept)? {
-                self.put_away(planned, target, kept);
             }
         }
         self.early.clear();
@@ -110,7 +105,9 @@ impl Runner<'_> {
             return Ok(());
         }
         let setup = Nanos(self.setup.values().map(|length| length.0).sum());
-        let windows = self.run.trials.len() as f64 / self.setup.len().max(1) as f64;
+        let workload = self.run.trials.last().map(|trial| &trial.workload);
+        let own = self.run.trials.iter().filter(|trial| Some(&trial.workload) == workload);
+        let windows = own.count() as f64 / self.setup.len().max(1) as f64;
         let growth = Growth { processes: self.processes, most, windows, left, turn, setup };
         let wanted = growth.best(spread);
         let members = self.members(trials);
@@ -120,8 +117,8 @@ impl Runner<'_> {
         for (at, planned) in new.iter().enumerate() {
             self.check_interrupt()?;
             kept.take_in(&self.run.header.plan, planned);
-            let Some((subject, workload, _)) = self.due(planned, kept) else { continue };
-            if self.shortage(planned, subject, &workload).is_some() {
+            let limit = self.setup.get(&planned.entry).copied();
+            if self.add(planned, &new[at + 1..], limit, kept)?.is_some() {
                 // None of that number, so that all entries have as many.
                 kept.stop_after(planned.process - 1, self.observer);
                 let out = new.iter().filter(|it| it.process >= planned.process);
@@ -129,14 +126,31 @@ impl Runner<'_> {
                 self.processes = most;
                 break;
             }
-            let preparation_limit = self.setup.get(&planned.entry).copied();
-            let context = Context { preparation_limit, ..self.context(subject, &workload) };
-            if let Some(target) = self.ready(planned, &new[at + 1..], &context, kept)? {
-                self.put_away(planned, target, kept);
-            }
         }
         self.early.clear();
         Ok(())
+    }
+
+    /// Makes a process ready for its trials, within `limit`, and puts it away. Returns what there is too little of, if it has
+    /// no room next to those that run. `next` are the processes to prepare after it.
+    fn add(
+        &mut self,
+        planned: &PlannedTrial,
+        next: &[PlannedTrial],
+        limit: Option<Nanos>,
+        kept: &mut Kept,
+    ) -> Result<Option<&'static str>, StopReason> {
+        let Some((subject, workload, _)) = self.due(planned, kept) else { return Ok(None) };
+        if !kept.is_empty()
+            && let Some(short) = self.shortage(planned, subject, &workload)
+        {
+            return Ok(Some(short));
+        }
+        let context = Context { preparation_limit: limit, ..self.context(subject, &workload) };
+        if let Some(target) = self.ready(planned, next, &context, kept)? {
+            self.put_away(planned, target, kept);
+        }
+        Ok(None)
     }
 
     /// Starts the next processes, so that they get ready while another one is prepared.

@@ -24,6 +24,10 @@ impl Kept {
         self.targets.remove(&process(plan, planned))
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.targets.is_empty()
+    }
+
     /// Keeps a server for trials that can share it.
     pub fn keep(&mut self, plan: &Plan, planned: &PlannedTrial, target: Box<Target>) {
         self.targets.insert(process(plan, planned), target);

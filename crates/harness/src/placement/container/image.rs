@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use rpcbench_record::{Failure, Toolchain};
 use serde::Deserialize;
@@ -141,6 +142,8 @@ fn quoted(word: &str) -> String {
 pub(in crate::placement) struct ImageBuilder<'a> {
     engine: Engine,
     env: &'a BuildEnv,
+    /// Held while an image is built: a build uses all CPUs, and two at once need the memory of both.
+    turn: Mutex<()>,
 }
 
 impl<'a> ImageBuilder<'a> {
@@ -152,7 +155,7 @@ impl<'a> ImageBuilder<'a> {
     ) -> Result<Self, PlacementError> {
         let engine = Engine::new(command);
         engine.version()?;
-        Ok(Self { engine, env })
+        Ok(Self { engine, env, turn: Mutex::new(()) })
     }
 
     /// The image of `server`, built unless it exists.
@@ -187,6 +190,7 @@ impl<'a> ImageBuilder<'a> {
         let server = &image.sources;
         let words = self.command(image, dockerfile, name)?;
         if !exists {
+            let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
             watch(server);
             lay_out(server, &server.build_folder.join("context"))?;
             let env = self.env.with("DOCKER_BUILDKIT", "1");
