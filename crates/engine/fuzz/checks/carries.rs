@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use rpcbench_testkit::http2::Frame;
-
+use super::http2::Frame;
 use super::ledger::{REQUESTS, RIGHT};
 use crate::payload::Filler;
 use crate::protocol::grpc::Grpc;

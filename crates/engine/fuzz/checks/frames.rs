@@ -1,9 +1,8 @@
 //! Conversations of mostly well-formed frames, which reach deeper than arbitrary bytes.
 
-use rpcbench_testkit::http2::{Frame, FrameType, flag};
-
 use super::Steps;
 use super::carries::Carries;
+use super::http2::{Frame, FrameType, flag};
 use super::ledger::RIGHT;
 use super::machine::Machine;
 use super::peer::Peer;

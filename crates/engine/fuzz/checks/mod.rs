@@ -7,6 +7,10 @@ mod bounds;
 mod carries;
 mod frames;
 mod hpack;
+// By its path, since fuzzing needs nothing else of the testkit, and would compile all that it depends on.
+#[path = "../../../testkit/src/http2/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "the testkit uses the rest")]
+mod http2;
 mod ledger;
 mod machine;
 mod peer;
@@ -21,11 +25,10 @@ use machine::Machine;
 pub use replies::replies;
 pub use thrift::thrift;
 
-use rpcbench_testkit::http2::{Frame, FrameRef, PREFACE};
-
 use super::grpc::Grpc;
 use super::json_h2c::JsonH2c;
 use carries::Carries;
+use http2::{Frame, FrameRef, PREFACE};
 
 /// Steps read from the fuzzer's bytes.
 struct Steps<'a>(&'a [u8]);

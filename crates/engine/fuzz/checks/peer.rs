@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::marker::PhantomData;
 
-use rpcbench_testkit::http2::{
+use super::carries::{Carries, Fields};
+use super::http2::{
     DEFAULT_MAX_PAYLOAD, DEFAULT_WINDOW, Frame, FrameRef, FrameType, MAX_WINDOW, PREFACE, flag,
     setting,
 };
-
-use super::carries::{Carries, Fields};
 use super::ledger::REQUESTS;
 
 /// The peer's initial header table, bytes.
