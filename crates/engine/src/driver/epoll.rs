@@ -162,7 +162,8 @@ impl Driver for EpollDriver {
         Ok(())
     }
 
-    #[inline]
+    // Not inlined otherwise without LTO.
+    #[inline(always)]
     fn receive(&mut self, connection: usize) -> io::Result<Received<'_>> {
         let socket = self.sockets[connection]
             .as_ref()
