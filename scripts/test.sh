@@ -52,9 +52,9 @@ documentation() {
   RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked "${doc[@]}"
 }
 
-# Half as many threads again as CPUs: tests often wait for a server or a clock.
+# More threads than CPUs: tests often wait for a server or a clock.
 nextest() {
-  "$(scripts/nextest.sh)" nextest run --workspace --locked --color never --test-threads "$(($(nproc) * 3 / 2))" "$@"
+  "$(scripts/nextest.sh)" nextest run --workspace --locked --color never --test-threads "$(($(nproc) * 3))" "$@"
 }
 
 tests() {
