@@ -75,7 +75,6 @@ pub const FORMS: &[Form] = &[
         let seconds = it.positive("a number of seconds above 0")?;
         Ok(Effect::Cost(Cost::WarmStep { seconds, factor: it.positive("a factor above 0")? }))
     }),
-    form("never-settles", "never-settles", "the cost of a call falls by 8 % a second, then starts over", |_| Ok(Effect::Cost(Cost::NeverSettles))),
     form("slow:DURATION", "slow:10ms", "delays every reply without using CPU", |it| Ok(Effect::Cost(Cost::Delay(it.duration()?)))),
     form("slow-once:N:DURATION", "slow-once:1000:100ms", "delays one reply in N", |it| Ok(Effect::Cost(Cost::DelayOnce(it.every()?, it.duration()?)))),
     form("busy:MICROSECONDS", "busy:50", "every call costs that much CPU", |it| Ok(Effect::Cost(Cost::Busy(Duration::from_micros(it.number("a number of microseconds")?))))),

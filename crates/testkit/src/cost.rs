@@ -12,14 +12,6 @@ use crate::plan::Cost;
 
 /// CPU cost of a call after the step of `warm-step`.
 const WARM_COST: Duration = Duration::from_micros(50);
-/// Highest CPU cost of a call of `never-settles`.
-const MAX_COST: Duration = Duration::from_micros(400);
-/// Share of the cost of `never-settles` that is left after a second.
-const FALL_PER_SECOND: f64 = 0.92;
-/// Seconds after which `never-settles` starts over.
-const CYCLE: f64 = 28.0;
-/// Longer pauses between two calls count as this much load, as a frozen server does not warm up.
-const LONGEST_GAP: Duration = Duration::from_millis(100);
 /// The compiler thread is busy for `COMPILE_TIME` of every `COMPILE_PERIOD` of the process's CPU time.
 const COMPILE_PERIOD: Duration = Duration::from_millis(10);
 const COMPILE_TIME: Duration = Duration::from_millis(2);
@@ -31,7 +23,6 @@ const MEMORY_CAP: usize = 2 << 30;
 pub(crate) struct Spender {
     cost: Cost,
     delays: Rc<DelayQueue>,
-    load: Load,
     compiler: Option<Compiler>,
     hog: RefCell<MemoryHog>,
     /// CPU time that a costlier server has spent extra so far.
@@ -48,7 +39,6 @@ impl Spender {
         Ok(Self {
             cost,
             delays: DelayQueue::start()?,
-            load: Load::default(),
             compiler,
             hog: RefCell::default(),
             burnt: Cell::default(),
@@ -67,7 +57,6 @@ impl Spender {
             Cost::Costlier(share) if number.is_multiple_of(CALLS_PER_PAYMENT) => self.pay(share),
             Cost::Costlier(_) => {}
             Cost::WarmStep { seconds, factor } => self.warm_up(seconds, factor),
-            Cost::NeverSettles => clock::burn(unsettled_cost(self.load.grow())),
             Cost::Memory(bytes) => self.hog.borrow_mut().take(bytes),
         }
     }
@@ -94,32 +83,6 @@ impl Spender {
 /// CPU time still to spend until it is this share of all other CPU time. `all` includes what is already spent.
 fn debt(all: Duration, burnt: Duration, share: f64) -> Duration {
     all.saturating_sub(burnt).mul_f64(share).saturating_sub(burnt)
-}
-
-fn unsettled_cost(load: Duration) -> Duration {
-    MAX_COST.mul_f64(FALL_PER_SECOND.powf(load.as_secs_f64() % CYCLE))
-}
-
-/// How long the server has been under load.
-#[derive(Default)]
-struct Load {
-    last_call: Cell<Option<Duration>>,
-    total: Cell<Duration>,
-}
-
-impl Load {
-    fn grow(&self) -> Duration {
-        self.grow_until(clock::monotonic())
-    }
-
-    fn grow_until(&self, now: Duration) -> Duration {
-        let gap = self
-            .last_call
-            .replace(Some(now))
-            .map_or(Duration::ZERO, |last| now.saturating_sub(last));
-        self.total.set(self.total.get() + gap.min(LONGEST_GAP));
-        self.total.get()
-    }
 }
 
 /// A thread named like a just-in-time compiler's, busy while it has work.
@@ -170,23 +133,6 @@ impl MemoryHog {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_pause_is_not_load() {
-        let load = Load::default();
-        assert_eq!(load.grow_until(Duration::from_secs(5)), Duration::ZERO);
-        assert_eq!(load.grow_until(Duration::from_millis(5_040)), Duration::from_millis(40));
-        assert_eq!(load.grow_until(Duration::from_secs(60)), Duration::from_millis(140));
-    }
-
-    #[test]
-    fn the_cost_that_never_settles_falls_and_starts_over() {
-        let at = |seconds| unsettled_cost(Duration::from_secs_f64(seconds));
-        assert_eq!(at(0.0), MAX_COST);
-        assert!((at(1.0).as_secs_f64() / at(0.0).as_secs_f64() - 0.92).abs() < 1e-3);
-        assert!(at(27.9) < MAX_COST / 10);
-        assert_eq!(at(28.0), MAX_COST);
-    }
 
     #[test]
     fn a_debt_is_paid_once() {

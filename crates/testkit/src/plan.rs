@@ -69,7 +69,6 @@ pub(crate) enum Cost {
         seconds: f64,
         factor: f64,
     },
-    NeverSettles,
     Memory(u64),
 }
 

@@ -162,7 +162,6 @@ fn costs_leave_the_answers_right() {
         "busy:10",
         "costlier:5",
         "warm-step:0.001:2",
-        "never-settles",
         "eat-memory:100",
     ] {
         let (server, client) = server(behaviour);

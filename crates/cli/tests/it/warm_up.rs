@@ -52,19 +52,6 @@ fn a_late_speed_up_is_waited_for() {
 }
 
 #[test]
-fn a_server_that_never_settles_is_not_ranked() {
-    let bench = Bench::new();
-    let words = "run @never-settles --warmup until-steady --warmup-max 7s --rounds 2";
-    let ended = bench.run(words).expect(0);
-    ended.shows(&["testkit-liar@never-settles: still warming: not steady when its warm-up ended"]);
-    let cells = bench.cells();
-    assert_eq!(cells.verdict("never-settles"), "still warming");
-    assert!(cells.of("never-settles")["place_best"].is_null());
-    assert!(cells.reason("never-settles").contains("calls per CPU-second still"), "{}", ended.out);
-    assert_eq!(bench.record().preparations[0].warm.as_ref().unwrap().steady_after_ms, None);
-}
-
-#[test]
 fn a_cap_that_leaves_no_time_is_not_taken_for_steady() {
     let bench = Bench::new();
     bench.run("run @busy --warmup until-steady --warmup-max 500ms --rounds 1").expect(0);
