@@ -321,6 +321,38 @@ mod tests {
         }
     }
 
+    /// The engine's command is a script that fails while another one builds.
+    #[test]
+    fn images_are_built_one_at_a_time() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let engine = folder.path().join("engine");
+        let busy = folder.path().join("busy");
+        let script = format!(
+            "#!/bin/sh\ncase $1 in build) ;; image) exit 1 ;; *) exit 0 ;; esac\nmkdir {0} || exit\n\
+             i=0; while [ $i -lt 10000 ]; do i=$((i + 1)); done\nrmdir {0}\n",
+            busy.display()
+        );
+        std::fs::write(&engine, script).expect("a script");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&engine, mode).expect("a program");
+        let env = env(&[("PATH", "/usr/bin:/bin")]);
+        let builder = ImageBuilder::open(&engine.to_string_lossy(), &env).expect("an engine");
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let catalog = Catalog::load(&repository).expect("servers");
+        let build = |name: &str| {
+            let mut servers = catalog.servers().iter();
+            let server = servers.find(|server| server.name == name).expect(name);
+            let mut server = Server::clone(server);
+            server.build_folder = folder.path().join("build").join(name);
+            let (_, state) = builder.build(&server, true, &mut |_| true);
+            assert!(matches!(state, BuildState::Built(_)), "{state:?}");
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| build("go-grpc"));
+            scope.spawn(|| build("node-fastify"));
+        });
+    }
+
     #[test]
     fn words_are_quoted_for_a_shell() {
         assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
