@@ -70,14 +70,14 @@ page() {
 
 fuzz() { scripts/fuzz.sh "$fuzz_seconds"; }
 
-# Every chosen server passes the contract's cases, and answers clients of other projects; the representative ones pass them before
-# a short run, in which none fails.
+# Every chosen server passes the contract's cases, answers clients of other projects, and does not fail in a short run.
 servers() {
   local more
   "${build[@]}"
   if [ "$mode" = all ]; then
     more=('*')
   else
+    "$rpcbench" check
     # What no representative server has: C++, Connect and Thrift, JSON over HTTP/2, and gRPC by way of nginx.
     mapfile -t more < <(printf '%s\n' cpp-grpc go-connect go-thrift php-fpm:json-h2c 'php-fpm-grpc*'; scripts/changed.sh)
   fi

@@ -32,7 +32,7 @@ fn a_run_tells_how_long_it_takes_still_and_what_it_has_so_far() {
     let bench = Bench::new();
     let words = "run @honest @busy --rounds 3";
     let live = shown(&bench, words, &[]);
-    for part in ["1/6 trials", "5/6 trials", " s left", "so far: testkit-liar@"] {
+    for part in ["1/6 trials", "5/6 trials", " s left", "so far: testkit-liar@honest "] {
         assert!(live.contains(part), "no '{part}' in:\n{live}");
     }
     assert!(live.contains("starting and checking") && !live.is_ascii(), "{live}");
