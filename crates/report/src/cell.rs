@@ -173,21 +173,24 @@ impl<'a> Cell<'a> {
             return (Verdict::failed(reason), evidence);
         }
         let trials = self.numbered();
-        let Some(figures) = figures.filter(|f| f.outcomes.ok > 0) else {
-            return (Verdict::failed("no call was answered".to_owned()), examples(&trials));
-        };
-        let outcomes = &figures.outcomes;
-        if outcomes.errors() > 0 {
-            // A late client leaves calls unsent, and lets others time out.
-            let may_be_late = outcomes.errors() == outcomes.not_sent + outcomes.timeout;
-            if let Some(verdict) = searched(&trials).filter(|_| may_be_late) {
-                return (verdict, Vec::new());
-            }
-            let reason = errors(outcomes, self.server.protocol);
-            return (Verdict::failed(reason), examples(&trials));
+        let answered = figures.filter(|figures| figures.outcomes.ok > 0);
+        if let Some(figures) = answered.filter(|figures| figures.outcomes.errors() == 0) {
+            let fault = connections::fault(&self.measured()).map(Verdict::failed);
+            let verdict = fault.unwrap_or_else(|| self.judged(figures, &trials, course));
+            return (verdict, Vec::new());
         }
-        let fault = connections::fault(&self.measured()).map(Verdict::failed);
-        (fault.unwrap_or_else(|| self.judged(figures, &trials, course)), Vec::new())
+        // A late client leaves calls unsent, and lets others time out.
+        let is_late =
+            |outcomes: &Outcomes| outcomes.errors() == outcomes.not_sent + outcomes.timeout;
+        let may_be_late = figures.is_none_or(|figures| is_late(&figures.outcomes));
+        if let Some(verdict) = searched(&trials).filter(|_| may_be_late) {
+            return (verdict, Vec::new());
+        }
+        let reason = match answered {
+            Some(figures) => errors(&figures.outcomes, self.server.protocol),
+            None => "no call was answered".to_owned(),
+        };
+        (Verdict::failed(reason), examples(&trials))
     }
 
     /// The verdict on a cell in which every call was answered correctly.

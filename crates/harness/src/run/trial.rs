@@ -169,11 +169,13 @@ fn search(
     Ok(Trial { arrivals, search, unmeasured, ..over(planned, started, result) })
 }
 
-/// The last window in which the client kept up, or the last one.
+/// The last window in which calls came due and the client kept up, or the last one.
 fn last_of(windows: &[Measured]) -> Option<&Measured> {
     let late = |window: &Measured| window.pacing.is_some_and(|pacing| pacing.generator_late());
-    let mut sound = windows.iter().filter(|window| !late(window) && !window.client_saturated());
-    sound.next_back().or(windows.last())
+    let is_sound = |window: &&Measured| {
+        window.outcomes.total() > 0 && !late(window) && !window.client_saturated()
+    };
+    windows.iter().rfind(is_sound).or(windows.last())
 }
 
 fn with(arrivals: Arrivals, rate: PerSecond) -> Result<Arrivals, Failure> {
@@ -320,6 +322,8 @@ fn window(
 
 #[cfg(test)]
 mod tests {
+    use rpcbench_record::{Outcomes, Pacing};
+
     use super::*;
 
     #[test]
@@ -334,5 +338,19 @@ mod tests {
         assert_eq!(why_empty(&measured), None);
         measured.outcomes.timeout = 1;
         assert!(!is_worth_repeating(&measured));
+    }
+
+    #[test]
+    fn a_rate_is_shown_by_its_last_window_with_calls_in_which_the_client_kept_up() {
+        let window = |due, late| Measured {
+            outcomes: Outcomes { ok: due, ..Outcomes::default() },
+            pacing: Some(Pacing { due, late, ..Pacing::default() }),
+            ..Measured::default()
+        };
+        let (sound, late, empty) = (window(100, 0), window(100, 100), window(0, 0));
+        let windows = [sound, late, empty];
+        assert_eq!(last_of(&windows), Some(&windows[0]));
+        assert_eq!(last_of(&windows[1..]), Some(&windows[2]));
+        assert_eq!(last_of(&[]), None);
     }
 }

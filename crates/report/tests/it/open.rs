@@ -333,6 +333,11 @@ fn a_search_that_ended_for_the_clients_sake_is_not_ranked() {
     };
     spoil(&mut never, |outcomes| (outcomes.not_sent, outcomes.timeout) = (5, 3));
     assert_eq!(verdict(&never), ("generator late".to_owned(), None));
+    // Nor if no call came due in the window that is shown, or none was sent.
+    spoil(&mut never, |outcomes| *outcomes = Outcomes::default());
+    assert_eq!(verdict(&never), ("generator late".to_owned(), None));
+    spoil(&mut never, |outcomes| outcomes.not_sent = 5);
+    assert_eq!(verdict(&never), ("generator late".to_owned(), None));
     spoil(&mut never, |outcomes| outcomes.wrong_answer = 1);
     assert_eq!(verdict(&never), ("failed".to_owned(), None));
 }
