@@ -3,7 +3,7 @@
 #
 #   test.sh        what a change must pass: lints, the tests of the workspace, the HTML page, short fuzzing, and real servers:
 #                  the representative ones and those that the branch changes (scripts/changed.sh)
-#   test.sh all    with the release build, every server in every variant, longer fuzzing and internal documentation
+#   test.sh all    with the release build, every server in every variant, and longer fuzzing
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,13 +15,11 @@ case "$mode" in
     build=(cargo test --workspace --locked --no-run --quiet)
     rpcbench=$target/debug/rpcbench
     fuzz_seconds=3
-    doc=()
     ;;
   all)
     build=(cargo build --release --locked --package rpcbench)
     rpcbench=$target/release/rpcbench
     fuzz_seconds=30
-    doc=(--document-private-items)
     ;;
   *) echo "test.sh: unknown word '$mode'; expected all or nothing" >&2; exit 2 ;;
 esac
@@ -49,7 +47,7 @@ lint() {
 }
 
 documentation() {
-  RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked "${doc[@]}"
+  RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --document-private-items
 }
 
 # More threads than CPUs: tests often wait for a server or a clock.

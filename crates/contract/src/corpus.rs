@@ -98,7 +98,7 @@ impl Corpus {
         &self.at(index).bytes
     }
 
-    /// The bytes of request `index` that a call may replace with ASCII letters, such as a [nonce](crate::nonce):
+    /// The bytes of request `index` that a call may replace with ASCII letters, such as a [nonce](crate::nonce()):
     /// [`NONCE_BYTES`] of them, or all of a shorter text.
     pub fn nonce(&self, index: usize) -> &Range<usize> {
         &self.at(index).nonce

@@ -14,7 +14,7 @@ use crate::manifest::Server;
 /// Files of `contract/` that servers are built from; the others are for readers.
 const DEFINITIONS: &[&str] = &["echo.proto", "echo.thrift"];
 
-/// Hashes the build command, the toolchains, and the [files](files) with paths and execute permission.
+/// Hashes the build command, the toolchains, and the [files] with paths and execute permission.
 pub(crate) fn hash(server: &Server, toolchains: &[Toolchain]) -> Result<String, BuildError> {
     let mut hasher = Hasher::new();
     for word in server.build_command() {

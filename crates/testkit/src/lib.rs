@@ -4,7 +4,7 @@
 //! - The binary `rpcbench-testkit` runs the same behaviours as a server under test.
 //! - [`thrift`] has Thrift's messages.
 //! - [`relay_unix`] and [`relay_tcp`] put a socket in front of a server; [`relay_in_pieces`] splits the bytes between client and server.
-//! - [`workload`] is a load for tests of plans and records.
+//! - [`workload()`] is a load for tests of plans and records.
 //! - [`scripted`] is a peer that follows a script of HTTP/2 frames or HTTP/1.1; [`http2`] has the frames.
 
 mod answer;

@@ -14,7 +14,8 @@ pub(crate) struct Start {
     pub span: Option<Span>,
     /// Whether to make spot checks.
     pub spot_checks: bool,
-    /// Calls in the span, over all threads. The span ends with the last of them; until then its end is [`Nanos::NEVER`].
+    /// Calls in the span, over all threads. The span ends with the last of them; until then its end is
+    /// [`NEVER`](crate::clock::Nanos::NEVER).
     pub calls: Option<u64>,
 }
 
