@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Formatting and lints: the workspace, documents, scripts, and the servers with the tools that ship with their toolchains.
 #
-#   lint.sh          of Rust servers only the representative ones and those that the branch changes
+#   lint.sh          of Rust servers only those that the branch changes
 #   lint.sh all      of Rust servers all
 #   lint.sh built    only Go and C++ servers, which need code that their builds generate
 set -euo pipefail
@@ -31,11 +31,10 @@ rust() {
   done
 }
 
-# is_chosen FOLDER: a Rust server to lint; `changed` has the patterns of changed servers.
+# is_chosen FOLDER: Rust code of servers to lint; `changed` has the patterns of changed ones.
 is_chosen() {
   local pattern
-  [ "$mode" != all ] && [ -f "$1server.toml" ] || return 0
-  ! grep -q '^representative = true' "$1server.toml" || return 0
+  [ "$mode" != all ] || return 0
   while IFS= read -r pattern; do
     # shellcheck disable=SC2254 # A pattern.
     case "rust-$(basename "$1")" in $pattern) return 0 ;; esac
