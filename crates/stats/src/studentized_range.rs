@@ -1,6 +1,7 @@
 //! Tukey's studentized range: how far apart the largest and smallest of equal means are by chance.
 
 use std::f64::consts::{PI, SQRT_2};
+use std::sync::LazyLock;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::function::erf::erfc;
@@ -88,17 +89,28 @@ impl Scale {
     }
 }
 
+/// A point of the sum over the normal variable `z`, with its density and the probability below it.
+struct Point {
+    z: f64,
+    density: f64,
+    below: f64,
+}
+
+/// The points, which are the same for all quantiles.
+static POINTS: LazyLock<Vec<Point>> = LazyLock::new(|| {
+    let last = (2.0 * REACH / STEP).round() as i32;
+    let z = |n| REACH - f64::from(n) * STEP;
+    let point = |z| Point { z, density: normal_density(z), below: normal_below(z) };
+    (0..=last).map(z).map(point).collect()
+});
+
 /// Probability that the range of `means` standard normal values exceeds `width`:
 /// `1 - k ∫ φ(z) (Φ(z) - Φ(z - width))^(k-1) dz`.
 fn range_beyond(width: f64, means: usize) -> f64 {
-    let points = (2.0 * REACH / STEP).round() as i32;
     let others = i32::try_from(means - 1).unwrap_or(i32::MAX);
-    let within: f64 = (0..=points)
-        .map(|n| {
-            let z = REACH - f64::from(n) * STEP;
-            normal_density(z) * (normal_below(z) - normal_below(z - width)).powi(others)
-        })
-        .sum();
+    let within =
+        |point: &Point| point.density * (point.below - normal_below(point.z - width)).powi(others);
+    let within: f64 = POINTS.iter().map(within).sum();
     (1.0 - within * STEP * means as f64).max(0.0)
 }
 
