@@ -37,16 +37,16 @@ impl<'a> TwoWay<'a> {
             by_column[cell.column] += cell.weight;
             crossed[cell.row][cell.column] += cell.weight;
         }
-        let share = |a: usize, b: usize| -> f64 {
-            let columns = crossed[a].iter().zip(&crossed[b]).zip(&by_column);
-            columns.map(|((a, b), weight)| a * b / weight).sum()
-        };
-        let diagonal = |a: usize| crossed[a].iter().sum::<f64>();
-        let normal = (0..rows).map(|a| {
-            let line = (0..rows).map(|b| if a == b { diagonal(a) } else { 0.0 } - share(a, b));
-            line.collect()
-        });
-        let covariance = inverse(normal.collect()).0;
+        let mut normal = vec![vec![0.0; rows]; rows];
+        for (a, line) in crossed.iter().enumerate() {
+            let shares: Vec<f64> =
+                line.iter().zip(&by_column).map(|(own, all)| own / all).collect();
+            for (b, other) in crossed[..=a].iter().enumerate() {
+                let own = if a == b { line.iter().sum() } else { 0.0 };
+                normal[a][b] = own - dot(&shares, other);
+            }
+        }
+        let covariance = inverse(normal).0;
         Self { cells, by_column, crossed, covariance }
     }
 
@@ -86,19 +86,48 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The inverse and the logarithm of the determinant, by Gauss-Jordan elimination without pivoting, as the matrix is symmetric
-/// and positive definite.
+/// The inverse of a symmetric positive definite matrix, of which only the lower triangle is read, and the logarithm of its
+/// determinant. By sweeps (J. H. Goodnight, *A Tutorial on the SWEEP Operator*, The American Statistician 33, 1979).
 pub(super) fn inverse(mut matrix: Vec<Vec<f64>>) -> (Vec<Vec<f64>>, f64) {
     let mut log_determinant = 0.0;
     for at in 0..matrix.len() {
-        let pivot = std::mem::replace(&mut matrix[at][at], 1.0);
+        let above = matrix[at][..at].iter().copied();
+        let column: Vec<f64> = above.chain(matrix[at..].iter().map(|line| line[at])).collect();
+        let pivot = column[at];
         log_determinant += pivot.ln();
-        matrix[at].iter_mut().for_each(|value| *value /= pivot);
-        let reduced = matrix[at].clone();
-        for (_, line) in matrix.iter_mut().enumerate().filter(|(other, _)| *other != at) {
-            let factor = std::mem::replace(&mut line[at], 0.0);
-            line.iter_mut().zip(&reduced).for_each(|(value, pivot)| *value -= factor * pivot);
+        for (row, line) in matrix.iter_mut().enumerate() {
+            let factor = column[row] / pivot;
+            line[..=row].iter_mut().zip(&column).for_each(|(value, own)| *value -= factor * own);
+            if row > at {
+                line[at] = factor;
+            }
         }
+        matrix[at][..at].iter_mut().zip(&column).for_each(|(value, own)| *value = own / pivot);
+        matrix[at][at] = -1.0 / pivot;
     }
-    (matrix, log_determinant)
+    // What was swept is the negative inverse, of which only the lower triangle was kept.
+    let size = matrix.len();
+    let at = |row: usize, column: usize| -matrix[row.max(column)][row.min(column)];
+    let inverse = (0..size).map(|row| (0..size).map(|column| at(row, column)).collect()).collect();
+    (inverse, log_determinant)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_matrix_times_its_inverse_is_one() {
+        let matrix = vec![vec![4.0, 1.0, 2.0], vec![1.0, 3.0, 0.5], vec![2.0, 0.5, 5.0]];
+        let mut lower = matrix.clone();
+        (lower[0][1], lower[0][2], lower[1][2]) = (f64::NAN, f64::NAN, f64::NAN);
+        let (inverse, log_determinant) = inverse(lower);
+        for (at, line) in matrix.iter().enumerate() {
+            for (column, other) in inverse.iter().enumerate() {
+                let expected = f64::from(u8::from(at == column));
+                assert!((dot(line, other) - expected).abs() < 1e-12, "{inverse:?}");
+            }
+        }
+        assert!((log_determinant - 44.0_f64.ln()).abs() < 1e-12, "{log_determinant}");
+    }
 }
