@@ -182,6 +182,9 @@ impl Observer for Progress<'_> {
                 let PlannedTrial { entry, workload, number, .. } = planned;
                 self.now(format!("{entry}: {workload}: measuring, trial {number}"));
             }
+            Event::Repeating { entry } => {
+                self.now(format!("{entry}: the window was disturbed, measuring it again"));
+            }
             Event::Step { entry, step } => {
                 let rate = si(step.rate.get());
                 self.now(format!("{entry}: searching, {rate} calls/s: {}", step.verdict));

@@ -208,10 +208,15 @@ struct Logged<'a> {
 impl Observer for Logged<'_> {
     fn event(&self, event: &Event<'_>) {
         self.progress.event(event);
-        if let (Event::Trial(trial), Some(calls)) = (event, &self.calls)
-            && let Err(problem) = calls.write(trial)
-        {
-            note!("rpcbench: the calls of this window are not written: {problem:#}");
+        let Some(calls) = &self.calls else { return };
+        match event {
+            Event::Repeating { .. } => calls.forget(),
+            Event::Trial(trial) => {
+                if let Err(problem) = calls.write(trial) {
+                    note!("rpcbench: the calls of this window are not written: {problem:#}");
+                }
+            }
+            _ => {}
         }
     }
 }

@@ -40,6 +40,11 @@ pub enum Event<'a> {
     },
     /// A window is over; its last calls are awaited.
     Draining,
+    /// The window that ended was disturbed, and is measured again. Its calls don't count.
+    Repeating {
+        /// Its entry.
+        entry: String,
+    },
     /// A search has measured a rate.
     Step {
         /// Its entry.

@@ -110,6 +110,7 @@ fn undisturbed(
         if window.cut || repeats == 0 || !is_worth_repeating(&window.measured) {
             return Ok(window);
         }
+        context.observer.event(&Event::Repeating { entry: context.subject.entry.clone() });
         repeats -= 1;
     }
 }

@@ -254,6 +254,11 @@ impl WorkloadSpec {
 
     /// A length, or a number of calls.
     pub(super) fn checked_window(&self, setting: Setting<'_>) -> Result<Window, ConfigError> {
+        let is_logged = matches!(setting, Setting::Suite { log_calls: true, .. });
+        if let Some(find_max) = self.find_max.as_ref().filter(|_| is_logged) {
+            let problem = "with log_calls, a trial has one window, but a search has many; log calls at a given rate";
+            return Err(ConfigError::value(setting.shown(find_max), problem));
+        }
         let Some(calls) = &self.calls else { return self.timed_window(setting) };
         if let Some(length) = &self.duration {
             let remedy = "a window has a length or a number of calls; remove one of them";
@@ -263,7 +268,7 @@ impl WorkloadSpec {
             let remedy = "a search compares windows of one length; give a duration";
             return Err(setting.contradiction(calls, find_max, remedy));
         }
-        if matches!(setting, Setting::Suite { log_calls: true, .. }) && calls.value.0 > MAX_LOGGED {
+        if is_logged && calls.value.0 > MAX_LOGGED {
             let problem = format!(
                 "with log_calls, a window has at most {MAX_LOGGED} calls: they are kept in memory until its end"
             );

@@ -29,6 +29,11 @@ impl CallFiles {
         (Some(Self { folder: folder.join(CALLS_FOLDER), calls }), Some(sender))
     }
 
+    /// Discards the calls of the window that just ended.
+    pub fn forget(&self) {
+        self.calls.try_iter().for_each(drop);
+    }
+
     /// Writes the calls of the trial that just ended to `calls/ENTRY.WORKLOAD.NUMBER.parquet`, and what a page draws of them
     /// to `calls/ENTRY.WORKLOAD.json`, replacing that of an earlier trial.
     pub fn write(&self, trial: &Trial) -> anyhow::Result<()> {
@@ -54,5 +59,45 @@ impl CallFiles {
         }
         writer.finish()?.commit()?;
         write_drawn(&self.folder.join(format!("{cell}.json")), &drawn(trial, calls))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use ::parquet::file::reader::{FileReader, SerializedFileReader};
+    use jiff::Timestamp;
+    use rpcbench_engine::Ended;
+    use rpcbench_engine::clock::Nanos;
+    use rpcbench_record::{Measured, Outcomes, TrialResult};
+
+    use super::*;
+
+    #[test]
+    fn calls_of_a_window_that_is_measured_again_are_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let (log, calls) = call_log();
+        let files = CallFiles { folder: folder.path().to_owned(), calls };
+        let call = LoggedCall { due: Nanos(1), written: None, done: Nanos(2), ended: Ended::Ok };
+        log.send(vec![call; 5]).unwrap();
+        files.forget();
+        log.send(vec![call; 3]).unwrap();
+        let outcomes = Outcomes { ok: 3, ..Outcomes::default() };
+        let trial = Trial {
+            entry: "go-grpc".to_owned(),
+            workload: "quick".to_owned(),
+            process: 1,
+            number: 1,
+            started: Timestamp::UNIX_EPOCH,
+            arrivals: None,
+            search: None,
+            unmeasured: None,
+            result: TrialResult::from(Measured { outcomes, ..Measured::default() }),
+        };
+        files.write(&trial).unwrap();
+        let file = File::open(folder.path().join("go-grpc.quick.1.parquet")).unwrap();
+        let read = SerializedFileReader::new(file).unwrap();
+        assert_eq!(read.metadata().file_metadata().num_rows(), 3);
     }
 }

@@ -119,6 +119,7 @@ impl Observer for Live<'_> {
             Event::Starting(_)
             | Event::Warming { .. }
             | Event::Prepared(_)
+            | Event::Repeating { .. }
             | Event::NotStopped { .. } => {}
         }
     }

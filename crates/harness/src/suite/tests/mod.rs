@@ -299,8 +299,10 @@ fn a_window_is_a_length_or_a_number_of_calls() {
     insta::assert_snapshot!(refused("calls = 1\nduration = \"3s\""), @r#"suites/mine.toml:12: calls = 1 contradicts suites/mine.toml:13: duration = "3s": a window has a length or a number of calls; remove one of them"#);
     insta::assert_snapshot!(refused("calls = 9\narrivals = \"poisson\"\nfind_max = \"p99<1s\""), @r#"suites/mine.toml:12: calls = 9 contradicts suites/mine.toml:14: find_max = "p99<1s": a search compares windows of one length; give a duration"#);
     let logged = GOOD.replace("[limits]", "log_calls = true\n[limits]");
-    let logged = logged.replace("duration = \"3s\"", "calls = 1000001");
-    insta::assert_snapshot!(parsed(&logged).expect_err("a refusal"), @"suites/mine.toml:13: calls = 1000001: with log_calls, a window has at most 1000000 calls: they are kept in memory until its end");
+    let refused =
+        |lines| parsed(&logged.replace("duration = \"3s\"", lines)).expect_err("a refusal");
+    insta::assert_snapshot!(refused("duration = \"3s\"\narrivals = \"poisson\"\nfind_max = \"p99<1s\""), @r#"suites/mine.toml:15: find_max = "p99<1s": with log_calls, a trial has one window, but a search has many; log calls at a given rate"#);
+    insta::assert_snapshot!(refused("calls = 1000001"), @"suites/mine.toml:13: calls = 1000001: with log_calls, a window has at most 1000000 calls: they are kept in memory until its end");
 }
 
 #[test]
