@@ -129,7 +129,7 @@ fn a_suite_with_an_unknown_key_or_value_is_refused() {
         "conections",
         &[suite, "unknown key 'conections' (did you mean 'connections'?); allowed here: "],
     );
-    refused("\"2s\"", "\"x\"", &["quick.toml:", ": timeout = \"x\"", "such as 500ms, 10s or 2m"]);
+    refused("\"10s\"", "\"x\"", &["quick.toml:", ": timeout = \"x\"", "such as 500ms, 10s or 2m"]);
 }
 
 #[test]

@@ -52,11 +52,6 @@ const THRIFT_CHEATS: [(&str, &str); 9] = [
     ("ok-on-truncated", "struct/truncated: "),
 ];
 
-/// So that servers that are never ready are soon given up.
-fn impatient() -> Bench {
-    Bench::new().edit("servers/_defaults.toml", "\"5s\"", "\"1s\"")
-}
-
 #[test]
 fn an_honest_server_passes_check() {
     let ended = Bench::new().run("check @honest").expect(0);
@@ -89,7 +84,7 @@ fn check_tells_cheats_from_honest_servers_over_thrift() {
 fn tells_cheats(server: &str, cheats: [(&str, &str); 9]) {
     let names = cheats.map(|(name, _)| format!("{server}@{name}"));
     let words = format!("check {server}@honest {}", names.join(" "));
-    let ended = impatient().run(&words).expect(1);
+    let ended = Bench::new().run(&words).expect(1);
     for (name, evidence) in cheats {
         let head = format!("{server}@{name} ");
         let mut lines = ended.out.lines().skip_while(|line| !line.starts_with(&head)).peekable();
@@ -105,14 +100,14 @@ fn tells_cheats(server: &str, cheats: [(&str, &str); 9]) {
 
 #[test]
 fn a_run_ranks_no_cheat() {
-    let bench = impatient();
+    let bench = Bench::new();
     let names = CHEATS.map(|(name, _)| format!("@{name}"));
     let ended = bench.run(&format!("run @honest {}", names.join(" "))).expect(1);
     ended.shows(&["testkit-liar@canned: failed: ", "conformance cases failed, the first: "]);
     let cells = bench.cells();
     for (at, (name, _)) in CHEATS.into_iter().enumerate() {
         let cases = "conformance cases failed, the first: ";
-        cells.failed(name, if at < NEVER_READY { "not ready within 1s; " } else { cases });
+        cells.failed(name, if at < NEVER_READY { "not ready within 5s; " } else { cases });
         assert_eq!(cells.of(name)["trials_measured"], 0);
         assert!(cells.of(name)["place_best"].is_null());
     }
