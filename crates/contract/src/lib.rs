@@ -17,6 +17,7 @@ mod values;
 pub use codec::Encoding;
 pub use codec::protobuf::pb;
 pub use codec::thrift::thrift_reply;
+pub use codec::types::DESCRIPTORS;
 pub use corpus::Corpus;
 pub use method::Method;
 pub use nonce::{NONCE_BYTES, nonce};

@@ -23,8 +23,7 @@ paths:
 
 /// Generates the document from the service and the messages.
 fn document() -> String {
-    let types = include_bytes!(concat!(env!("OUT_DIR"), "/echo.binpb"));
-    let pool = DescriptorPool::decode(&types[..]).unwrap();
+    let pool = DescriptorPool::decode(rpcbench_contract::DESCRIPTORS).unwrap();
     let service = pool.get_service_by_name("rpcbench.v1.Echo").unwrap();
     let paths = service.methods().map(|method| {
         let (input, output) = (method.input(), method.output());

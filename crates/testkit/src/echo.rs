@@ -4,7 +4,7 @@ use bytes::Bytes;
 use prost::Message;
 
 mod pb {
-    include!(concat!(env!("OUT_DIR"), "/rpcbench.v1.rs"));
+    include!("../generated/echo.rs");
 }
 
 pub(crate) const UNIMPLEMENTED: u32 = 12;

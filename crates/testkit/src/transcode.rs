@@ -4,8 +4,7 @@ use std::sync::OnceLock;
 
 use prost::Message as _;
 use prost_reflect::{DescriptorPool, DeserializeOptions, DynamicMessage, MessageDescriptor};
-
-const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/echo.binpb"));
+use rpcbench_contract::DESCRIPTORS;
 
 /// The request and reply types of a method.
 pub(crate) struct Types {

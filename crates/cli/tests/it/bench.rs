@@ -284,7 +284,7 @@ pub fn measured<'a>(run: &'a Run, behaviour: &str) -> Vec<&'a Measured> {
 
 /// What the manifests of the testkit's servers name outside of their root, whose folder `to` is.
 fn link_inputs(from: &Path, to: &Path) {
-    for input in ["src", "Cargo.toml", "build.rs"] {
+    for input in ["src", "Cargo.toml", "generated"] {
         symlink(from.join(input), to.join(input)).unwrap();
     }
 }

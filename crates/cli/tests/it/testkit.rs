@@ -25,7 +25,7 @@ fn target() -> &'static Path {
 fn built() -> Option<PathBuf> {
     let program = target().join("rpcbench-testkit");
     let made = fs::metadata(&program).ok()?.modified().unwrap();
-    let sources = ["src", "Cargo.toml", "build.rs", "../../contract", "../../Cargo.lock"];
+    let sources = ["src", "Cargo.toml", "generated", "../../contract", "../../Cargo.lock"];
     let youngest = sources.iter().map(|source| youngest(&folder().join(source))).max();
     (Some(made) > youngest).then_some(program)
 }

@@ -62,10 +62,8 @@ pub fn keeping(method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
 
 /// Request or reply type of a method.
 pub fn message(method: Method, kind: &str) -> MessageDescriptor {
-    static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
-        let types = include_bytes!(concat!(env!("OUT_DIR"), "/echo.binpb"));
-        DescriptorPool::decode(&types[..]).unwrap()
-    });
+    static POOL: LazyLock<DescriptorPool> =
+        LazyLock::new(|| DescriptorPool::decode(rpcbench_contract::DESCRIPTORS).unwrap());
     POOL.get_message_by_name(&format!("rpcbench.v1.{}{kind}", method.name())).unwrap()
 }
 

@@ -1,3 +1,3 @@
 //! The messages of `contract/echo.proto`.
 
-include!(concat!(env!("OUT_DIR"), "/rpcbench.v1.rs"));
+include!("../../../generated/echo.rs");
