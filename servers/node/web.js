@@ -16,8 +16,8 @@ export const MAX_BODY = 8 * 1024 * 1024;
  */
 export function starting(listener) {
   return async (host, port) => {
-    // Connections may be idle indefinitely: the client decides how long they live.
-    const server = http.createServer({ keepAliveTimeout: 0 }, listener);
+    // Connections may be idle indefinitely, also before their first request: the client decides how long they live.
+    const server = http.createServer({ keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 }, listener);
     await listening(server, host, port);
     return () => stop(server, () => server.closeIdleConnections());
   };

@@ -17,8 +17,10 @@ async function start(host, port) {
   app.post('/rpcbench.v1.Echo/Tree', { schema: schemas.tree }, async ({ body }) => ({
     echo: { ...body.tree, digest: body.tree.digest.toString('base64') },
   }));
-  // Connections may be idle indefinitely: the client decides how long they live. As an option, 0 would mean the default.
+  // Connections may be idle indefinitely, also before their first request: the client decides how long they live. As an option,
+  // 0 would mean the default. Fastify has no time limit for requests.
   app.server.keepAliveTimeout = 0;
+  app.server.headersTimeout = 0;
   await app.listen({ host, port });
   return () => app.close();
 }
