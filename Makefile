@@ -17,7 +17,8 @@ help: ## List these targets
 setup: ## Install missing build dependencies (apt, as root or with sudo)
 	@scripts/setup.sh
 
-bench: setup rpcbench ## Build and compare up to twelve servers; ARGS=--all: every one
+bench: ## Build and compare up to twelve servers; ARGS=--all: every one
+	@scripts/setup.sh $(if $(ARGS),all,default)
 	$(RPCBENCH) run $(ARGS)
 
 bench-client: setup ## Compare rpcbench's own client with h2load, ghz, wrk and the floor (docs/performance.md)

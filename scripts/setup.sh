@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what building rpcbench and its servers needs and is missing, with apt if allowed, and builds rpcbench.
 #
-#   setup.sh          for `make bench`, with the release build
+#   setup.sh          for every server, with the release build
+#   setup.sh default  the same for the servers that `make bench` compares without arguments
 #   setup.sh test     for `make test`, with the build of the tests: also shellcheck, curl, npm and a browser for the HTML page
 #
 # Fails only without Rust or a C compiler. A toolchain that can't be installed (`rpcbench doctor --missing` lists them) leaves out
@@ -9,18 +10,20 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-mode=${1:-bench}
+mode=${1:-all}
+whose=all
 case "$mode" in
-  bench)
+  all | default)
     build=(cargo build --release --locked --package rpcbench)
     folder=release
+    [ "$mode" = all ] || whose=default
     ;;
   test)
     # The tests' own build, whose program the tests use: a build of the package alone resolves other features.
     build=(cargo test --workspace --locked --no-run --quiet)
     folder=debug
     ;;
-  *) echo "setup.sh: unknown word '$mode'; expected bench or test" >&2; exit 2 ;;
+  *) echo "setup.sh: unknown word '$mode'; expected all, default or test" >&2; exit 2 ;;
 esac
 
 rpcbench=${CARGO_TARGET_DIR:-target}/$folder/rpcbench
@@ -40,7 +43,7 @@ bootstrap() {
   [ -e /usr/include/stdio.h ] || echo libc6-dev
   [ -e /etc/ssl/certs/ca-certificates.crt ] || echo ca-certificates # every registry is reached over TLS
   has cargo || echo rustup
-  [ "$mode" = bench ] && return
+  [ "$mode" = test ] || return 0
   has shellcheck || echo shellcheck
   has curl || echo curl
   has npm || echo npm
@@ -66,7 +69,7 @@ newest() {
 }
 
 # missing: language, toolchain, version found, version needed, Debian packages, what to install.
-missing() { "$rpcbench" doctor --missing; }
+missing() { "$rpcbench" doctor --missing="$whose"; }
 
 lists_are_empty() { [ -z "$(find /var/lib/apt/lists -maxdepth 1 -type f -name '*_Packages*' -print -quit 2>/dev/null)" ]; }
 

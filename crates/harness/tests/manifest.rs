@@ -91,6 +91,11 @@ fn load(root: &tempfile::TempDir) -> Catalog {
     Catalog::load(root.path()).unwrap()
 }
 
+fn languages(catalog: &Catalog) -> Vec<doctor::Language> {
+    let servers = catalog.servers().iter().map(|server| &**server);
+    doctor::languages(servers, &BuildEnv::default())
+}
+
 fn named(patterns: &[&str]) -> Selection {
     Selection::named(patterns.iter().map(|text| (*text).to_owned()).collect())
 }
@@ -160,7 +165,7 @@ install = "Thrift's compiler"
     };
     assert_eq!(needed("java-grpc"), ["java"]);
     assert_eq!(needed("java-thrift"), ["java", "thrift"]);
-    let languages = doctor::languages(&catalog, &BuildEnv::default());
+    let languages = languages(&catalog);
     let java = languages.iter().find(|language| language.name == "java").unwrap();
     assert_eq!(java.probes.iter().map(Probe::name).collect::<Vec<_>>(), ["java", "thrift"]);
 }
@@ -196,7 +201,7 @@ fn a_server_without_a_build_command_needs_a_dockerfile_and_runs_only_in_a_contai
     let cells = catalog.matrix().rows.into_iter().flat_map(|row| row.cells).collect::<Vec<_>>();
     let cell = |name: &str| MatrixCell::Servers(vec![name.to_owned()]);
     assert!(cells.contains(&cell("ada-aws (container only)")), "{cells:?}");
-    let languages = doctor::languages(&catalog, &BuildEnv::default());
+    let languages = languages(&catalog);
     assert!(languages.iter().all(|language| language.name != "ada"));
 }
 

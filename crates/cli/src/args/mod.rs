@@ -18,7 +18,7 @@ pub use load::{LoadArgs, ResultArgs};
 pub use run::RunArgs;
 pub use simple::{
     BuildArgs, CheckArgs, CompletionsArgs, DoctorArgs, HistoryArgs, ListArgs, ListWhat, NewArgs,
-    NewWhat, ReportArgs, ServeArgs,
+    NewWhat, ReportArgs, ServeArgs, Whose,
 };
 pub use table::TableArgs;
 pub use values::{Address, CallsFile, CallsFormat};

@@ -146,8 +146,24 @@ pub struct DoctorArgs {
     pub noise: bool,
     /// Print only missing toolchains, for scripts: one per line, tab-separated, '-' if empty: language, toolchain, version
     /// found, version needed, Debian packages, what to install
-    #[arg(long, conflicts_with = "noise")]
-    pub missing: bool,
+    #[arg(
+        long,
+        value_name = "WHOSE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "all",
+        conflicts_with = "noise"
+    )]
+    pub missing: Option<Whose>,
+}
+
+/// Whose toolchains `rpcbench doctor --missing` looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Whose {
+    /// Every server's
+    All,
+    /// Those of the servers that `rpcbench run` compares without arguments
+    Default,
 }
 
 #[derive(Args, Debug)]

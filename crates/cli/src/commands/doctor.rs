@@ -17,7 +17,7 @@ use rpcbench_report::spreads;
 use super::run::{PreparedRun, RunRequest};
 use super::shared;
 use crate::Verdict;
-use crate::args::DoctorArgs;
+use crate::args::{DoctorArgs, Whose};
 use crate::context::Context;
 use crate::print::{FILE_WIDTH, Unprinted, hanging, out, print};
 
@@ -34,8 +34,13 @@ const FAIR: f64 = 0.15;
 
 pub fn doctor(context: &Context, args: &DoctorArgs) -> anyhow::Result<Verdict> {
     let catalog = shared::catalog(&context.root()?)?;
-    if args.missing {
-        languages(&catalog, &context.build_env).iter().try_for_each(show_missing)?;
+    if let Some(whose) = args.missing {
+        let entries = catalog.select(&match whose {
+            Whose::All => Selection::ALL,
+            Whose::Default => Selection::default(),
+        })?;
+        let servers = entries.iter().map(|entry| &*entry.server);
+        languages(servers, &context.build_env).iter().try_for_each(show_missing)?;
         return Ok(Verdict::Done);
     }
     let topology = Topology::read().context("CPUs available to this process")?;

@@ -53,7 +53,7 @@ impl SetUp {
         this.programs.script("find", "echo main_Packages");
         this.logged("cargo", "echo cargo 999.0.0").logged("apt-get", APT);
         let rpcbench = "while IFS= read -r line; do printf '%s\\n' \"$line\"; done <target/missing";
-        this.programs.script("rpcbench", rpcbench);
+        this.logged("rpcbench", rpcbench);
         for built in ["target/release/rpcbench", "target/debug/rpcbench"] {
             symlink(this.programs.path().join("rpcbench"), this.root.path().join(built)).unwrap();
         }
@@ -106,7 +106,7 @@ fn nothing_is_installed_where_nothing_is_missing() {
     for name in ["shellcheck", "curl", "npm", "chromium"] {
         set_up.programs.script(name, "");
     }
-    for mode in ["bench", "test"] {
+    for mode in ["all", "default", "test"] {
         let ended = set_up.run(mode).expect(0);
         assert_eq!(ended.err, "", "{mode}");
     }
@@ -120,6 +120,20 @@ fn nothing_is_installed_where_nothing_is_missing() {
 }
 
 #[test]
+fn without_arguments_only_the_servers_of_make_bench_count() {
+    for (mode, asked) in [("default", "default"), ("all", "all"), ("test", "all")] {
+        let set_up = SetUp::new();
+        set_up.run(mode);
+        let log = set_up.log();
+        let questions: Vec<_> = log.lines().filter(|line| line.starts_with("rpcbench ")).collect();
+        assert!(!questions.is_empty(), "{mode}");
+        for question in questions {
+            assert_eq!(question, format!("rpcbench doctor --missing={asked}"), "{mode}");
+        }
+    }
+}
+
+#[test]
 fn rust_that_can_not_be_had_is_said_before_anything_is_installed() {
     let bare = || SetUp::new().missing(OLD_GO).without("cargo").without("cc");
     for set_up in [
@@ -128,7 +142,7 @@ fn rust_that_can_not_be_had_is_said_before_anything_is_installed() {
         // A user who must not install packages.
         bare().with("id", "echo 1000"),
     ] {
-        let ended = set_up.run("bench").expect(1);
+        let ended = set_up.run("all").expect(1);
         assert_eq!(ended.err, NO_RUST);
         assert_eq!(set_up.installed(), [] as [String; 0], "{}", set_up.log());
     }
@@ -138,7 +152,7 @@ fn rust_that_can_not_be_had_is_said_before_anything_is_installed() {
 fn an_older_go_is_taken_from_backports() {
     let policy = "echo 'release o=Debian Backports,a=stable-backports,n=bookworm-backports,l=x'";
     let set_up = SetUp::new().missing(OLD_GO).with("apt-cache", policy);
-    let ended = set_up.run("bench").expect(0);
+    let ended = set_up.run("all").expect(0);
     let order = "--no-install-recommends -t bookworm-backports golang-go (>= 2:1.21~)";
     assert_eq!(set_up.installed(), [order]);
     assert_eq!(
@@ -146,7 +160,7 @@ fn an_older_go_is_taken_from_backports() {
         "set-up: installing golang-go (>= 2:1.21~) from bookworm-backports (some minutes)"
     );
     let set_up = SetUp::new().missing(OLD_GO).with("apt-cache", policy).with("id", "echo 1000");
-    set_up.run("bench").expect(0).complains(&[
+    set_up.run("all").expect(0).complains(&[
         "set-up: to install what is missing: sudo apt-get satisfy -t bookworm-backports 'golang-go (>= 2:1.21~)'\n",
     ]);
     assert_eq!(set_up.installed(), [] as [String; 0]);
@@ -155,7 +169,7 @@ fn an_older_go_is_taken_from_backports() {
 #[test]
 fn what_can_not_be_had_leaves_its_language_out() {
     let set_up = SetUp::new().missing(OLD_GO).with("apt-cache", "");
-    let ended = set_up.run("bench").expect(0);
+    let ended = set_up.run("all").expect(0);
     assert_eq!(set_up.installed(), [] as [String; 0]);
     assert_eq!(
         ended.err,
@@ -168,7 +182,7 @@ fn what_is_missing_is_installed_in_one_go() {
     let lines =
         "Ruby\truby\t-\t3.0\truby (>= 1:3.0)\tRuby\nPHP\tphp\t-\t8.2\tphp-cli (>= 2:8.2)\tPHP\n";
     let set_up = SetUp::new().missing(lines);
-    set_up.run("bench").expect(0);
+    set_up.run("all").expect(0);
     let order = "--no-install-recommends php-cli (>= 2:8.2),ruby (>= 1:3.0)";
     assert_eq!(set_up.installed(), [order]);
 }
@@ -194,7 +208,7 @@ esac"#;
         let log = set_up.root.path().join("log");
         let apt = format!("echo \"apt-get $*\" >>{}\n{apt}", log.display());
         set_up.programs.script("apt-get", &apt);
-        let ended = set_up.run("bench").expect(0);
+        let ended = set_up.run("all").expect(0);
         assert_eq!(set_up.installed(), [] as [String; 0]);
         let said = "set-up: unpacking nginx-light php-fpm into build/debian";
         assert!(ended.err.starts_with(said), "{}", ended.err);
@@ -214,7 +228,7 @@ fn a_package_that_several_servers_need_is_installed_once() {
         Java\tjdk\t-\t17\tdefault-jdk | openjdk-21-jdk\tJDK\n\
         Scala\tjdk\t-\t17\tdefault-jdk (>= 2:1.17)\tJDK\n";
     let set_up = SetUp::new().missing(lines);
-    set_up.run("bench").expect(0);
+    set_up.run("all").expect(0);
     let order = "--no-install-recommends default-jdk (>= 2:1.17),default-jdk | openjdk-21-jdk,git,\
         thrift-compiler (>= 0.17)";
     assert_eq!(set_up.installed(), [order]);

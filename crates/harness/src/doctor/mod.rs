@@ -13,7 +13,7 @@ use crate::host::cpus::Topology;
 use crate::host::fingerprint::fingerprint;
 use crate::host::isolation::Isolation;
 use crate::load::room::local_ports;
-use crate::manifest::Catalog;
+use crate::manifest::{Catalog, Server};
 use crate::placement;
 use crate::toolchain::{self, Probe, Versions};
 
@@ -104,7 +104,7 @@ impl Facts {
             cpu_pressure: CpuPressure::current().ok().map(|p| f64::from(p.some.avg10) / 100.0),
             steal: KernelStats::current().ok().and_then(|stats| steal_share(&stats.total)),
             placements: placement::examine(),
-            languages: languages(catalog, env),
+            languages: languages(catalog.servers().iter().map(Arc::as_ref), env),
         }
     }
 }
@@ -117,11 +117,14 @@ fn steal_share(time: &procfs::CpuTime) -> Option<f64> {
     (wanted > 0).then(|| stolen as f64 / wanted as f64)
 }
 
-/// The toolchains of each language, each looked for once, all at the same time.
-pub fn languages(catalog: &Catalog, env: &BuildEnv) -> Vec<Language> {
-    let versions = Versions::ask(catalog.servers().iter().map(Arc::as_ref), env);
+/// The toolchains of the servers by language, each looked for once, all at the same time.
+pub fn languages<'a>(
+    servers: impl Iterator<Item = &'a Server> + Clone,
+    env: &BuildEnv,
+) -> Vec<Language> {
+    let versions = Versions::ask(servers.clone(), env);
     let mut found: Vec<Language> = Vec::new();
-    for server in catalog.servers().iter().filter(|server| server.elsewhere().is_none()) {
+    for server in servers.filter(|server| server.elsewhere().is_none()) {
         let known = found.iter().position(|language| language.name == server.language);
         let at = known.unwrap_or_else(|| {
             found.push(Language {
