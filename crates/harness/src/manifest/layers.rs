@@ -98,6 +98,7 @@ pub(super) struct Build {
     pub command: Option<Spanned<Vec<String>>>,
     pub lock: Option<Spanned<Vec<String>>>,
     pub inputs: Option<Vec<String>>,
+    pub slow: Option<bool>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -153,6 +154,7 @@ const EXAMPLES: &[&str] = &[
     "versions = { grpc-go = 'google\\.golang\\.org/grpc v(\\S+) h1' }",
     "[build]",
     "inputs = [\"../build.sh\"]",
+    "slow = true",
     "[runtime]",
     "least_warm_up = \"2s\"",
     "warm_up_cap = \"20s\"",

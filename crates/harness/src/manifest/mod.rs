@@ -108,6 +108,8 @@ pub struct BuildSpec {
     pub lock: Vec<String>,
     /// Files and folders whose change means a rebuild, besides the server's folder and the definitions in `contract/`.
     pub inputs: Vec<PathBuf>,
+    /// Takes a minute or more, and so begins before others.
+    pub slow: bool,
 }
 
 /// A language's runtime.

@@ -151,6 +151,7 @@ impl Layers<'_> {
             elsewhere,
             lock: lock.map(|lock| lock.value.get_ref().clone()).unwrap_or_default(),
             inputs: inputs.iter().map(|input| self.path(build_folder, input)).collect(),
+            slow: first(layers, |build| build.slow.as_ref()).is_some_and(|slow| *slow.value),
         })
     }
 

@@ -76,8 +76,8 @@ pub type BuildObserver<'a> = dyn FnMut(&BuildEvent<'_>) + Send + 'a;
 type States = BTreeMap<PathBuf, (Vec<Toolchain>, BuildState)>;
 
 impl Builder<'_> {
-    /// Builds the server of every entry, each once: languages side by side, and the servers of a language in turn, since they
-    /// share caches that one build at a time may write.
+    /// Builds the server of every entry, each once: languages side by side, those with slow builds first, and the servers of a
+    /// language in turn, since they share caches that one build at a time may write.
     pub fn candidates(
         &self,
         entries: &[Entry],
@@ -146,7 +146,9 @@ fn by_language(entries: &[Entry]) -> Vec<Vec<&Server>> {
             }
         }
     }
-    languages.into_iter().map(|(_, servers)| servers).collect()
+    let mut languages = Vec::from_iter(languages.into_iter().map(|(_, servers)| servers));
+    languages.sort_by_key(|servers| !servers.iter().any(|server| server.build.slow));
+    languages
 }
 
 fn next<T>(queue: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
