@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Prints the servers that this branch or the work tree changes, as patterns for `rpcbench check`, one a line.
+# What this branch or the work tree changes.
 #
-# Compares with RPCBENCH_TEST_BASE if set, else with the commit at which the branch left the upstream of main, or main. Prints
-# nothing if that is HEAD and the work tree is clean, as in a fresh clone.
+#   changed.sh           prints changed servers, as patterns for `rpcbench check`, one a line
+#   changed.sh PATH...   true if anything below one of the paths has changed, or if there is no earlier commit to compare with
+#
+# Compares with RPCBENCH_TEST_BASE if set, else with the commit at which the branch left the upstream of main, or main. On main itself
+# and in a fresh clone that is HEAD.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -33,8 +36,14 @@ servers_of() {
   esac
 }
 
-git rev-parse --git-dir >/dev/null 2>&1 || exit 0
-{
-  git diff --name-only "$(base)"
-  git ls-files --others --exclude-standard
-} | while IFS= read -r file; do servers_of "$file"; done | sort -u
+changes() {
+  git rev-parse --git-dir >/dev/null 2>&1 || return 0
+  git diff --name-only "$(base)" -- "$@"
+  git ls-files --others --exclude-standard -- "$@"
+}
+
+if [ $# -gt 0 ]; then
+  [ "$(base)" = "$(git rev-parse HEAD 2>/dev/null)" ] || [ -n "$(changes "$@")" ]
+  exit
+fi
+changes | while IFS= read -r file; do servers_of "$file"; done | sort -u

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs the tests and ends with their counts.
 #
-#   test.sh        what a change must pass: lints, the tests of the workspace, the HTML page, short fuzzing, and real servers:
-#                  the representative ones and those that the branch changes (scripts/changed.sh)
-#   test.sh all    with the release build, every server in every variant, and longer fuzzing
+#   test.sh        what a change must pass: lints, the tests of the workspace, the HTML page and short fuzzing if the branch
+#                  changes what they test (scripts/changed.sh), and real servers: the representative ones and changed ones
+#   test.sh all    with the release build, every server in every variant, the page in any case, and longer fuzzing
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -60,13 +60,24 @@ tests() {
   cargo test --workspace --locked --doc 2>&1 | tee "$logs/doctests.log"
 }
 
+# concerns PATH...: whether to test what is below these paths.
+concerns() {
+  if [ "$mode" = all ] || scripts/changed.sh "$@"; then return; fi
+  echo "skipped: no change below $*"
+  return 1
+}
+
 # The HTML page in a browser, over the recorded runs in web/tests/records.
 page() {
+  concerns web crates/cli crates/record crates/report crates/stats || return 0
   "${build[@]}"
   (cd web && RPCBENCH=$rpcbench npx playwright test)
 }
 
-fuzz() { scripts/fuzz.sh "$fuzz_seconds"; }
+fuzz() {
+  concerns crates/engine crates/record crates/stats crates/testkit/src/http2 || return 0
+  scripts/fuzz.sh "$fuzz_seconds"
+}
 
 # Every chosen server passes the contract's cases, answers clients of other projects, and does not fail in a short run.
 servers() {

@@ -56,14 +56,14 @@ fn generated_code_is_current() {
         let committed = fs::read(Path::new(CRATES).join(path)).unwrap();
         assert!(
             committed == content,
-            "crates/{path} is out of date: cargo test -p rpcbench-contract --test generated write -- --ignored"
+            "crates/{path} is out of date: cargo test -p rpcbench-contract --test generated derive -- --ignored"
         );
     }
 }
 
 #[test]
 #[ignore = "writes generated code"]
-fn write_generated_code() {
+fn derive_the_code() {
     for (path, content) in generated() {
         fs::write(Path::new(CRATES).join(path), content).unwrap();
     }
