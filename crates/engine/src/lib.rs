@@ -23,6 +23,7 @@ mod payload;
 mod plan;
 mod protocol;
 mod recorder;
+mod reference;
 mod session;
 mod slot;
 mod span;
@@ -43,6 +44,7 @@ pub use protocol::Broken;
 #[doc(hidden)]
 pub use protocol::fuzzing;
 pub use protocol::http2::HpackError;
+pub use reference::Reference;
 pub use session::{Measurement, Progress, Sample, Session, SessionError};
 pub use span::Span;
 pub use tally::Tally;

@@ -5,11 +5,11 @@ use std::fs;
 use std::sync::{Arc, OnceLock};
 
 use procfs::{ConfigSetting, CpuPressure, Current};
-use rpcbench_engine::clock;
+use rpcbench_engine::{Reference, clock};
 use rpcbench_record::{Isolation, MachineUsage};
 
+use super::cpus::pin_this_thread;
 use super::presence::Presence;
-use super::reference::Reference;
 use crate::error::about;
 use crate::placement::{Machine, MachineReading, PlacementError};
 
@@ -48,7 +48,8 @@ impl HostMachine {
 impl Machine for HostMachine {
     fn start_reference(&mut self) -> Result<(), PlacementError> {
         if self.owned && !self.server_cpus.is_empty() {
-            let reference = Reference::start(&self.server_cpus);
+            let cpus = self.server_cpus.clone();
+            let reference = Reference::start(move || pin_this_thread(&cpus));
             self.reference = Some(reference.map_err(about(REFERENCE))?);
         }
         Ok(())

@@ -11,7 +11,6 @@ pub mod meter;
 pub(crate) mod port;
 pub(crate) mod presence;
 pub mod process;
-mod reference;
 pub mod runtime_log;
 
 pub(crate) use machine::HostMachine;

@@ -1,5 +1,7 @@
 //! The machine reference: a fixed piece of work, repeated on the server's CPUs next to the load. Its CPU time shows how much
 //! neighbours in caches and memory slow them down, which neither stolen time nor any other counter does.
+//!
+//! In this crate since it is always compiled with all optimisations: the work must cost the same in every build.
 
 use std::hint::black_box;
 use std::io;
@@ -9,12 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use rand_pcg::Pcg64;
-use rand_pcg::rand_core::SeedableRng;
-use rpcbench_engine::clock::{self, Nanos};
+use rand_pcg::rand_core::{Rng as _, SeedableRng as _};
 use rpcbench_record::ReferenceUsage;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
-use super::cpus::pin_this_thread;
+use crate::clock::{self, Nanos};
 
 /// Time from one piece of work to the next: short, as neighbours come and go within tenths of a second, but long enough for
 /// the work to take less than 3 % of a CPU.
@@ -31,7 +32,7 @@ const STEPS: usize = 10_000;
 
 /// The running work. Dropping it ends it.
 #[derive(Debug)]
-pub(super) struct Reference {
+pub struct Reference {
     stopped: Arc<AtomicBool>,
     thread: Option<JoinHandle<io::Result<Vec<Piece>>>>,
 }
@@ -46,12 +47,15 @@ struct Piece {
 }
 
 impl Reference {
-    /// Starts working on `cpus`.
-    pub(super) fn start(cpus: &[u32]) -> io::Result<Self> {
-        let (cpus, stopped) = (cpus.to_vec(), Arc::new(AtomicBool::new(false)));
+    /// Starts working in a thread that `pin` puts on the server's CPUs.
+    ///
+    /// # Errors
+    /// If there can be no thread. What goes wrong in it, [`Self::end`] returns.
+    pub fn start(pin: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<Self> {
+        let stopped = Arc::new(AtomicBool::new(false));
         let stop = Arc::clone(&stopped);
         let thread = thread::Builder::new().name("reference".to_owned()).spawn(move || {
-            pin_this_thread(&cpus)?;
+            pin()?;
             let mut work = Work::new()?;
             let (mut pieces, mut next) = (Vec::new(), clock::now());
             loop {
@@ -67,7 +71,10 @@ impl Reference {
     }
 
     /// Ends it. The cost of the pieces started from `start` until before `end`; `None` if there were none.
-    pub(super) fn end(mut self, start: Nanos, end: Nanos) -> io::Result<Option<ReferenceUsage>> {
+    ///
+    /// # Errors
+    /// Of pinning, of its sockets, and if its thread panicked.
+    pub fn end(mut self, start: Nanos, end: Nanos) -> io::Result<Option<ReferenceUsage>> {
         self.stopped.store(true, Ordering::Relaxed);
         let pieces = self.thread.take().map_or(Ok(Ok(Vec::new())), JoinHandle::join);
         let pieces = pieces.unwrap_or_else(|_| Err(io::Error::other("its thread panicked")))?;
@@ -147,7 +154,10 @@ fn step(mut random: u64) -> u64 {
 
 fn cycle() -> Vec<[u32; CACHE_LINE / 4]> {
     let mut order: Vec<u32> = (0..LINES as u32).collect();
-    rand::seq::SliceRandom::shuffle(order.as_mut_slice(), &mut Pcg64::seed_from_u64(1));
+    let mut random = Pcg64::seed_from_u64(1);
+    for at in (1..LINES).rev() {
+        order.swap(at, (random.next_u64() % (at as u64 + 1)) as usize);
+    }
     let mut lines = vec![[0; CACHE_LINE / 4]; LINES];
     for (at, line) in order.iter().enumerate() {
         lines[*line as usize][0] = order[(at + 1) % LINES];
@@ -181,12 +191,11 @@ mod tests {
     }
 
     #[test]
-    fn it_works_on_any_cpus() {
-        let begun = Reference::start(&[]).map(|reference| reference.end(Nanos(0), Nanos::NEVER));
-        // No CPU to be on.
+    fn it_works_where_its_thread_may_be() {
+        let nowhere = || Err(io::ErrorKind::InvalidInput.into());
+        let begun = Reference::start(nowhere).map(|it| it.end(Nanos(0), Nanos::NEVER));
         assert!(begun.expect("a thread").is_err());
-        let cpus = crate::host::cpus::Topology::read().expect("CPUs").cpus();
-        let reference = Reference::start(&cpus).expect("a thread");
+        let reference = Reference::start(|| Ok(())).expect("a thread");
         let usage = reference.end(Nanos(0), Nanos::NEVER).expect("work").expect("a piece");
         assert!(usage.pieces >= 1 && usage.mean_ns() > 0.0);
     }
