@@ -133,18 +133,16 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             self.retry_at.min(self.slots[parent_slot].retry_at().unwrap_or(Nanos::NEVER));
     }
 
-    /// Reopens lost connections whose pause is over, if calls come due: servers end those that wait long for their first one.
+    /// Reopens lost connections whose pause is over.
     pub(super) fn reconnect(&mut self, now: Nanos) {
-        let come_due = matches!(self.phase, Phase::Loading { .. } | Phase::Following { .. });
-        for index in 0..self.slots.len() {
-            let slot = &mut self.slots[index];
-            if slot.retry_at().is_none_or(|at| at > now) {
+        for slot in 0..self.slots.len() {
+            if self.slots[slot].retry_at().is_none_or(|at| at > now) {
                 continue;
             }
-            let wanted = slot.has_unsent() || (come_due && !slot.has_call_limit());
-            match wanted || !self.has_loaded {
-                true => self.connect(index),
-                false => slot.rest(),
+            let wanted = !self.slots[slot].has_call_limit() || self.slots[slot].has_unsent();
+            match wanted || self.phase == Phase::Idle {
+                true => self.connect(slot),
+                false => self.slots[slot].rest(),
             }
         }
         let retries = self.slots.iter().filter_map(Slot::retry_at);

@@ -81,7 +81,6 @@ pub(crate) struct Worker<C: Connection, D> {
     expiry_at: Nanos,
     /// When to reopen the next lost connection.
     retry_at: Nanos,
-    has_loaded: bool,
     calls: Calls,
     /// In a span that ends with a number of calls.
     budget: Option<Budget>,
@@ -123,7 +122,6 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             turned_at: Nanos(0),
             expiry_at: Nanos::NEVER,
             retry_at: Nanos::NEVER,
-            has_loaded: false,
             calls,
             budget: None,
         }
@@ -167,7 +165,6 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         if self.phase != Phase::Idle {
             return;
         }
-        self.has_loaded = true;
         let now = self.driver.now();
         let checks = spot_checks.then(|| self.calls.spot_checks());
         self.calls.choose(checks.map(|all| self.plan.calls_before(all, self.stride.thread) as u32));

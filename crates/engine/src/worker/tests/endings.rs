@@ -68,32 +68,3 @@ fn a_408_on_an_idle_connection_is_an_orderly_end() {
         assert_eq!((ends.ended, ends.orderly, ends.broken), (1, 1, 0), "{ends:?}");
     }
 }
-
-/// A server that ends idle connections would end these again.
-#[test]
-fn what_is_lost_between_two_loads_is_reopened_by_the_second() {
-    for (life, connections) in [("long", 4), ("calls:5", 4)] {
-        let plan = LoadPlan { connection_life: life.parse().unwrap(), ..plan(connections, 4) };
-        let simulation = Simulation { peer: peers::json, ..until_close(4) };
-        let mut worker = connect_as::<Json>(plan, same(), simulation, None);
-        let load = |worker: &mut Worker<Json, Simulation>| {
-            let begin = worker.now();
-            start(worker, "closed", Some(Span { start: begin, end: begin + Nanos(100 * MS) }));
-            while !worker.is_drained() {
-                worker.turn().unwrap();
-            }
-            worker.calls().recorder.take().unwrap().outcomes
-        };
-        assert_eq!(load(&mut worker).errors(), 0, "{life}");
-        let opened = worker.driver.opened;
-        for connection in 0..4 {
-            let at = worker.now() + Nanos(MS);
-            worker.driver.arrive(at, connection, Vec::new());
-            worker.turn().unwrap();
-        }
-        assert_eq!(worker.driver.opened, opened, "{life}");
-        let outcomes = load(&mut worker);
-        assert!(outcomes.ok >= 360 && outcomes.errors() == 0, "{life}: {outcomes:?}");
-        assert!(worker.driver.opened >= opened + 4, "{life}");
-    }
-}
