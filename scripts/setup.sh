@@ -11,17 +11,17 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 mode=${1:-all}
-whose=all
 case "$mode" in
   all | default)
     build=(cargo build --release --locked --package rpcbench)
     folder=release
-    [ "$mode" = all ] || whose=default
+    whose=$mode
     ;;
   test)
     # The tests' own build, whose program the tests use: a build of the package alone resolves other features.
     build=(cargo test --workspace --locked --no-run --quiet)
     folder=debug
+    whose=all
     ;;
   *) echo "setup.sh: unknown word '$mode'; expected all, default or test" >&2; exit 2 ;;
 esac

@@ -10,7 +10,7 @@ use crate::shape::Shape;
 pub const DESCRIPTORS: &[u8] = include_bytes!("../../generated/echo.binpb");
 
 static POOL: LazyLock<DescriptorPool> =
-    LazyLock::new(|| DescriptorPool::decode(DESCRIPTORS).expect("a test compares it"));
+    LazyLock::new(|| DescriptorPool::decode(DESCRIPTORS).expect("generated/echo.binpb is valid"));
 
 /// Request type of `shape`'s method.
 pub(super) fn request(shape: Shape) -> MessageDescriptor {
