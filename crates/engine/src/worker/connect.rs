@@ -1,4 +1,4 @@
-//! Opens connections: initially a few at a time, and again after they were lost.
+//! Opens connections: initially one after another, and again after they were lost.
 
 use std::sync::Arc;
 
@@ -8,8 +8,12 @@ use crate::driver::{Driver, Ready};
 use crate::protocol::Connection;
 use crate::slot::Slot;
 
-/// Most connections being opened at once over all threads, so that the listener's queue does not overflow.
+/// Most connections being opened at once over all threads.
 const MAX_OPENING: usize = 64;
+/// Shortest time from one to the next over all threads. To the client TCP connections are open before the server has accepted
+/// them: faster, a thousand overflow the listener's queue, which is 128 or 511 connections long in many servers, and a dropped
+/// one is tried again after a second.
+const OPENING_PAUSE: Nanos = Nanos(100_000);
 
 impl<C: Connection, D: Driver> Worker<C, D> {
     /// True if every connection is open.
@@ -31,16 +35,23 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.connect_more();
     }
 
-    /// Opens the next slots as earlier ones are open or lost.
+    /// Opens the next slot if it is time, and few enough others are being opened.
     pub(super) fn connect_more(&mut self) {
         let slots = &self.slots;
         self.opening.retain(|slot| slots[*slot].opening_since().is_some());
-        let most = (MAX_OPENING / self.plan.threads as usize).max(1);
-        while self.opening.len() < most && self.unopened < self.slots.len() {
+        let now = self.driver.now();
+        if self.next_open_at().is_some_and(|at| at <= now) {
             self.opening.push(self.unopened);
             self.connect(self.unopened);
             self.unopened += 1;
+            self.open_at = now + Nanos(OPENING_PAUSE.0 * u64::from(self.plan.threads));
         }
+    }
+
+    /// When to open the next slot for the first time. `None` if none is left, or too many are being opened.
+    pub(super) fn next_open_at(&self) -> Option<Nanos> {
+        let most = (MAX_OPENING / self.plan.threads as usize).max(1);
+        (self.unopened < self.slots.len() && self.opening.len() < most).then_some(self.open_at)
     }
 
     fn connect(&mut self, index: usize) {

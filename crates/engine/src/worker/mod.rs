@@ -74,6 +74,8 @@ pub(crate) struct Worker<C: Connection, D> {
     wanted: Vec<usize>,
     /// The first slot that was never opened.
     unopened: usize,
+    /// When it may be opened.
+    open_at: Nanos,
     phase: Phase,
     span: Option<Span>,
     /// The end of the last turn.
@@ -117,6 +119,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             opening: Vec::new(),
             wanted: Vec::new(),
             unopened: 0,
+            open_at: Nanos(0),
             phase: Phase::Idle,
             span: None,
             turned_at: Nanos(0),
@@ -279,6 +282,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             .min(release)
             .min(self.expiry_at)
             .min(self.retry_at)
+            .min(self.next_open_at().unwrap_or(Nanos::NEVER))
             .min(span_start.unwrap_or(Nanos::NEVER))
     }
 

@@ -224,6 +224,14 @@ fn calls_are_stamped_when_the_kernel_has_taken_them_whole() {
     assert_eq!(written(&mut worker), [true, true]);
 }
 
+/// Servers accept 128 or 511 connections late at most.
+#[test]
+fn connections_are_opened_one_after_another() {
+    let began = Simulation::new(1000, Service::Takes(Nanos(MS))).now;
+    let worker = connected(1000, 1, Service::Takes(Nanos(MS)), usize::MAX);
+    assert_eq!(worker.now() - began, Nanos(999 * MS / 10));
+}
+
 #[test]
 fn the_reason_of_a_goaway_is_reported_until_the_connection_is_open_again() {
     let mut worker = connected(1, 1, Service::Takes(Nanos(MS)), usize::MAX);

@@ -146,7 +146,7 @@ fn a_server_that_leaves_no_room_is_not_taken_for_a_late_client() {
         assert_eq!(measured.tally.late, 0, "{millis} ms");
         measured.tally.held_back
     };
-    assert_eq!([10, 20, 40, 43].map(held_back), [0, 0, 4, 4]);
+    assert_eq!([10, 20, 41, 43].map(held_back), [0, 0, 4, 4]);
     let overloaded = load("constant:100", 5, 2, takes(5, Nanos(70 * MS)));
     let Tally { late, held_back, .. } = overloaded.tally;
     assert!(late == 0 && held_back > overloaded.due * 8 / 10, "{late}, {held_back}");
