@@ -76,9 +76,10 @@ pub struct Spec {
 }
 
 const FAST: [&str; 6] =
-    ["cpp-grpc", "go-grpc", "go-net-http", "go-thrift", "rust-axum", "rust-tonic"];
-const DOUBLES: [&str; 6] =
-    ["cpp-grpc", "cpp-grpc", "go-grpc", "go-grpc", "rust-tonic", "rust-tonic"];
+    ["cpp-grpc", "go-grpc", "go-net-http", "go-thrift", "rust-axum@multi-thread", TONIC];
+const DOUBLES: [&str; 6] = ["cpp-grpc", "cpp-grpc", "go-grpc", "go-grpc", TONIC, TONIC];
+/// Its name alone means all of its variants.
+const TONIC: &str = "rust-tonic@multi-thread";
 const HONEST: &str = "testkit-liar@honest";
 const COSTLIER_5: &str = "testkit-liar@costlier";
 const COSTLIER_10: &str = "testkit-liar@costlier-10";
