@@ -212,17 +212,20 @@ fn warming(slice: &WarmSlice, verdict: Steadiness) -> String {
     format!("{at:.1} s: {} calls per CPU-second, {state}", si(efficiency))
 }
 
-/// `ready: 62 cases passed, steady after 1.2 s`, `process 2 ready: warmed as before`.
+/// `ready: 62 cases passed, steady after 1.2 s`, `process 2 ready: warmed for 2.0 s`.
 fn ready(process: u32, cases: u32, warm: Option<&WarmCurve>) -> String {
     let ready = match process {
         1 => "ready".to_owned(),
         process => format!("process {process} ready"),
     };
     let passed = (cases > 0).then(|| format!("{cases} cases passed"));
-    let warm = warm.and_then(|warm| match warm.steady_after_ms {
-        Some(ms) => Some(format!("steady after {:.1} s", ms as f64 / 1e3)),
-        None if warm.as_earlier => Some("warmed as before".to_owned()),
-        None => warm.unsteady.as_ref().map(|why| format!("not steady: {why}")),
+    let warm = warm.and_then(|warm| match (warm.steady_after_ms, &warm.unsteady) {
+        (Some(ms), _) => Some(format!("steady after {:.1} s", ms as f64 / 1e3)),
+        (None, Some(why)) => Some(format!("not steady: {why}")),
+        (None, None) if warm.as_earlier => {
+            Some(format!("warmed for {:.1} s", warm.length_ms() as f64 / 1e3))
+        }
+        (None, None) => None,
     });
     let how: Vec<String> = passed.into_iter().chain(warm).collect();
     if how.is_empty() { ready } else { format!("{ready}: {}", how.join(", ")) }
@@ -275,8 +278,9 @@ mod tests {
     #[test]
     fn a_prepared_process_says_what_was_done_for_it() {
         let prepared = |process, cases, steady_after_ms| {
+            let slice = WarmSlice { at_ms: 2004, calls: 1, server_cpu_ns: 1, compiler_cpu_ns: 0 };
             let warm = WarmCurve {
-                slices: Vec::new(),
+                slices: vec![slice],
                 steady_after_ms,
                 as_earlier: steady_after_ms.is_none(),
                 later_ms: None,
@@ -286,7 +290,7 @@ mod tests {
             ready(process, cases, Some(&warm))
         };
         assert_eq!(prepared(1, 62, Some(1234)), "ready: 62 cases passed, steady after 1.2 s");
-        assert_eq!(prepared(2, 0, None), "process 2 ready: warmed as before");
+        assert_eq!(prepared(2, 0, None), "process 2 ready: warmed for 2.0 s");
         assert_eq!(ready(1, 0, None), "ready");
     }
 }

@@ -107,7 +107,7 @@ pub struct WarmCurve {
     pub steady_after_ms: Option<u64>,
     /// Why the server was not steady at the end. `None` if it was.
     pub unsteady: Option<Unsteady>,
-    /// True if the length was taken from earlier processes of the entry, and nothing was judged.
+    /// True if it lasted as long as those of earlier processes of the entry, or longer as the server still warmed up then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub as_earlier: bool,
     /// Warm-up time for later processes of the entry that this one suggests, milliseconds. `None` if it suggests none.
@@ -115,6 +115,18 @@ pub struct WarmCurve {
     pub later_ms: Option<u64>,
     /// Calls per second over the first second: the cold rate.
     pub cold_rate: f64,
+}
+
+impl WarmCurve {
+    /// Its length, milliseconds.
+    pub fn length_ms(&self) -> u64 {
+        self.slices.last().map_or(0, |slice| slice.at_ms)
+    }
+
+    /// Whether nothing shows that the server was steady at the end.
+    pub fn is_open(&self) -> bool {
+        self.unsteady.is_some() || self.steady_after_ms.is_none() && !self.as_earlier
+    }
 }
 
 /// One slice of a warm-up.

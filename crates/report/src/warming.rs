@@ -71,8 +71,7 @@ fn drifted(Drift { change }: Drift) -> String {
 pub(crate) fn unsteady(warm_up: WarmUp, preparations: &[&Preparation]) -> Option<String> {
     let WarmUp::UntilSteady { .. } = warm_up else { return None };
     let mut curves = preparations.iter().filter_map(|p| p.warm.as_ref());
-    // A warm-up as long as those of earlier processes judges nothing: they were steady.
-    let curve = curves.find(|curve| curve.steady_after_ms.is_none() && !curve.as_earlier)?;
+    let curve = curves.find(|curve| curve.is_open())?;
     let why = curve.unsteady.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
     Some(format!("not steady when its warm-up ended{why}"))
 }

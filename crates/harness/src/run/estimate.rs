@@ -111,7 +111,7 @@ impl<'a> Estimate<'a> {
 
 /// Warm-up that later processes of the entry don't need.
 pub(super) fn one_time_setup(preparation: &Preparation) -> Nanos {
-    let spared = |warm: &WarmCurve| Some(warm.slices.last()?.at_ms.saturating_sub(warm.later_ms?));
+    let spared = |warm: &WarmCurve| Some(warm.length_ms().saturating_sub(warm.later_ms?));
     Nanos::from_millis(preparation.warm.as_ref().and_then(spared).unwrap_or(0))
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use rpcbench_engine::clock::Nanos;
 use rpcbench_record::{PlannedTrial, Readiness, Workload};
@@ -63,11 +64,7 @@ impl Runner<'_> {
                 left.iter().for_each(|late| kept.leave_out(&self.run.header.plan, late));
                 break;
             }
-            let limit = deadlines.map(|it| {
-                let weight = |it: &PlannedTrial| if it.process == first { FIRST_WEIGHT } else { 1 };
-                let all: u64 = left.iter().map(weight).sum();
-                Nanos((it.aim - self.now()).0 / all * weight(planned))
-            });
+            let limit = deadlines.map(|it| self.share(left, first, it.aim - self.now()));
             if let Some(short) = self.add(planned, &left[1..], limit, kept)? {
                 self.turns = Some(short);
                 kept.stop_after(first, self.observer);
@@ -81,6 +78,21 @@ impl Runner<'_> {
         }
         self.early.clear();
         Ok(())
+    }
+
+    /// How much of `time` to prepare the first of these processes has: what others of its entry took is theirs, and the rest is
+    /// shared with those of which that is not known. `first`: number of the processes that are judged.
+    fn share(&self, left: &[PlannedTrial], first: u32, time: Nanos) -> Nanos {
+        let Some((planned, others)) = left.split_first() else { return time };
+        let weight = |it: &PlannedTrial| if it.process == first { FIRST_WEIGHT } else { 1 };
+        let (mut known, mut all) = (Nanos(0), weight(planned));
+        for other in others {
+            match self.setup.get(&other.entry) {
+                Some(length) => known = known + *length,
+                None => all += weight(other),
+            }
+        }
+        Nanos((time - known).0 / all * weight(planned))
     }
 
     /// The processes that run from the start, and those that may follow. A resumed run starts with as many as it had.
@@ -169,7 +181,8 @@ impl Runner<'_> {
         }
     }
 
-    /// The first trial of each process of the first trial's group that has more than one, by number of the process.
+    /// The first trial of each process of the first trial's group that has more than one, by number of the process. Languages
+    /// that warm up slowly come last: they can use the time that the others leave.
     fn members(&self, trials: &[PlannedTrial]) -> Vec<PlannedTrial> {
         let Some(group) = trials.first().map(|first| self.group(first)) else { return Vec::new() };
         let own = || trials.iter().take_while(|planned| self.group(planned) == group);
@@ -178,8 +191,12 @@ impl Runner<'_> {
         let several = own()
             .filter(|it| numbers.remove(&(&it.entry, it.process)).is_some_and(|number| number > 1));
         let mut members: Vec<PlannedTrial> = several.cloned().collect();
-        members.sort_by_key(|planned| planned.process);
+        members.sort_by_key(|planned| (planned.process, self.least_warm_up(&planned.entry)));
         members
+    }
+
+    fn least_warm_up(&self, entry: &str) -> Option<Duration> {
+        self.subjects.iter().find(|it| it.entry == entry).map(|it| it.runtime.least_warm_up)
     }
 
     fn workloads<'t>(&self, trials: &'t [PlannedTrial]) -> BTreeSet<&'t str> {

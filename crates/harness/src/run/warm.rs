@@ -19,7 +19,7 @@ const WINDOW: usize = 12;
 /// Change of calls per server CPU-second over the window that counts as flat, regardless of noise.
 const TOLERANCE: f64 = 0.05;
 /// Extra warm-up of later processes, beyond the time until the first was steady: processes differ, and connections and caches
-/// are new.
+/// are new. They were not checked for conformance either, which has warmed the first.
 const MARGIN: Nanos = Nanos::from_millis(1000);
 /// Share of the server's CPU time below which compiler threads count as quiet.
 pub(super) const COMPILER_SHARE: f64 = 0.05;
@@ -31,22 +31,30 @@ struct Goal {
     cap: usize,
     /// The entry's own cap. The other is lower if the run is short of time.
     full_cap: usize,
-    /// Whether only the cap counts.
-    fixed: bool,
-    /// Whether the cap comes from earlier processes of the entry.
-    as_earlier: bool,
+    until: Until,
+}
+
+/// What ends a warm-up before its cap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Until {
+    /// Nothing: its length is fixed.
+    Cap,
+    Steady,
+    /// As many slices as earlier processes of the entry took, unless the server is seen to climb or compile then.
+    AsEarlier(usize),
 }
 
 impl Goal {
-    /// `known`: warm-up that earlier processes of the entry needed; it ends a warm-up until steady only.
+    /// `known`: warm-up that earlier processes of the entry needed.
     fn new(warm_up: WarmUp, runtime: &Runtime, known: Option<Nanos>) -> Self {
-        let (least, cap, fixed) = match warm_up {
-            WarmUp::Fixed { length_ms } => (Nanos(0), Nanos::from_millis(length_ms), true),
-            WarmUp::Calls { .. } => (Nanos(0), Nanos(0), true),
+        let (least, cap, until) = match warm_up {
+            WarmUp::Fixed { length_ms } => (Nanos(0), Nanos::from_millis(length_ms), Until::Cap),
+            WarmUp::Calls { .. } => (Nanos(0), Nanos(0), Until::Cap),
             WarmUp::UntilSteady { least_ms, cap_ms } => {
                 let least = Nanos::from(runtime.least_warm_up).max(Nanos::from_millis(least_ms));
                 let cap = cap_ms.map_or(Nanos::from(runtime.warm_up_cap), Nanos::from_millis);
-                (least, cap, false)
+                let as_earlier = |known| Until::AsEarlier(slices(known));
+                (least, cap, known.map_or(Until::Steady, as_earlier))
             }
         };
         let rule = SteadyRule {
@@ -55,18 +63,33 @@ impl Goal {
             tolerance: TOLERANCE,
             compiler_share: COMPILER_SHARE,
         };
-        let known = known.filter(|_| !fixed);
-        let (cap, as_earlier) = (known.unwrap_or(cap), known.is_some());
-        let cap = slices(cap);
-        let fixed = fixed || as_earlier;
-        Self { rule, cap, full_cap: cap, fixed, as_earlier }
+        let cap = match until {
+            Until::AsEarlier(known) => slices(cap).max(known),
+            Until::Cap | Until::Steady => slices(cap),
+        };
+        Self { rule, cap, full_cap: cap, until }
     }
 
-    /// Lowers the cap of a warm-up until steady to `left`, but leaves enough to judge it.
+    /// Lowers the cap to `left`, but leaves enough to judge it, or as much as earlier processes took.
     fn limit(&mut self, left: Nanos) {
-        let cap = slices(left).max(self.rule.min_slices).max(WINDOW);
-        if !self.fixed && cap < self.cap {
-            self.cap = cap;
+        let least = match self.until {
+            Until::Cap => return,
+            Until::Steady => self.rule.min_slices.max(WINDOW),
+            Until::AsEarlier(known) => known,
+        };
+        self.cap = self.cap.min(slices(left).max(least));
+    }
+
+    /// Whether a warm-up of this many slices has reached it.
+    fn is_reached(&self, slices: usize, verdict: Steadiness) -> bool {
+        match self.until {
+            Until::Cap => slices >= self.cap,
+            Until::Steady => verdict == Steadiness::Steady,
+            Until::AsEarlier(known) => {
+                let warms =
+                    matches!(verdict, Steadiness::Climbing { .. } | Steadiness::Compiling { .. });
+                slices >= known && !warms
+            }
         }
     }
 }
@@ -93,7 +116,7 @@ pub(super) fn warm(
     let mut curve = Curve::begin(target, environment.interrupt.now())?;
     target.load()?.start()?;
     let mut verdict = Steadiness::TooShort;
-    while curve.samples.len() < goal.cap && (goal.fixed || verdict != Steadiness::Steady) {
+    while curve.samples.len() < goal.cap && !goal.is_reached(curve.samples.len(), verdict) {
         environment.interrupt.wait_until(curve.at + SLICE)?;
         curve.add(target, environment.interrupt.now())?;
         verdict = assess(&curve.samples, &goal.rule);
@@ -102,8 +125,9 @@ pub(super) fn warm(
     }
     let unmeasured = target.load()?.pause()?;
     target.alive("while it was warmed")?;
-    if !goal.fixed && !verdict.is_warm() {
-        target.warm_up_left = Nanos(SLICE.0 * (goal.full_cap - curve.samples.len()) as u64);
+    let curve = curve.end(&goal, verdict);
+    if curve.unsteady.is_some() {
+        target.warm_up_left = Nanos(SLICE.0 * (goal.full_cap - curve.slices.len()) as u64);
     }
     if unmeasured.outcomes.errors() > 0 {
         let protocol = context.subject.protocol;
@@ -111,7 +135,7 @@ pub(super) fn warm(
             errors(protocol, &unmeasured.outcomes, "in the warm-up", &unmeasured.error_examples);
         return Err(target.blame(reason).into());
     }
-    Ok(Some(curve.end(&goal, verdict)))
+    Ok(Some(curve))
 }
 
 /// How often to ask whether the last call of a warm-up has ended.
@@ -197,7 +221,7 @@ impl Curve {
     }
 
     fn end(self, goal: &Goal, verdict: Steadiness) -> WarmCurve {
-        let steady = !goal.fixed && verdict.is_warm();
+        let steady = goal.until == Until::Steady && verdict.is_warm();
         // It has been steady since the first slice of the flat window.
         let flat_from = self.slices.len().saturating_sub(goal.rule.window);
         let before = flat_from.checked_sub(1).and_then(|at| self.slices.get(at));
@@ -206,11 +230,12 @@ impl Curve {
         let known_ms =
             steady_after_ms.filter(|_| goal.cap == goal.full_cap || verdict == Steadiness::Steady);
         let least_ms = goal.rule.min_slices as u64 * SLICE.0 / 1_000_000;
+        let reached = goal.is_reached(self.slices.len(), verdict);
         WarmCurve {
             steady_after_ms,
-            as_earlier: goal.as_earlier,
+            as_earlier: matches!(goal.until, Until::AsEarlier(_)),
             later_ms: known_ms.map(|ms| (ms + MARGIN.0 / 1_000_000).max(least_ms)),
-            unsteady: Unsteady::of(verdict).filter(|_| !goal.fixed),
+            unsteady: Unsteady::of(verdict).filter(|_| !reached),
             cold_rate: cold_rate(&self.slices),
             slices: self.slices,
         }
@@ -243,26 +268,48 @@ mod tests {
     fn the_larger_minimum_counts_and_the_cap_asked_for() {
         let bounds = |warm_up| {
             let goal = Goal::new(warm_up, &runtime(), None);
-            (goal.rule.min_slices, goal.cap, goal.fixed)
+            (goal.rule.min_slices, goal.cap, goal.until)
         };
-        assert_eq!(bounds(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }), (8, 80, false));
+        let until_steady = WarmUp::UntilSteady { least_ms: 0, cap_ms: None };
+        assert_eq!(bounds(until_steady), (8, 80, Until::Steady));
         let asked = WarmUp::UntilSteady { least_ms: 30_000, cap_ms: Some(60_001) };
-        assert_eq!(bounds(asked), (120, 241, false));
-        assert_eq!(bounds(WarmUp::Fixed { length_ms: 0 }), (1, 0, true));
-        assert_eq!(bounds(WarmUp::Fixed { length_ms: 700 }), (1, 3, true));
+        assert_eq!(bounds(asked), (120, 241, Until::Steady));
+        assert_eq!(bounds(WarmUp::Fixed { length_ms: 0 }), (1, 0, Until::Cap));
+        assert_eq!(bounds(WarmUp::Fixed { length_ms: 700 }), (1, 3, Until::Cap));
     }
 
     #[test]
     fn a_process_is_warmed_for_as_long_as_earlier_ones_took() {
-        let known = Some(Nanos::from_millis(3400));
-        let until_steady = WarmUp::UntilSteady { least_ms: 0, cap_ms: None };
-        let goal = Goal::new(until_steady, &runtime(), known);
-        assert_eq!((goal.cap, goal.fixed, goal.as_earlier), (14, true, true));
-        let warm = curve(14).end(&goal, Steadiness::Climbing { change: 0.5 });
+        let goal = as_earlier(3400);
+        assert_eq!((goal.cap, goal.until), (80, Until::AsEarlier(14)));
+        let noisy = Steadiness::Noisy { change: 0.5 };
+        assert!(!goal.is_reached(13, noisy) && goal.is_reached(14, noisy));
+        let warm = curve(14).end(&goal, noisy);
         assert_eq!((warm.steady_after_ms, warm.unsteady, warm.later_ms), (None, None, None));
         assert!(warm.as_earlier);
-        let goal = Goal::new(WarmUp::Fixed { length_ms: 700 }, &runtime(), known);
-        assert_eq!((goal.cap, goal.as_earlier), (3, false));
+        let fixed = Goal::new(WarmUp::Fixed { length_ms: 700 }, &runtime(), Some(Nanos(1)));
+        assert_eq!((fixed.cap, fixed.until), (3, Until::Cap));
+    }
+
+    /// The conformance check has compiled much of the first one.
+    #[test]
+    fn a_process_that_still_warms_is_given_more_than_earlier_ones_took() {
+        let mut goal = as_earlier(3400);
+        let compiling = Steadiness::Compiling { share: 0.4 };
+        let climbing = Steadiness::Climbing { change: 0.4 };
+        assert!(!goal.is_reached(14, compiling) && !goal.is_reached(14, climbing));
+        assert!(goal.is_reached(20, Steadiness::Steady));
+        goal.limit(Nanos::from_millis(6000));
+        assert_eq!(goal.cap, 24);
+        let at_cap = curve(24).end(&goal, compiling);
+        assert!(at_cap.as_earlier && at_cap.unsteady.is_some(), "{at_cap:?}");
+        goal.limit(Nanos(0));
+        assert_eq!(goal.cap, 14, "at least as long as the earlier ones");
+    }
+
+    fn as_earlier(ms: u64) -> Goal {
+        let until_steady = WarmUp::UntilSteady { least_ms: 0, cap_ms: None };
+        Goal::new(until_steady, &runtime(), Some(Nanos::from_millis(ms)))
     }
 
     #[test]

@@ -107,7 +107,7 @@ fn run_plan(
         protocol: Protocol::Grpc,
         provenance: Provenance::default(),
         runtime: Runtime {
-            least_warm_up: Duration::ZERO,
+            least_warm_up: Duration::from_secs(u64::from(*entry == COMPILES)),
             warm_up_cap: Duration::from_secs(20),
             compiler_threads: Vec::new(),
             statistics: false,
@@ -318,9 +318,22 @@ fn the_window_of_a_slow_server_is_stretched_until_enough_calls_have_ended() {
 fn a_server_that_still_compiles_is_warmed_more_before_its_first_window() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
     let entries = [COMPILES, "a"];
-    let made = run_plan(script, Admission::AsFound, &entries, (1, 4, usize::MAX), quick(60));
-    let warm = made.run.preparations[0].warm.as_ref().expect("a warm-up");
+    let made = run_plan(script, Admission::AsFound, &entries, (1, 4, usize::MAX), quick(40));
+    let warm = made.run.preparations[1].warm.as_ref().expect("a warm-up");
     assert!(warm.unsteady.is_some(), "{warm:?}");
     let count = |what: &str| made.log.iter().filter(|line| line.ends_with(what)).count();
     assert_eq!([count("measures"), count("too early")], [8, 0], "{:?}", made.log);
+}
+
+#[test]
+fn a_slow_language_is_prepared_last_and_has_the_time_that_the_others_leave() {
+    let script = |_: &str, _| Answer::After(Nanos(1000));
+    let entries = [COMPILES, "a", "b"];
+    let made = run_plan(script, Admission::AsFound, &entries, (2, 4, usize::MAX), quick(100));
+    let order: Vec<&str> = made.run.preparations.iter().map(|it| &*it.entry).collect();
+    let last = ["a", "b", COMPILES];
+    assert_eq!(order, [last, last].concat());
+    // Equal shares of 40 s would be 9 s.
+    let warm = made.run.preparations[2].warm.as_ref().expect("a warm-up");
+    assert!(warm.length_ms() > 12_000 && warm.unsteady.is_none(), "{warm:?}");
 }
