@@ -1,5 +1,8 @@
 //! The mixed model: windows, processes, intervals of entries and pairs.
 
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::Question;
@@ -129,7 +132,7 @@ impl Model {
 
     /// All pairs `a < b`.
     pub fn pairs(&self, question: &Question) -> Vec<Difference> {
-        let mut quantiles = Quantiles::new(self.entries(), 1.0 - question.confidence);
+        let quantiles = Quantiles::new(self.entries(), 1.0 - question.confidence);
         let mut pairs = Vec::new();
         for a in 0..self.entries() {
             for b in a + 1..self.entries() {
@@ -322,30 +325,38 @@ impl Typical {
 /// Journal of Educational Statistics 1, 1976), and of the two one-sided tests of equality, at a level that keeps the family's
 /// rate over all pairs (C. Lauzon and B. Caffo, *Easy Multiplicity Control in Equivalence Testing Using Two One-Sided Tests*,
 /// The American Statistician 63, 2009).
+#[derive(Clone, Copy)]
 struct Quantiles {
     entries: usize,
     tail: f64,
-    known: Vec<(f64, Option<(f64, f64)>)>,
 }
+
+/// Both half-widths. `None` if there are too few entries.
+type HalfWidths = Option<(f64, f64)>;
+
+/// Known ones, by number of entries, bits of the tail, and step of the degrees of freedom.
+type Known = HashMap<(usize, u64, u32), HalfWidths>;
+
+/// The quantile of a range takes longer than the rest of a comparison, and depends on nothing else.
+static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
 
 impl Quantiles {
     fn new(entries: usize, tail: f64) -> Self {
-        Self { entries, tail, known: Vec::new() }
+        Self { entries, tail }
     }
 
-    /// Degrees of freedom are rounded down to the next of a few, for which quantiles are cached.
-    fn at(&mut self, freedom: f64) -> Option<(f64, f64)> {
-        let step = (freedom.clamp(1.0, MAX_FREEDOM).ln() / STEP).floor();
-        let freedom = (step * STEP).exp();
-        if let Some((_, found)) = self.known.iter().find(|(known, _)| *known == freedom) {
-            return *found;
+    /// Degrees of freedom are rounded down to the next of a few.
+    fn at(self, freedom: f64) -> HalfWidths {
+        if freedom.is_nan() {
+            return None;
         }
-        let found = self.compute(freedom);
-        self.known.push((freedom, found));
-        found
+        let step = (freedom.clamp(1.0, MAX_FREEDOM).ln() / STEP).floor();
+        let key = (self.entries, self.tail.to_bits(), step as u32);
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        *known.entry(key).or_insert_with(|| self.compute((step * STEP).exp()))
     }
 
-    fn compute(&self, freedom: f64) -> Option<(f64, f64)> {
+    fn compute(self, freedom: f64) -> HalfWidths {
         let apart = studentized_range(self.tail, self.entries, freedom)? / 2_f64.sqrt();
         let students = StudentsT::new(0.0, 1.0, freedom).ok()?;
         Some((apart, -students.inverse_cdf(self.tail / (self.entries - 1) as f64)))
