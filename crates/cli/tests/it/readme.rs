@@ -62,8 +62,8 @@ fn every_command_line_of_the_guide_works() {
     perform_lines("docs/guide.md", &of_readme);
 }
 
-/// Performs the commands of a page that are not `done`, in a shell, as written but for the server's address and process id. Long
-/// ones get Ctrl-C once they measure.
+/// Performs the commands of a page that are not `done`, in a shell, as written but for the server's address and process id, and
+/// the length of warm-ups. Long ones get Ctrl-C once they measure.
 fn perform_lines(name: &str, done: &BTreeSet<&str>) {
     let place = Place::new();
     place.make_runs();
@@ -123,7 +123,7 @@ impl Place {
     fn make_runs(&self) {
         let results = self.root().join("results");
         for names in [&["2026-03-01T12-00-00", "monday", "main"][..], &["tuesday", "branch"]] {
-            self.start("rpcbench run --results made").finish().expect(0);
+            self.start("rpcbench run --results made --warmup 100ms").finish().expect(0);
             let made = self.root().join("made");
             let run = fs::read_dir(&made).unwrap().next().unwrap().unwrap().path();
             names.iter().for_each(|name| copy(&run, &results.join(name)));
@@ -158,10 +158,14 @@ impl Place {
         }
     }
 
-    /// A run, up to its first trial.
+    /// A run with short warm-ups, up to its first trial.
     fn measure(&self, line: &str) {
         let before = self.trials();
-        let mut program = self.start(line);
+        let (given, short) = ("--warmup 30s", "--warmup 100ms");
+        let mut program = self.start(&match line.contains(given) {
+            true => line.replace(given, short),
+            false => format!("{} {short}", command(line)),
+        });
         wait_until("a trial", || self.trials() > before || program.has_ended());
         if !program.has_ended() {
             program.signal(Signal::INT);
