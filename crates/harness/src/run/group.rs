@@ -80,8 +80,8 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// How much of `time` to prepare the first of these processes has: what others of its entry took is theirs, and the rest is
-    /// shared with those of which that is not known. `first`: number of the processes that are judged.
+    /// How much of the time for preparing these processes the first has: those of entries that were prepared keep what they are
+    /// known to take, and the others share the rest. `first`: number of the processes that are judged.
     fn share(&self, left: &[PlannedTrial], first: u32, time: Nanos) -> Nanos {
         let Some((planned, others)) = left.split_first() else { return time };
         let weight = |it: &PlannedTrial| if it.process == first { FIRST_WEIGHT } else { 1 };

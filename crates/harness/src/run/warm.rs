@@ -92,6 +92,14 @@ impl Goal {
             }
         }
     }
+
+    /// Why a warm-up of this many slices ended without reaching it.
+    fn missed(&self, slices: usize, verdict: Steadiness) -> Option<Unsteady> {
+        let climbs = matches!(verdict, Steadiness::Climbing { .. });
+        // With no slice more than earlier processes took, noise may look like a climb.
+        let is_chance = climbs && self.until == Until::AsEarlier(slices);
+        Unsteady::of(verdict).filter(|_| !is_chance && !self.is_reached(slices, verdict))
+    }
 }
 
 fn slices(length: Nanos) -> usize {
@@ -230,12 +238,11 @@ impl Curve {
         let known_ms =
             steady_after_ms.filter(|_| goal.cap == goal.full_cap || verdict == Steadiness::Steady);
         let least_ms = goal.rule.min_slices as u64 * SLICE.0 / 1_000_000;
-        let reached = goal.is_reached(self.slices.len(), verdict);
         WarmCurve {
             steady_after_ms,
             as_earlier: matches!(goal.until, Until::AsEarlier(_)),
             later_ms: known_ms.map(|ms| (ms + MARGIN.0 / 1_000_000).max(least_ms)),
-            unsteady: Unsteady::of(verdict).filter(|_| !reached),
+            unsteady: goal.missed(self.slices.len(), verdict),
             cold_rate: cold_rate(&self.slices),
             slices: self.slices,
         }
@@ -305,6 +312,8 @@ mod tests {
         assert!(at_cap.as_earlier && at_cap.unsteady.is_some(), "{at_cap:?}");
         goal.limit(Nanos(0));
         assert_eq!(goal.cap, 14, "at least as long as the earlier ones");
+        assert_eq!(goal.missed(14, climbing), None, "it may be noise");
+        assert!(goal.missed(14, compiling).is_some() && goal.missed(15, climbing).is_some());
     }
 
     fn as_earlier(ms: u64) -> Goal {
