@@ -50,8 +50,12 @@ impl<C: Connection, D: Driver> Worker<C, D> {
 
     /// When to open the next slot for the first time. `None` if none is left, or too many are being opened.
     pub(super) fn next_open_at(&self) -> Option<Nanos> {
+        // Asked in each turn of a load, long after the last was opened.
+        if self.unopened == self.slots.len() {
+            return None;
+        }
         let most = (MAX_OPENING / self.plan.threads as usize).max(1);
-        (self.unopened < self.slots.len() && self.opening.len() < most).then_some(self.open_at)
+        (self.opening.len() < most).then_some(self.open_at)
     }
 
     fn connect(&mut self, index: usize) {

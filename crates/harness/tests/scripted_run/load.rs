@@ -167,7 +167,7 @@ impl Load for ScriptedLoad {
 pub const CALLS: u64 = 10_000;
 /// An entry whose compiler takes half of its CPU time until `COMPILED`.
 pub const COMPILES: &str = "compiles";
-/// Longer than a minute's run lets it warm up, and less than its own longest warm-up.
+/// Longer than a run of 40 s lets it warm up, and less than its own longest warm-up.
 pub const COMPILED: Nanos = Nanos::from_millis(19_000);
 /// An entry whose calls take a second each.
 pub const SLOW: &str = "slow";

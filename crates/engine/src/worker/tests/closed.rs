@@ -224,7 +224,7 @@ fn calls_are_stamped_when_the_kernel_has_taken_them_whole() {
     assert_eq!(written(&mut worker), [true, true]);
 }
 
-/// Servers accept 128 or 511 connections late at most.
+/// A listener's queue may have room for no more than 128.
 #[test]
 fn connections_are_opened_one_after_another() {
     let began = Simulation::new(1000, Service::Takes(Nanos(MS))).now;
