@@ -10,8 +10,10 @@ use super::warm::COMPILER_SHARE;
 /// Longest time that a closed loop runs before its window beyond `settle`: a Node.js server takes up to a second until its
 /// rate is back.
 const LONGEST: Nanos = Nanos::from_millis(2000);
-/// Slices in which the load before a window is judged.
+/// Least length of a slice in which the load before a window is judged.
 const SLICE: Nanos = Nanos::from_millis(100);
+/// How often to look whether a slice is over.
+const POLL: Nanos = Nanos::from_millis(5);
 /// Slices in which compiler threads must have been quiet: compilations come in bursts.
 const COMPILER_SLICES: usize = 5;
 /// Share below its level at which a server counts as back: the machine alone changes a slice by as much.
@@ -35,16 +37,21 @@ pub(super) fn settle_by_slices(
     let longest = usual + target.warm_up_left;
     let mut slices: Vec<f64> = Vec::new();
     let mut readings = vec![target.sample_cpu()?];
-    let mut ended = target.load()?.progress()?.ended;
+    let in_flight = context.workload.in_flight.into();
+    let mut slice = Slice::begin(interrupt.now(), target.load()?.progress()?.ended, in_flight);
     target.load()?.start()?;
     loop {
-        if interrupt.wait_or_cut(interrupt.now() + SLICE)? {
+        if interrupt.wait_or_cut(interrupt.now() + POLL)? {
             return Err(StopNow.into());
         }
-        let (cpu, before) = (target.sample_cpu()?, ended);
-        ended = target.load()?.progress()?.ended;
+        let (now, ended) = (interrupt.now(), target.load()?.progress()?.ended);
+        if !slice.is_over(now, ended) && now - begin < longest {
+            continue;
+        }
+        let cpu = target.sample_cpu()?;
         let used = cpu.since(readings[readings.len() - 1]).cpu_ns;
-        slices.push((ended - before) as f64 / used.max(1) as f64);
+        slices.push((ended - slice.first) as f64 / used.max(1) as f64);
+        slice = Slice::begin(now, ended, in_flight);
         let recent = cpu.since(readings[readings.len().saturating_sub(COMPILER_SLICES)]);
         readings.push(cpu);
         let is_quiet = recent.compiler_ns as f64 <= recent.cpu_ns as f64 * COMPILER_SHARE;
@@ -54,6 +61,30 @@ pub(super) fn settle_by_slices(
             target.warm_up_left = target.warm_up_left - (elapsed - usual);
             return Ok(());
         }
+    }
+}
+
+/// A slice of the load. It ends when all calls in flight have been answered a whole number of times: a server that answers them
+/// all at once would otherwise seem to change its rate.
+struct Slice {
+    begin: Nanos,
+    /// Calls that had ended when it began.
+    first: u64,
+    /// Calls that must have ended for the current cycle to be over.
+    next: u64,
+    in_flight: u64,
+}
+
+impl Slice {
+    fn begin(begin: Nanos, ended: u64, in_flight: u64) -> Self {
+        Self { begin, first: ended, next: ended + in_flight, in_flight }
+    }
+
+    fn is_over(&mut self, now: Nanos, ended: u64) -> bool {
+        let cycles = (ended - self.first) / self.in_flight;
+        let ends_cycle = ended >= self.next;
+        self.next = self.first + (cycles + 1) * self.in_flight;
+        ends_cycle && now - self.begin >= SLICE
     }
 }
 
@@ -71,6 +102,27 @@ fn is_settled(slices: &[f64], level: Option<f64>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_slice_holds_whole_cycles() {
+        let mut lengths = Vec::new();
+        let mut slice = Slice::begin(Nanos(0), 0, 1000);
+        // All calls in flight are answered at once, every 70 ms; those of the fourth cycle in two parts.
+        let ended = |ms: u64| match ms {
+            280..285 => 3940,
+            _ => ms / 70 * 1000,
+        };
+        for ms in (5..=700).step_by(5) {
+            let (now, ended) = (Nanos::from_millis(ms), ended(ms));
+            if slice.is_over(now, ended) {
+                lengths.push(((now - slice.begin).0 / 1_000_000, ended - slice.first));
+                slice = Slice::begin(now, ended, 1000);
+            }
+        }
+        assert_eq!(lengths[0], (140, 2000));
+        assert!(lengths.iter().all(|(_, calls)| calls % 1000 == 0), "{lengths:?}");
+        assert!(lengths.iter().all(|(ms, calls)| (ms + 5) / 70 * 1000 == *calls), "{lengths:?}");
+    }
 
     #[test]
     fn a_server_is_settled_at_its_level_or_when_it_no_longer_rises() {
