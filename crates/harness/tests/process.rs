@@ -28,15 +28,24 @@ fn a_server_moves_to_other_cpus_with_all_its_threads() {
     let (Some(way), [first, .., last]) = (cgroup(), &*cpus) else { return };
     let mut shell = Shell::new();
     shell.limits.cpus = vec![*first];
-    let script = "echo > up; until [ -e moved ]; do sleep 0.01; done
-        grep Cpus_allowed_list /proc/self/status /proc/$$/status | cut -d: -f3; nproc";
+    let moves = [vec![*last], vec![*first, *last], vec![*first]];
+    // Its own CPUs, and those of a new process.
+    let script = "for place in 0 1 2; do
+            until [ -e $place ]; do sleep 0.01; done
+            grep Cpus_allowed_list /proc/$$/status /proc/self/status | tr '\\t' ' ' | cut -d ' ' -f 2
+            echo > moved-$place
+        done";
     let mut server = shell.start(&way, script);
-    shell.wait_for_file("up");
-    server.group().set_cpus(&[*last]).unwrap();
-    std::fs::write(shell.path("moved"), "").unwrap();
+    for (place, cpus) in moves.iter().enumerate() {
+        server.group().set_cpus(cpus).unwrap();
+        std::fs::write(shell.path(&place.to_string()), "").unwrap();
+        shell.wait_for_file(&format!("moved-{place}"));
+    }
     assert_eq!(server.wait(LONG).unwrap(), Some(Exit::Code(0)));
-    let on_last = format!(" {last}");
-    assert_eq!(server.log_tail(9), [on_last.clone(), on_last, "1".to_owned()]);
+    let both =
+        if last - first == 1 { format!("{first}-{last}") } else { format!("{first},{last}") };
+    let expected = [last.to_string(), both, first.to_string()];
+    assert_eq!(server.log_tail(9), expected.map(|at| [at.clone(), at]).concat());
 }
 
 #[test]

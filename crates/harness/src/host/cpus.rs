@@ -129,6 +129,13 @@ pub(crate) fn allowed(pid: Option<Pid>) -> io::Result<Vec<u32>> {
     Ok(cpus.filter_map(|cpu| u32::try_from(cpu).ok()).collect())
 }
 
+/// All CPUs that a system can have.
+pub(super) fn every_cpu() -> CpuSet {
+    let mut set = CpuSet::new();
+    (0..CpuSet::MAX_CPU).for_each(|cpu| set.set(cpu));
+    set
+}
+
 /// The set of `cpus` as the kernel takes it; CPUs beyond its size are left out.
 pub(super) fn cpu_set(cpus: &[u32]) -> CpuSet {
     let mut set = CpuSet::new();

@@ -191,8 +191,13 @@ pub trait Running {
         None
     }
 
-    /// Moves a server that was started early to the servers' CPUs.
+    /// Moves a server that was started early, or spread, to the servers' CPUs alone.
     fn take_place(&mut self) -> Result<(), PlacementError> {
+        Ok(())
+    }
+
+    /// Gives a server whose runtime compiles a CPU more until [`Self::take_place`], where there is one.
+    fn spread(&mut self) -> Result<(), PlacementError> {
         Ok(())
     }
 

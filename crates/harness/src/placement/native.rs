@@ -25,7 +25,7 @@ use crate::host::port::{listening, served_by_others, still_served};
 use crate::host::presence::{Presence, Rival};
 use crate::host::process::{ProcessError, ServerProcess, Spec};
 use crate::host::runtime_log::RuntimeLog;
-use crate::manifest::{Address, Entry};
+use crate::manifest::{Address, Entry, Runtime};
 
 /// What fails if they are unknown, or this process can't be moved to some of them.
 const CPUS: &str = "the CPUs of this process";
@@ -78,12 +78,24 @@ impl Native {
 }
 
 impl Native {
+    /// A CPU next to the servers', if they can be moved.
+    fn other_cpu(&self) -> Option<u32> {
+        let can_move = self.isolation.mode() != IsolationMode::Affinity && !self.split.is_shared();
+        self.split.rest().first().copied().filter(|_| can_move)
+    }
+
     /// Where a server can start before its turn. With several CPUs, it could bind its threads to some of them.
-    fn waiting_cpus(&self) -> Option<&[u32]> {
+    fn waiting_cpu(&self) -> Option<u32> {
         let SiteOptions { limits, port, .. } = &self.options;
-        let can_move = self.isolation.mode() != IsolationMode::Affinity;
-        let fits = limits.cpus == 1 && port.is_none() && can_move && !self.split.is_shared();
-        self.split.rest().get(..1).filter(|_| fits)
+        self.other_cpu().filter(|_| limits.cpus == 1 && port.is_none())
+    }
+
+    /// Where a server of this runtime is spread. Empty if it stays on the servers' CPUs.
+    fn wider_cpus(&self, runtime: &Runtime) -> Vec<u32> {
+        match self.other_cpu().filter(|_| !runtime.compiler_threads.is_empty()) {
+            Some(other) => self.split.server.iter().copied().chain([other]).collect(),
+            None => Vec::new(),
+        }
     }
 
     /// A free address that no server of this run has been given: those that start do not listen yet.
@@ -180,7 +192,7 @@ impl Placement for NativePlacement<'_> {
     }
 
     fn start_early(&self, process: u32) -> Option<Box<dyn Running>> {
-        self.start_on(process, self.site.waiting_cpus()?).ok()
+        self.start_on(process, &[self.site.waiting_cpu()?]).ok()
     }
 }
 
@@ -217,7 +229,8 @@ impl NativePlacement<'_> {
             meter: Meter::new(&entry.server.runtime.compiler_threads),
             runtime,
             frozen: false,
-            is_early: cpus != site.split.server,
+            is_away: cpus != site.split.server,
+            wider_cpus: site.wider_cpus(&entry.server.runtime),
         }))
     }
 }
@@ -252,8 +265,10 @@ struct NativeServer {
     meter: Meter,
     runtime: Option<RuntimeLog>,
     frozen: bool,
-    /// Whether it runs on other CPUs than the servers'.
-    is_early: bool,
+    /// Whether it may run on other CPUs than the servers'.
+    is_away: bool,
+    /// See [`Native::wider_cpus`].
+    wider_cpus: Vec<u32>,
 }
 
 impl Running for NativeServer {
@@ -274,9 +289,17 @@ impl Running for NativeServer {
     }
 
     fn take_place(&mut self) -> Result<(), PlacementError> {
-        if self.is_early {
+        if self.is_away {
             self.process.group().set_cpus(&self.isolation.server_cpus)?;
-            self.is_early = false;
+            self.is_away = false;
+        }
+        Ok(())
+    }
+
+    fn spread(&mut self) -> Result<(), PlacementError> {
+        if !self.wider_cpus.is_empty() {
+            self.process.group().set_cpus(&self.wider_cpus)?;
+            self.is_away = true;
         }
         Ok(())
     }

@@ -121,6 +121,7 @@ pub(super) fn warm(
     if goal.cap == 0 {
         return Ok(None);
     }
+    target.server.spread()?;
     let mut curve = Curve::begin(target, environment.interrupt.now())?;
     target.load()?.start()?;
     let mut verdict = Steadiness::TooShort;
@@ -133,6 +134,7 @@ pub(super) fn warm(
     }
     let unmeasured = target.load()?.pause()?;
     target.alive("while it was warmed")?;
+    target.server.take_place()?;
     let curve = curve.end(&goal, verdict);
     if curve.unsteady.is_some() {
         target.warm_up_left = Nanos(SLICE.0 * (goal.full_cap - curve.slices.len()) as u64);

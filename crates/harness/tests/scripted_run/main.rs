@@ -326,6 +326,16 @@ fn a_server_that_still_compiles_is_warmed_more_before_its_first_window() {
 }
 
 #[test]
+fn a_server_that_compiles_has_another_cpu_while_it_is_warmed() {
+    let script = |_: &str, _| Answer::After(Nanos(1000));
+    let made = run_plan(script, Admission::AsFound, &[COMPILES], (1, 2, usize::MAX), quick(40));
+    let warmed = ["connects", "spreads", "warms", "takes its place", "wakes"];
+    assert_eq!(made.log[1..6], warmed.map(|what| format!("{COMPILES} {what}")));
+    let moves = made.log.iter().filter(|line| line.ends_with("takes its place"));
+    assert_eq!(moves.count(), 1);
+}
+
+#[test]
 fn a_slow_language_is_prepared_last_and_has_the_time_that_the_others_leave() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
     let entries = [COMPILES, "a", "b"];

@@ -51,23 +51,23 @@ impl Placement for ScriptedPlacement {
     fn start(&self, _: u32) -> Result<Box<dyn Running>, PlacementError> {
         self.log.add(self.entry, "starts");
         self.interrupt.wait_until(self.interrupt.now() + START).expect("no Ctrl-C");
-        Ok(self.server())
+        Ok(self.server(false))
     }
 
     fn start_early(&self, _: u32) -> Option<Box<dyn Running>> {
         (self.entry == EARLY).then(|| {
             self.log.add(self.entry, "waits, starts");
-            self.server()
+            self.server(true)
         })
     }
 }
 
 impl ScriptedPlacement {
-    fn server(&self) -> Box<dyn Running> {
+    fn server(&self, is_away: bool) -> Box<dyn Running> {
         let address: SocketAddr = "192.0.2.1:1".parse().expect("an address");
         let endpoint = Endpoint { authority: self.entry.to_owned(), ..address.into() };
         let (log, interrupt) = (self.log.clone(), self.interrupt.clone());
-        Box::new(ScriptedServer { endpoint, log, machine: IdleMachine, interrupt })
+        Box::new(ScriptedServer { endpoint, log, machine: IdleMachine, interrupt, is_away })
     }
 }
 
@@ -76,6 +76,7 @@ struct ScriptedServer {
     log: Log,
     machine: IdleMachine,
     interrupt: Interrupt,
+    is_away: bool,
 }
 
 impl Running for ScriptedServer {
@@ -92,8 +93,16 @@ impl Running for ScriptedServer {
     }
 
     fn take_place(&mut self) -> Result<(), PlacementError> {
-        if self.endpoint.authority == EARLY {
-            self.log.add(EARLY, "takes its place");
+        if std::mem::take(&mut self.is_away) {
+            self.log.add(&self.endpoint.authority, "takes its place");
+        }
+        Ok(())
+    }
+
+    fn spread(&mut self) -> Result<(), PlacementError> {
+        if self.endpoint.authority == COMPILES {
+            self.log.add(COMPILES, "spreads");
+            self.is_away = true;
         }
         Ok(())
     }

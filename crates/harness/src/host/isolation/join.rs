@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use super::files::refused;
-use crate::host::cpus::cpu_set;
+use crate::host::cpus::{cpu_set, every_cpu};
 
 /// What a child process needs to enter a group: open files and a CPU mask.
 #[derive(Debug)]
@@ -20,8 +20,10 @@ impl Joiner {
     pub(super) fn new(procs_files: Vec<PathBuf>, cpus: &[u32]) -> io::Result<Self> {
         let open =
             |path: PathBuf| OpenOptions::new().write(true).open(&path).map_err(refused(&path, "0"));
-        let procs_files = procs_files.into_iter().map(open).collect::<Result<_, _>>()?;
-        Ok(Self { procs_files, cpus: cpu_set(cpus) })
+        let procs_files: Vec<File> = procs_files.into_iter().map(open).collect::<Result<_, _>>()?;
+        // A cgroup has its own CPUs, and may be given others. Those that a process asked for would then still limit it.
+        let cpus = if procs_files.is_empty() { cpu_set(cpus) } else { every_cpu() };
+        Ok(Self { procs_files, cpus })
     }
 
     /// Moves the calling process into the group and onto its CPUs.
