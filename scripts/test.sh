@@ -24,7 +24,7 @@ case "$mode" in
   *) echo "test.sh: unknown word '$mode'; expected all or nothing" >&2; exit 2 ;;
 esac
 mkdir -p "$logs"
-for log in tests doctests peers; do : >"$logs/$log.log"; done
+for log in nextest doctests peers; do : >"$logs/$log.log"; done
 
 # step NAME COMMAND...
 step() {
@@ -33,8 +33,26 @@ step() {
   shift
   echo
   echo "== $name"
-  "$@" 2>&1 | tee "$logs/step.log"
+  "$@" 2>&1 | tee "$logs/$name.log"
   echo "== $name: $((SECONDS - began)) s"
+}
+
+# in_background NAME COMMAND...: a step while others go on. It has its own process group, so that `closing` can end it.
+in_background() {
+  set -m
+  step "$@" </dev/null >"$logs/background.log" 2>&1 &
+  set +m
+  background=$!
+}
+
+# await NAME: waits for the step in the background, shows it, and fails if it did.
+await() {
+  local code=0
+  name=$1
+  wait "$background" || code=$?
+  background=
+  cat "$logs/background.log"
+  return "$code"
 }
 
 set_up() {
@@ -56,7 +74,7 @@ nextest() {
 }
 
 tests() {
-  nextest 2>&1 | tee "$logs/tests.log"
+  nextest 2>&1 | tee "$logs/nextest.log"
   cargo test --workspace --locked --doc 2>&1 | tee "$logs/doctests.log"
 }
 
@@ -77,6 +95,11 @@ page() {
 fuzz() {
   concerns crates/engine crates/record crates/stats crates/testkit/src/http2 || return 0
   scripts/fuzz.sh "$fuzz_seconds"
+}
+
+page_and_fuzzing() {
+  page
+  fuzz
 }
 
 # Every chosen server passes the contract's cases, answers clients of other projects, and does not fail in a short run.
@@ -116,9 +139,9 @@ short_run() {
   fi
 }
 
-# counts: passed, failed and skipped tests of all logs. What peers.log ran, tests.log skipped.
+# counts: passed, failed and skipped tests of all logs. What peers.log ran, nextest.log skipped.
 counts() {
-  cat "$logs"/{tests,doctests,peers}.log | awk '
+  cat "$logs"/{nextest,doctests,peers}.log | awk '
     function count(words) { return match($0, "[0-9]+ " words) ? substr($0, RSTART) + 0 : 0 }
     /^ +Summary \[/ { ran = count("tests? run"); summary++ }
     /^ +Summary \[/ { passed += count("passed"); failed += ran - count("passed") }
@@ -130,11 +153,12 @@ counts() {
 # Ends with what the test runners counted; if a step failed, with its last lines.
 closing() {
   local code=$? flaky
-  flaky=$(cat "$logs"/{tests,peers}.log | sed -n 's/^ *FLAKY \([0-9]*\)\/[0-9]* \[[^]]*\] *\(([^)]*) *\)\?/passed at try \1: /p' | sort -u)
+  [ -z "$background" ] || kill -- "-$background"
+  flaky=$(cat "$logs"/{nextest,peers}.log | sed -n 's/^ *FLAKY \([0-9]*\)\/[0-9]* \[[^]]*\] *\(([^)]*) *\)\?/passed at try \1: /p' | sort -u)
   echo
   [ -z "$flaky" ] || printf '%s\n%d flaky\n' "$flaky" "$(wc -l <<<"$flaky")"
   if [ "$code" != 0 ]; then
-    [ "$name" = tests ] || tail -n 15 "$logs/step.log" >&2
+    [ "$name" = tests ] || tail -n 15 "$logs/$name.log" >&2
     echo "make test: $name failed (exit code $code)" >&2
   fi
   counts
@@ -142,13 +166,15 @@ closing() {
 }
 
 name=set-up
+background=
 trap closing EXIT
 step "set-up" set_up
 step "format and lints" lint
 step "documentation" documentation
 step "generated code" scripts/generated.sh
 step "tests" tests
-step "page" page
-step "fuzzing" fuzz
+# Servers leave CPUs idle: they are fetched, started and asked one after another.
+in_background "page and fuzzing" page_and_fuzzing
 step "servers" servers
+await "page and fuzzing"
 step "lints of what was built" scripts/lint.sh built
