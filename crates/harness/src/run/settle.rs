@@ -23,8 +23,8 @@ const RISE: f64 = 0.05;
 
 /// Loads a server after its rest until it is back at its level, or has stopped getting faster, and its compiler is quiet. A
 /// closed loop starts all its calls at once; by the window they must be as spread out as at any other time, which takes one
-/// and a half times as long as answering all of them once. A server that was not steady at the end of its warm-up is given
-/// what is left of its longest one.
+/// and a half times as long as answering all of them once. A server that takes longer is given what is left of its longest
+/// warm-up: that was cut short, or checks after it made its runtime compile again.
 pub(super) fn settle_by_slices(
     target: &mut Target,
     context: &Context<'_>,

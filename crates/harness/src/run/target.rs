@@ -81,7 +81,7 @@ pub(super) struct Target {
     pub tolerated_errors: u64,
     /// Calls per CPU-second in its latest load. `None` before the first.
     pub level: Option<f64>,
-    /// How much longer its warm-up could have been. 0 if it is steady.
+    /// How much longer its warm-up could have been.
     pub warm_up_left: Nanos,
     /// End and length of the last look at who serves its port, and of the last spot checks.
     looked: Option<(Nanos, Nanos)>,

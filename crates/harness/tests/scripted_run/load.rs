@@ -1,5 +1,6 @@
 //! A load generator that follows a script.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use rpcbench_contract::Method;
@@ -101,7 +102,7 @@ impl Load for ScriptedLoad {
     }
 
     fn measure(&mut self, from: Nanos, window: Window) -> Result<Nanos, LoadError> {
-        let compiles = self.entry == COMPILES && from < COMPILED;
+        let compiles = from < compiling(&self.entry).end;
         self.log.add(&self.entry, if compiles { "measures too early" } else { "measures" });
         let end = from + Nanos::from_millis(window.length_ms().unwrap_or(0));
         self.span = Some(Span { start: from, end });
@@ -165,9 +166,21 @@ impl Load for ScriptedLoad {
 
 /// Calls of each window.
 pub const CALLS: u64 = 10_000;
-/// An entry whose compiler takes half of its CPU time until `COMPILED`.
+/// An entry whose compiler takes half of its CPU time for a while, and one whose compiler does so after the warm-up.
 pub const COMPILES: &str = "compiles";
-/// Longer than a run of 40 s lets it warm up, and less than its own longest warm-up.
-pub const COMPILED: Nanos = Nanos::from_millis(19_000);
+pub const RECOMPILES: &str = "recompiles";
+
+/// When the compiler of an entry is busy.
+pub fn compiling(entry: &str) -> Range<Nanos> {
+    let (from, until) = match entry {
+        // Longer than a run of 40 s lets it warm up, and less than its own longest warm-up.
+        COMPILES => (0, 19_000),
+        // From the end of its warm-up, for longer than other servers are given before a window.
+        RECOMPILES => (4000, 9000),
+        _ => (0, 0),
+    };
+    Nanos::from_millis(from)..Nanos::from_millis(until)
+}
+
 /// An entry whose calls take a second each.
 pub const SLOW: &str = "slow";

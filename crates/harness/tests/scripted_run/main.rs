@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use load::{Answer, CALLS, COMPILES, SLOW, Script, Scripted};
+use load::{Answer, CALLS, COMPILES, RECOMPILES, SLOW, Script, Scripted};
 use placement::{EARLY, ScriptedPlacement};
 use rpcbench_engine::clock::Nanos;
 use rpcbench_harness::manifest::Runtime;
@@ -323,6 +323,16 @@ fn a_server_that_still_compiles_is_warmed_more_before_its_first_window() {
     assert!(warm.unsteady.is_some(), "{warm:?}");
     let count = |what: &str| made.log.iter().filter(|line| line.ends_with(what)).count();
     assert_eq!([count("measures"), count("too early")], [8, 0], "{:?}", made.log);
+}
+
+#[test]
+fn a_server_that_compiles_again_after_its_warm_up_is_waited_for() {
+    let script = |_: &str, _| Answer::After(Nanos(1000));
+    let made = run_plan(script, Admission::AsFound, &[RECOMPILES], (1, 2, usize::MAX), quick(40));
+    let warm = made.run.preparations[0].warm.as_ref().expect("a warm-up");
+    assert!(warm.unsteady.is_none() && warm.length_ms() == 3000, "{warm:?}");
+    let count = |what: &str| made.log.iter().filter(|line| line.ends_with(what)).count();
+    assert_eq!([count("measures"), count("too early")], [2, 0], "{:?}", made.log);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use rpcbench_harness::run::Interrupt;
 use rpcbench_record::{Isolation, IsolationMode, MachineUsage};
 
 use super::Log;
-use super::load::{COMPILED, COMPILES};
+use super::load::{COMPILES, compiling};
 
 /// An entry whose processes can start before their turn.
 pub const EARLY: &str = "early";
@@ -110,8 +110,8 @@ impl Running for ScriptedServer {
     fn sample_cpu(&mut self) -> Result<Option<CpuReading>, PlacementError> {
         // It is always busy.
         let cpu_ns = self.interrupt.now().0;
-        let compiles = self.endpoint.authority == COMPILES;
-        let compiler_ns = if compiles { cpu_ns.min(COMPILED.0) / 2 } else { 0 };
+        let busy = compiling(&self.endpoint.authority);
+        let compiler_ns = (Nanos(cpu_ns).min(busy.end) - busy.start).0 / 2;
         Ok(Some(CpuReading { cpu_ns, compiler_ns }))
     }
 
