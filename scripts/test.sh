@@ -102,14 +102,19 @@ page_and_fuzzing() {
   fuzz
 }
 
-# Every chosen server passes the contract's cases, answers clients of other projects, and does not fail in a short run.
+# The representative servers, or all.
+builds() {
+  "${build[@]}"
+  if [ "$mode" = all ]; then "$rpcbench" build '*'; else "$rpcbench" build; fi
+}
+
+# Every chosen server passes the contract's cases, answers clients of other projects, and does not fail in a short run, which has the
+# representative ones and checks them first.
 servers() {
   local more
-  "${build[@]}"
   if [ "$mode" = all ]; then
     more=('*')
   else
-    "$rpcbench" check
     # What no representative server has: C++, Connect and Thrift, JSON over HTTP/2, and gRPC by way of nginx.
     mapfile -t more < <(printf '%s\n' cpp-grpc go-connect go-thrift php-fpm:json-h2c 'php-fpm-grpc*'; scripts/changed.sh)
   fi
@@ -173,7 +178,8 @@ step "format and lints" lint
 step "documentation" documentation
 step "generated code" scripts/generated.sh
 step "tests" tests
-# Servers leave CPUs idle: they are fetched, started and asked one after another.
+step "builds of servers" builds
+# Servers are started and asked one after another, which leaves CPUs idle.
 in_background "page and fuzzing" page_and_fuzzing
 step "servers" servers
 await "page and fuzzing"
