@@ -23,8 +23,8 @@ const RISE: f64 = 0.05;
 
 /// Loads a server after its rest until it is back at its level, or has stopped getting faster, and its compiler is quiet. A
 /// closed loop starts all its calls at once; by the window they must be as spread out as at any other time, which takes one
-/// and a half times as long as answering all of them once. A server that takes longer is given what is left of its longest
-/// warm-up: that was cut short, or checks after it made its runtime compile again.
+/// and a half times as long as answering all of them once. A server whose warm-up was cut short, or whose runtime compiles
+/// again, as checks after the warm-up can make it, is given what is left of its longest warm-up.
 pub(super) fn settle_by_slices(
     target: &mut Target,
     context: &Context<'_>,
@@ -34,7 +34,6 @@ pub(super) fn settle_by_slices(
     let cycle = target.load()?.cycle().unwrap_or(Nanos(0));
     let least = Nanos::from_millis(context.workload.settle_ms).max(Nanos(cycle.0 / 2 * 3));
     let usual = Nanos::from_millis(context.workload.settle_ms).max(LONGEST);
-    let longest = usual + target.warm_up_left;
     let mut slices: Vec<f64> = Vec::new();
     let mut readings = vec![target.sample_cpu()?];
     let in_flight = context.workload.in_flight.into();
@@ -45,7 +44,7 @@ pub(super) fn settle_by_slices(
             return Err(StopNow.into());
         }
         let (now, ended) = (interrupt.now(), target.load()?.progress()?.ended);
-        if !slice.is_over(now, ended) && now - begin < longest {
+        if !slice.is_over(now, ended) {
             continue;
         }
         let cpu = target.sample_cpu()?;
@@ -55,8 +54,10 @@ pub(super) fn settle_by_slices(
         let recent = cpu.since(readings[readings.len().saturating_sub(COMPILER_SLICES)]);
         readings.push(cpu);
         let is_quiet = recent.compiler_ns as f64 <= recent.cpu_ns as f64 * COMPILER_SHARE;
-        let elapsed = interrupt.now() - begin;
+        let elapsed = now - begin;
         let settled = is_quiet && is_settled(&slices, target.level);
+        let is_warm = is_quiet && target.is_steady;
+        let longest = if is_warm { usual } else { usual + target.warm_up_left };
         if elapsed >= longest || elapsed >= least && settled {
             target.warm_up_left = target.warm_up_left - (elapsed - usual);
             return Ok(());
@@ -64,8 +65,8 @@ pub(super) fn settle_by_slices(
     }
 }
 
-/// A slice of the load. It ends when all calls in flight have been answered a whole number of times: a server that answers them
-/// all at once would otherwise seem to change its rate.
+/// A slice of the load. It ends when all calls in flight have been answered a whole number of times, since a server that answers
+/// them all at once would otherwise seem to change its rate, or when that takes too long.
 struct Slice {
     begin: Nanos,
     /// Calls that had ended when it began.
@@ -84,7 +85,8 @@ impl Slice {
         let cycles = (ended - self.first) / self.in_flight;
         let ends_cycle = ended >= self.next;
         self.next = self.first + (cycles + 1) * self.in_flight;
-        ends_cycle && now - self.begin >= SLICE
+        let length = now - self.begin;
+        ends_cycle && length >= SLICE || length >= LONGEST
     }
 }
 
@@ -122,6 +124,9 @@ mod tests {
         assert_eq!(lengths[0], (140, 2000));
         assert!(lengths.iter().all(|(_, calls)| calls % 1000 == 0), "{lengths:?}");
         assert!(lengths.iter().all(|(ms, calls)| (ms + 5) / 70 * 1000 == *calls), "{lengths:?}");
+        let mut silent = Slice::begin(Nanos(0), 0, 1000);
+        assert!(!silent.is_over(Nanos::from_millis(1995), 0));
+        assert!(silent.is_over(Nanos::from_millis(2000), 0));
     }
 
     #[test]

@@ -81,7 +81,8 @@ pub(super) struct Target {
     pub tolerated_errors: u64,
     /// Calls per CPU-second in its latest load. `None` before the first.
     pub level: Option<f64>,
-    /// How much longer its warm-up could have been.
+    /// Whether its warm-up ended steady, and how much longer it could have been.
+    pub is_steady: bool,
     pub warm_up_left: Nanos,
     /// End and length of the last look at who serves its port, and of the last spot checks.
     looked: Option<(Nanos, Nanos)>,
@@ -109,6 +110,7 @@ impl Target {
             load: None,
             tolerated_errors: 0,
             level: None,
+            is_steady: true,
             warm_up_left: Nanos(0),
             looked: None,
             spot_checked: None,

@@ -136,6 +136,7 @@ pub(super) fn warm(
     target.alive("while it was warmed")?;
     target.server.take_place()?;
     let curve = curve.end(&goal, verdict);
+    target.is_steady = curve.unsteady.is_none();
     target.warm_up_left = Nanos(SLICE.0 * (goal.full_cap - curve.slices.len()) as u64);
     if unmeasured.outcomes.errors() > 0 {
         let protocol = context.subject.protocol;
