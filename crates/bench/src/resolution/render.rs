@@ -3,9 +3,10 @@
 use comfy_table::Table;
 use rpcbench_stats::median;
 
-use super::alone::{Alone, BAR};
+use super::alone::{self, Alone};
 use super::change::Compared;
 use super::design::{DESIGNS, Design, Goal};
+use super::halves::{self, Halves};
 use super::judge::{Judged, Score};
 use super::noise::Noise;
 use super::results::Results;
@@ -43,10 +44,11 @@ const NOISE: [&str; 7] = [
 ];
 
 const ALONE: [&str; 4] = ["server", "runs", "in the table / alone", "met"];
+const HALVES: [&str; 4] = ["server", "windows", "second half / first", "met"];
 
-/// A line for each run and each comparison, the score of each design, servers alone, and the noise.
+/// A line for each run and each comparison, the score of each design, servers alone, halves of windows, and the noise.
 pub fn render(results: &Results, style: Style) -> String {
-    let Results { runs, compared, alone } = results;
+    let Results { runs, compared, alone, halves } = results;
     let scores = |of: &dyn Fn(Design) -> Option<Score>| -> String {
         DESIGNS.into_iter().filter_map(|design| Some(verdict(design, of(design)?))).collect()
     };
@@ -57,9 +59,16 @@ pub fn render(results: &Results, style: Style) -> String {
         section(
             &format!(
                 "In the table, relative to one load without a break right after it, median of the runs; the bar is {:.0} %",
-                BAR * 100.0
+                alone::BAR * 100.0
             ),
             &table(&ALONE, 1..3, alone.iter().map(alone_cells), style),
+        ),
+        section(
+            &format!(
+                "Calls in the second half of windows in the table, relative to the first; at most {:.0} % more are right",
+                halves::BAR * 100.0
+            ),
+            &table(&HALVES, 1..3, halves.iter().map(halves_cells), style),
         ),
         section(
             "Comparisons by rpcbench compare: with the last run of equal entries, and of new builds with old ones",
@@ -85,6 +94,15 @@ fn alone_cells(alone: &Alone) -> [String; 4] {
         alone.ratios.len().to_string(),
         alone.median().map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.3}")),
         yes_or_no(alone.is_met()).to_owned(),
+    ]
+}
+
+fn halves_cells((entry, halves): (&String, &Halves)) -> [String; 4] {
+    [
+        entry.clone(),
+        halves.windows.to_string(),
+        format!("{:.3}", halves.ratio()),
+        yes_or_no(halves.is_met()).to_owned(),
     ]
 }
 
@@ -209,6 +227,10 @@ mod tests {
             ratios: ratios.to_vec(),
         };
         let alone = vec![of("go-grpc", &[0.99, 1.04, 1.02]), of("java-grpc", &[0.95, 1.01, 0.96])];
-        insta::assert_snapshot!(render(&Results { runs, compared, alone }, Style::Markdown));
+        let half = |first, second| Halves { windows: 10, first, second };
+        let halves = [("go-grpc", half(500, 510)), ("node-grpc-js", half(400, 560))];
+        let halves = halves.map(|(entry, halves)| (entry.to_owned(), halves)).into();
+        let results = Results { runs, compared, alone, halves };
+        insta::assert_snapshot!(render(&results, Style::Markdown));
     }
 }

@@ -1,5 +1,6 @@
 //! Judges all runs in a folder.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use rpcbench_record::Run;
 use super::alone::{self, Alone};
 use super::change::Compared;
 use super::design::{DESIGNS, Design};
+use super::halves::{Halves, halves};
 use super::judge::{Judged, Score};
 
 /// The runs in a folder, judged separately and as `rpcbench compare` compares them: with the last `equal` run before, or the
@@ -22,6 +24,8 @@ pub struct Results {
     pub compared: Vec<Compared>,
     /// Servers in tables and alone.
     pub alone: Vec<Alone>,
+    /// Of the windows in tables, by entry.
+    pub halves: BTreeMap<String, Halves>,
 }
 
 /// Where a design's runs are.
@@ -68,6 +72,7 @@ impl Results {
             }
             if design == Design::Bench {
                 results.alone = alone::compare(&runs, &alone_in(from))?;
+                results.halves = halves(runs.iter().map(|(_, run)| run));
             }
         }
         Ok(results)
@@ -103,5 +108,6 @@ impl Results {
         let scores = |design| [self.score(design), self.score_compared(design)];
         DESIGNS.into_iter().flat_map(scores).flatten().all(Score::is_met)
             && self.alone.iter().all(Alone::is_met)
+            && self.halves.values().all(Halves::is_met)
     }
 }
