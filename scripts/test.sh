@@ -88,7 +88,6 @@ concerns() {
 # The HTML page in a browser, over the recorded runs in web/tests/records.
 page() {
   concerns web crates/cli crates/record crates/report crates/stats || return 0
-  "${build[@]}"
   (cd web && RPCBENCH=$rpcbench npx playwright test)
 }
 
@@ -158,7 +157,7 @@ counts() {
 # Ends with what the test runners counted; if a step failed, with its last lines.
 closing() {
   local code=$? flaky
-  [ -z "$background" ] || kill -- "-$background"
+  [ -z "$background" ] || kill -- "-$background" 2>/dev/null || true
   flaky=$(cat "$logs"/{nextest,peers}.log | sed -n 's/^ *FLAKY \([0-9]*\)\/[0-9]* \[[^]]*\] *\(([^)]*) *\)\?/passed at try \1: /p' | sort -u)
   echo
   [ -z "$flaky" ] || printf '%s\n%d flaky\n' "$flaky" "$(wc -l <<<"$flaky")"
