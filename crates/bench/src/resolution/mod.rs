@@ -2,7 +2,8 @@
 //! known.
 //!
 //! `design` says what is run and what must be found, `trees` makes costlier builds, `judge` judges a run, `change` a comparison
-//! of two, `alone` servers in a table and alone, `halves` those of windows, `noise` says what each part of the model removes, and `render` prints tables.
+//! of two, `alone` servers in a table and alone, `halves` those of windows, `noise` says what each part of the
+//! model removes, and `render` prints tables.
 
 mod alone;
 mod change;

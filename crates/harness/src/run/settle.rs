@@ -71,20 +71,19 @@ struct Slice {
     begin: Nanos,
     /// Calls that had ended when it began.
     first: u64,
-    /// Calls that must have ended for the current cycle to be over.
-    next: u64,
+    /// Cycles that were over at the last look.
+    cycles: u64,
     in_flight: u64,
 }
 
 impl Slice {
     fn begin(begin: Nanos, ended: u64, in_flight: u64) -> Self {
-        Self { begin, first: ended, next: ended + in_flight, in_flight }
+        Self { begin, first: ended, cycles: 0, in_flight }
     }
 
     fn is_over(&mut self, now: Nanos, ended: u64) -> bool {
         let cycles = (ended - self.first) / self.in_flight;
-        let ends_cycle = ended >= self.next;
-        self.next = self.first + (cycles + 1) * self.in_flight;
+        let ends_cycle = cycles > std::mem::replace(&mut self.cycles, cycles);
         let length = now - self.begin;
         ends_cycle && length >= SLICE || length >= LONGEST
     }

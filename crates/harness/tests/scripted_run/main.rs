@@ -71,6 +71,13 @@ struct Made {
     took: Nanos,
 }
 
+impl Made {
+    /// Lines of the log that end so.
+    fn count(&self, what: &str) -> usize {
+        self.log.iter().filter(|line| line.ends_with(what)).count()
+    }
+}
+
 /// Runs rounds of processes of servers in a fixed order, with memory for `room` of them.
 fn run_plan(
     script: Script,
@@ -321,8 +328,7 @@ fn a_server_that_still_compiles_is_warmed_more_before_its_first_window() {
     let made = run_plan(script, Admission::AsFound, &entries, (1, 4, usize::MAX), quick(40));
     let warm = made.run.preparations[1].warm.as_ref().expect("a warm-up");
     assert!(warm.unsteady.is_some(), "{warm:?}");
-    let count = |what: &str| made.log.iter().filter(|line| line.ends_with(what)).count();
-    assert_eq!([count("measures"), count("too early")], [8, 0], "{:?}", made.log);
+    assert_eq!([made.count("measures"), made.count("too early")], [8, 0], "{:?}", made.log);
 }
 
 #[test]
@@ -331,8 +337,7 @@ fn a_server_that_compiles_again_after_its_warm_up_is_waited_for() {
     let made = run_plan(script, Admission::AsFound, &[RECOMPILES], (1, 2, usize::MAX), quick(40));
     let warm = made.run.preparations[0].warm.as_ref().expect("a warm-up");
     assert!(warm.unsteady.is_none() && warm.length_ms() == 3000, "{warm:?}");
-    let count = |what: &str| made.log.iter().filter(|line| line.ends_with(what)).count();
-    assert_eq!([count("measures"), count("too early")], [2, 0], "{:?}", made.log);
+    assert_eq!([made.count("measures"), made.count("too early")], [2, 0], "{:?}", made.log);
 }
 
 #[test]
@@ -341,8 +346,7 @@ fn a_server_that_compiles_has_another_cpu_while_it_is_warmed() {
     let made = run_plan(script, Admission::AsFound, &[COMPILES], (1, 2, usize::MAX), quick(40));
     let warmed = ["connects", "spreads", "warms", "takes its place", "wakes"];
     assert_eq!(made.log[1..6], warmed.map(|what| format!("{COMPILES} {what}")));
-    let moves = made.log.iter().filter(|line| line.ends_with("takes its place"));
-    assert_eq!(moves.count(), 1);
+    assert_eq!(made.count("takes its place"), 1);
 }
 
 #[test]
