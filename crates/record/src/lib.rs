@@ -30,6 +30,7 @@ mod connection_life;
 mod connections;
 mod disturbance;
 mod id;
+mod look;
 mod machine;
 mod observations;
 mod outcome;
@@ -58,8 +59,9 @@ pub use connection_life::ConnectionLife;
 pub use connections::Connections;
 pub use disturbance::Disturbance;
 pub use id::RunId;
+pub use look::Look;
 pub use machine::{Cpu, Machine, Machines, ServerMachine, Toolchain};
-pub use observations::{Analysis, RankedBy, observations, observe};
+pub use observations::{RankedBy, observations, observe};
 pub use outcome::{CallError, OutcomeKind};
 pub use pace::SATURATED;
 pub use plan::{

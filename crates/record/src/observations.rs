@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use rpcbench_stats::{Observation, Question, look_level};
+use rpcbench_stats::Observation;
 
-use crate::plan::{Plan, Stopping};
 use crate::run::Run;
 use crate::trial::Trial;
 use crate::workload::Workload;
@@ -46,47 +45,6 @@ impl RankedBy {
     }
 }
 
-/// Probability that any of a run's analyses finds a difference that does not exist.
-const ERROR: f64 = 0.05;
-
-/// An analysis of a run after this many rounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Analysis {
-    /// One that ends the run if its answer is clear.
-    Interim(u32),
-    /// The last one, of a run that no interim analysis ended.
-    Final(u32),
-}
-
-impl Plan {
-    /// True if a run that continues until its answer is clear is analyzed after this many rounds: 4, 6, 8, 12, 16, 24 and so
-    /// on. Each analysis uses up some of the error probability, and a single additional round rarely decides.
-    pub fn is_analyzed_after(&self, rounds: u32) -> bool {
-        let odd = rounds >> rounds.trailing_zeros().min(31);
-        rounds >= Stopping::LEAST_ROUNDS && (odd == 1 || odd == 3)
-    }
-
-    /// The question an analysis asks. A run that continues until its answer is clear is analyzed several times: each interim
-    /// analysis spends part of the error probability, and the final one what is left.
-    pub fn question(&self, analysis: Analysis) -> Question {
-        let Some(stopping) = self.stopping.filter(|stopping| stopping.precision.is_some()) else {
-            return Question::default();
-        };
-        let most = self.most_rounds();
-        let (done, until) = match analysis {
-            Analysis::Interim(done) => (done, done),
-            Analysis::Final(done) => (done, most),
-        };
-        let part = |rounds: u32| f64::from(rounds) / f64::from(most);
-        let before =
-            (1..done).rev().find(|before| self.is_analyzed_after(*before)).map_or(0.0, part);
-        Question {
-            confidence: 1.0 - look_level(ERROR, before, part(until)),
-            precision: stopping.precision.unwrap_or(Question::default().precision),
-        }
-    }
-}
-
 /// The ranking figure of every window of a workload that has it, in the plan's order of entries. If a resume repeated a
 /// trial, the latest counts. `entry` is the index in [`crate::Plan::servers`].
 pub fn observations(run: &Run, workload: &Workload, by: RankedBy) -> Vec<Observation> {
@@ -119,79 +77,4 @@ fn windows<'a>(run: &'a Run, workload: &Workload) -> BTreeMap<(usize, u32), &'a 
     };
     let mine = run.trials.iter().filter(|trial| trial.workload == workload.name);
     mine.filter_map(place).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::{PlannedTrial, Stopping};
-
-    /// 24 rounds of two processes.
-    fn plan(precision: Option<f64>) -> Plan {
-        let trial = |number| PlannedTrial {
-            entry: "go-grpc".to_owned(),
-            workload: "quick".to_owned(),
-            process: 2 - number % 2,
-            number,
-        };
-        let workload = Workload {
-            name: "quick".into(),
-            shape: "text:100".into(),
-            connections: 1,
-            connection_life: crate::ConnectionLife::Long,
-            in_flight: 1,
-            arrivals: crate::Arrivals::Closed,
-            find_max: None,
-            warm_up: crate::WarmUp::Fixed { length_ms: 0 },
-            settle_ms: 0,
-            window: crate::Window::Duration { length_ms: 1 },
-            timeout_ms: 1,
-            grace_ms: 1,
-            connect_timeout_ms: Workload::CONNECT_TIMEOUT_MS,
-            client_threads: 1,
-            pipelining: false,
-            headers: Vec::new(),
-            authority: None,
-        };
-        Plan {
-            stopping: Some(Stopping { precision, ..Stopping::default() }),
-            workloads: vec![workload],
-            order: (1..=48).map(trial).collect(),
-            ..Plan::default()
-        }
-    }
-
-    #[test]
-    fn a_round_has_a_trial_of_each_process() {
-        let plan = plan(None);
-        let rounds = plan.rounds("quick");
-        assert_eq!([1, 2, 3, 48].map(|number| rounds[&number]), [1, 1, 2, 24]);
-        assert_eq!(plan.most_rounds(), 24);
-    }
-
-    #[test]
-    fn all_analyses_together_err_as_often_as_one_would() {
-        let plan = plan(Some(0.03));
-        let level = |analysis| 1.0 - plan.question(analysis).confidence;
-        let until = |last| {
-            let analyses = (1..=last).filter(|done| plan.is_analyzed_after(*done));
-            analyses.map(|done| level(Analysis::Interim(done))).sum::<f64>()
-        };
-        assert!((until(24) - ERROR).abs() < 1e-12, "{}", until(24));
-        assert!((until(4) + level(Analysis::Final(5)) - ERROR).abs() < 1e-12);
-        assert!((until(4) + level(Analysis::Final(6)) - ERROR).abs() < 1e-12);
-        assert_eq!(plan.question(Analysis::Final(5)).precision, 0.03);
-    }
-
-    #[test]
-    fn analyses_become_rarer() {
-        let plan = plan(Some(0.03));
-        let analyses: Vec<u32> = (1..=32).filter(|done| plan.is_analyzed_after(*done)).collect();
-        assert_eq!(analyses, [4, 6, 8, 12, 16, 24, 32]);
-    }
-
-    #[test]
-    fn a_run_without_interim_analyses_has_all_the_error_for_its_last() {
-        assert_eq!(plan(None).question(Analysis::Interim(3)), Question::default());
-    }
 }

@@ -260,12 +260,6 @@ impl Plan {
         numbers.into_values().flat_map(|of_process| of_process.into_iter().zip(1..)).collect()
     }
 
-    /// Rounds that there may be, at least 1.
-    pub fn most_rounds(&self) -> u32 {
-        let of_workload = |workload: &Workload| self.rounds(&workload.name).into_values().max();
-        self.workloads.iter().filter_map(of_workload).max().unwrap_or(1)
-    }
-
     /// Whether a workload is there for others, which take a share of the capacity that it finds.
     pub fn finds_capacity(&self, workload: &Workload) -> bool {
         let takes = |other: &&Workload| other.arrivals.needs_capacity();
@@ -290,6 +284,19 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_round_has_a_trial_of_each_process() {
+        let trial = |number| PlannedTrial {
+            entry: "go-grpc".to_owned(),
+            workload: "quick".to_owned(),
+            process: 2 - number % 2,
+            number,
+        };
+        let plan = Plan { order: (1..=48).map(trial).collect(), ..Plan::default() };
+        let rounds = plan.rounds("quick");
+        assert_eq!([1, 2, 3, 48].map(|number| rounds[&number]), [1, 1, 2, 24]);
+    }
 
     #[test]
     fn a_placement_that_starts_servers_parses_from_its_name() {

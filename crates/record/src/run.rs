@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::SCHEMA;
 use crate::id::RunId;
+use crate::look::Look;
 use crate::machine::Machines;
 use crate::plan::Plan;
 use crate::preparation::Preparation;
@@ -77,11 +78,19 @@ pub struct Run {
     pub preparations: Vec<Preparation>,
     /// Every trial, in order.
     pub trials: Vec<Trial>,
+    /// Every interim analysis, in order.
+    pub looks: Vec<Look>,
     /// When it ended. `None` if it was interrupted.
     pub finished: Option<Timestamp>,
 }
 
 impl Run {
+    /// A run of which nothing is measured yet.
+    pub fn new(header: Header) -> Self {
+        let (preparations, trials, looks) = Default::default();
+        Self { header, preparations, trials, looks, finished: None }
+    }
+
     /// The capacity of an entry, of which the workload uses a share, in calls per second: the mean rate of correct
     /// answers over the trials of [`crate::Workload::capacity_from`] measured so far, of one process or of all.
     /// `None` if there are no such trials or one of them failed.

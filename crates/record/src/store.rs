@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::look::Look;
 use crate::preparation::Preparation;
 use crate::regular;
 use crate::run::{Header, Run};
@@ -35,6 +36,8 @@ pub enum Event {
     Prepared(Box<Preparation>),
     /// A trial ended.
     Trial(Box<Trial>),
+    /// The trials so far were analyzed.
+    Look(Look),
     /// Every trial of the plan has ended.
     Finished {
         /// When.
@@ -213,7 +216,7 @@ pub fn read(dir: &Path) -> Result<Run, StoreError> {
         return Err(StoreError::NoFolder(dir.to_owned()));
     }
     let header = read_header(dir)?;
-    let mut run = Run { header, preparations: Vec::new(), trials: Vec::new(), finished: None };
+    let mut run = Run::new(header);
     let path = dir.join(EVENTS);
     let mut file = match regular::open(&path) {
         Ok(file) => BufReader::with_capacity(CHUNK, file),
@@ -228,6 +231,7 @@ pub fn read(dir: &Path) -> Result<Run, StoreError> {
             match event.map_err(|source| StoreError::Parse { path: path.clone(), line, source })? {
                 Event::Prepared(preparation) => run.preparations.push(*preparation),
                 Event::Trial(trial) => run.trials.push(*trial),
+                Event::Look(look) => run.looks.push(look),
                 Event::Finished { at } => run.finished = Some(at),
             }
         }

@@ -29,6 +29,7 @@ fn what_was_written_is_read_back() {
     for trial in &run.trials {
         writer.append(&Event::Trial(Box::new(trial.clone()))).unwrap();
     }
+    writer.append(&Event::Look(run.looks[0].clone())).unwrap();
     writer.append(&Event::Finished { at: run.finished.unwrap() }).unwrap();
     assert_eq!(read(folder.path()).unwrap(), run);
 }
@@ -45,7 +46,7 @@ fn a_printable_copy_shares_the_windows_without_text() {
     text(&mut quiet, Vec::new());
     text(&mut loud, vec!["\u{1b}[2J".to_owned()]);
     let trials = vec![quiet, loud];
-    let run = Run { header: header(), preparations: Vec::new(), trials, finished: None };
+    let run = Run { trials, ..Run::new(header()) };
     let shown = run.printable();
     let window = |run: &Run, at: usize| run.trials[at].measured().map(std::ptr::from_ref);
     assert_eq!(window(&shown, 0), window(&run, 0));

@@ -1,6 +1,6 @@
 //! Comparison of a table's entries.
 
-use rpcbench_record::{Analysis, Plan, RankedBy, Run, Workload, observations};
+use rpcbench_record::{RankedBy, Run, Workload, observations};
 use rpcbench_stats::{
     Adjustment, Comparison, Finding, Observation, Pair as Found, Question, Range, RankRange,
     compare,
@@ -125,8 +125,7 @@ pub(crate) fn estimate(rows: &mut [Row], run: &Run, workload: &Workload) {
             rows.iter_mut().partition(|row| row.verdict.is_ranked());
         let alone = others.into_iter().map(|row| vec![row]);
         for mut group in std::iter::once(ranked).chain(alone) {
-            let comparison =
-                comparison(&observations, &members(&group), &run.header.plan, 1).comparison;
+            let comparison = comparison(&observations, &members(&group), run, workload, 1);
             for (at, row) in group.iter_mut().enumerate() {
                 if let Some(estimate) = comparison.estimate(at) {
                     row.apply_estimate(by, &estimate);
@@ -140,9 +139,8 @@ pub(crate) fn estimate(rows: &mut [Row], run: &Run, workload: &Workload) {
 pub(crate) fn rank(rows: &mut [Row], run: &Run, workload: &Workload, by: RankedBy) -> Standings {
     let observations = counted(observations(run, workload, by), rows);
     let mut ranked: Vec<&mut Row> = rows.iter_mut().filter(|row| row.competes()).collect();
-    let Answer { comparison, question } =
-        comparison(&observations, &members(&ranked), &run.header.plan, 1);
-    let precision = question.precision;
+    let comparison = comparison(&observations, &members(&ranked), run, workload, 1);
+    let precision = run.header.plan.precision();
     let count = ranked.len();
     let each = (0..count).flat_map(|first| (first + 1..count).map(move |second| (first, second)));
     let pairs = each.filter_map(|(first, second)| {
@@ -198,33 +196,27 @@ fn members(rows: &[&mut Row]) -> Vec<usize> {
     rows.iter().map(|row| row.number).collect()
 }
 
-/// Compares some of the plan's entries, in the given order. If an interim look was decided, its confidence applies;
-/// otherwise the run did not stop on its findings and this is the final look. The `figures` compared share the error.
+/// Compares some of a run's entries, in the given order. If the look after its last trial was decided, its confidence applies;
+/// otherwise the run did not stop on its findings and this is the last analysis. The `figures` compared share the error.
 pub(crate) fn comparison(
     observations: &[Observation],
     members: &[usize],
-    plan: &Plan,
+    run: &Run,
+    workload: &Workload,
     figures: usize,
-) -> Answer {
+) -> Comparison {
     let own = observations.iter().filter_map(|observation| {
         let entry = members.iter().position(|member| *member == observation.entry)?;
         Some(Observation { entry, ..*observation })
     });
     let own: Vec<Observation> = own.collect();
-    let done = own.iter().map(|observation| observation.round).max().unwrap_or_default();
-    let answer = |look| {
-        let mut question = plan.question(look);
-        question.confidence = 1.0 - (1.0 - question.confidence) / figures.max(1) as f64;
-        Answer { comparison: compare(&own, members.len(), &question), question }
+    let answer = |question: Question| {
+        let error = (1.0 - question.confidence) / figures.max(1) as f64;
+        compare(&own, members.len(), &Question { confidence: 1.0 - error, ..question })
     };
-    let interim = plan.is_analyzed_after(done).then(|| answer(Analysis::Interim(done)));
-    let clear = interim.filter(|it| it.comparison.is_decided());
-    clear.unwrap_or_else(|| answer(Analysis::Final(done)))
-}
-
-pub(crate) struct Answer {
-    pub comparison: Comparison,
-    pub question: Question,
+    let look = run.final_look(&workload.name).map(|look| answer(run.question_of(look)));
+    let clear = look.filter(Comparison::is_decided);
+    clear.unwrap_or_else(|| answer(run.last_question(&workload.name)))
 }
 
 /// What follows from a range alone.

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use rpcbench_record::{Analysis, Header, RankedBy, Run, Workload, observations};
+use rpcbench_record::{Header, RankedBy, Run, Workload, observations};
 
 use crate::catalog::Subject;
 use crate::cell::Cell;
@@ -69,7 +69,7 @@ pub fn summary(run: &Run) -> Summary {
 
 fn table(run: &Run, workload: &Workload, cells: &[Cell]) -> Table {
     let by = RankedBy::of(run, workload);
-    let precision = run.header.plan.question(Analysis::Interim(1)).precision;
+    let precision = run.header.plan.precision();
     let courses = courses(&observations(run, workload, by), cells.len(), precision);
     let absent = cells.iter().filter_map(Cell::absent).collect();
     let mut rows: Vec<Row> = cells

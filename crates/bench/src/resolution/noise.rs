@@ -1,9 +1,7 @@
 //! The noise that each part of the model removes.
 
-use rpcbench_record::{
-    Analysis, RankedBy, ReferenceUsage, Run, Trial, Workload, observations, observe,
-};
-use rpcbench_stats::{Adjustment, Observation, Spread, compare};
+use rpcbench_record::{RankedBy, ReferenceUsage, Run, Trial, Workload, observations, observe};
+use rpcbench_stats::{Adjustment, Observation, Question, Spread, compare};
 
 /// CPU time of the parts of the machine reference, nanoseconds: sending messages through a pair of sockets, loads from
 /// memory, arithmetic.
@@ -45,9 +43,7 @@ pub fn noise(run: &Run, workload: &Workload) -> Noise {
 }
 
 fn spread(run: &Run, windows: &[Observation]) -> Option<(Spread, Adjustment)> {
-    let plan = &run.header.plan;
-    let processes = windows.iter().map(|window| window.process).max()?;
-    let found = compare(windows, plan.servers.len(), &plan.question(Analysis::Final(processes)));
+    let found = compare(windows, run.header.plan.servers.len(), &Question::default());
     Some((found.spread()?, found.adjustment()))
 }
 

@@ -106,7 +106,7 @@ impl PreparedRun {
         let site = site(context, &plan)?;
         let arguments = context.arguments.clone();
         let header = Header::new(tool(), arguments, clock::wall(), site.machines(), plan);
-        let run = Run { header, preparations: Vec::new(), trials: Vec::new(), finished: None };
+        let run = Run::new(header);
         let folder = new_folder(request.results)?;
         let (calls, call_log) = CallFiles::of(&run.header.plan, &folder);
         let environment = shared::environment(&*site, seed, interrupt, call_log);

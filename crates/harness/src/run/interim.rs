@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::f64::consts::SQRT_2;
 
-use rpcbench_record::{Analysis, RankedBy, Run, Workload, observations};
+use rpcbench_record::{Look, RankedBy, Run, Workload, observations};
 use rpcbench_stats::{DEVIATION_PER_MAD, Observation, Spread, compare, median};
 
 /// Smallest share of the rounds that an entry takes part in: it stays comparable with those measured next to it.
@@ -14,7 +14,9 @@ const DECIDED_WEIGHT: f64 = 0.5;
 /// An analysis of the windows of a workload.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Interim {
-    /// True if an analysis is due, and each two neighbours differ clearly or are equal within the precision.
+    /// The look that was due, if any.
+    pub look: Option<Look>,
+    /// True if at that look each two neighbours differ clearly or are equal within the precision.
     pub is_clear: bool,
     /// The share of further rounds that each entry takes part in, by name: 1 if it is missing.
     pub shares: BTreeMap<String, f64>,
@@ -22,22 +24,25 @@ pub(super) struct Interim {
     pub spread: Option<Spread>,
 }
 
-/// Analyzes a workload after this many rounds. The number of windows of an entry should be in proportion to their standard
-/// deviation (J. Neyman, Journal of the Royal Statistical Society 97, 1934), and decided entries need fewer.
-pub(super) fn analyze(run: &Run, workload: &Workload, rounds: u32) -> Interim {
+/// Analyzes a workload after this many rounds. `passed`: see [`Run::due_look`]. The number of windows of an entry should be in
+/// proportion to their standard deviation (J. Neyman, Journal of the Royal Statistical Society 97, 1934), and decided entries
+/// need fewer.
+pub(super) fn analyze(run: &Run, workload: &Workload, rounds: u32, passed: f64) -> Interim {
     let plan = &run.header.plan;
     let observations = observations(run, workload, RankedBy::of(run, workload));
-    let comparison =
-        compare(&observations, plan.servers.len(), &plan.question(Analysis::Interim(rounds)));
-    let stopping = plan.stopping.unwrap_or_default();
-    let is_clear = stopping.precision.is_some() && plan.is_analyzed_after(rounds);
+    let compared = |question| compare(&observations, plan.servers.len(), &question);
+    let look = run.due_look(&workload.name, rounds, passed);
+    let is_clear = look.as_ref().is_some_and(|look| compared(run.question_of(look)).is_decided());
+    let comparison = compared(run.last_question(&workload.name));
     let names = plan.servers.iter().map(|server| server.entry.clone());
     let noise: Vec<f64> = (0..names.len()).map(|entry| noise(&observations, entry)).collect();
     let shares = names.zip(shares(&noise, &comparison.open_neighbours()));
+    // Without a limit, no other entry would get the time.
+    let is_limited = plan.stopping.is_some_and(|stopping| stopping.max_time_ms.is_some());
     Interim {
-        is_clear: is_clear && comparison.is_decided(),
-        // Without a limit, no other entry would get the time.
-        shares: shares.filter(|_| stopping.max_time_ms.is_some()).collect(),
+        look,
+        is_clear,
+        shares: shares.filter(|_| is_limited).collect(),
         spread: comparison.spread(),
     }
 }

@@ -149,7 +149,7 @@ impl<'a> Runner<'a> {
                 continue;
             }
             if let Some(rule) = &mut stopping {
-                let is_made = self.is_made(rule, &planned);
+                let is_made = self.is_made(rule, &planned)?;
                 self.grow(&trials[at..], rule, &mut kept)?;
                 if !is_made {
                     continue;
@@ -184,11 +184,17 @@ impl<'a> Runner<'a> {
     }
 
     /// Whether the time and the windows so far leave a trial to be made.
-    fn is_made(&self, rule: &mut Stopping, planned: &PlannedTrial) -> bool {
-        rule.makes(planned, self.now(), |rounds| {
+    fn is_made(&mut self, rule: &mut Stopping, planned: &PlannedTrial) -> Result<bool, StoreError> {
+        let is_made = rule.makes(planned, self.now(), |rounds, passed| {
             let workload = self.run.header.plan.workload(&planned.workload);
-            workload.map_or_else(Interim::default, |it| interim::analyze(&self.run, it, rounds))
-        })
+            let analyze = |it| interim::analyze(&self.run, it, rounds, passed);
+            workload.map_or_else(Interim::default, analyze)
+        });
+        if let Some(look) = rule.take_look() {
+            self.run.looks.push(look.clone());
+            self.append(&RecordEvent::Look(look))?;
+        }
+        Ok(is_made)
     }
 
     /// True if the last two trials of a cell agree, so that it needs no more in this process.

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rpcbench_engine::clock::Nanos;
-use rpcbench_record::{PlannedTrial, Stopping as Rule};
+use rpcbench_record::{Look, PlannedTrial, Stopping as Rule};
 use rpcbench_stats::Spread;
 
 use super::interim::Interim;
@@ -38,6 +38,8 @@ pub(super) struct Stopping {
     current: Option<(Stage, u32)>,
     /// When the time of the current stage ends.
     until: Nanos,
+    /// When it began or was last looked at, and the rounds until then.
+    looked: (Nanos, u32),
     /// True if the current stage has no more trials.
     is_over: bool,
     interim: Interim,
@@ -66,6 +68,7 @@ impl Stopping {
             rounds,
             current: None,
             until: Nanos::NEVER,
+            looked: (now, 0),
             is_over: false,
             interim: Interim::default(),
             credit: BTreeMap::new(),
@@ -97,12 +100,13 @@ impl Stopping {
         Some(now + Nanos(left * stages))
     }
 
-    /// Whether to make a planned trial. `analyze` is called with the number of rounds when all their trials have ended.
+    /// Whether to make a planned trial. `analyze` is called with the number of rounds when all their trials have ended, and with the
+    /// part that is over of what was left at the last look.
     pub fn makes(
         &mut self,
         planned: &PlannedTrial,
         now: Nanos,
-        analyze: impl FnOnce(u32) -> Interim,
+        analyze: impl FnOnce(u32, f64) -> Interim,
     ) -> bool {
         let rounds = self.rounds.get(&planned.workload);
         let round = rounds.and_then(|rounds| rounds.get(&planned.number)).copied().unwrap_or(1);
@@ -110,12 +114,17 @@ impl Stopping {
         match self.current.replace((stage.clone(), round)) {
             Some((before, last)) if before == stage => {
                 if last != round && round > Rule::LEAST_ROUNDS && !self.is_over {
-                    self.interim = analyze(round - 1);
+                    let passed = self.passed(&planned.workload, now, round - 1);
+                    self.interim = analyze(round - 1, passed);
                     self.is_over = self.interim.is_clear;
+                    if self.interim.look.is_some() {
+                        self.looked = (now, round - 1);
+                    }
                 }
             }
             _ => {
                 self.until = self.until(1, now).unwrap_or(Nanos::NEVER);
+                self.looked = (now, 0);
                 self.stages_left = self.stages_left.saturating_sub(1);
                 (self.is_over, self.interim, self.credit) = Default::default();
             }
@@ -134,6 +143,26 @@ impl Stopping {
         is_made
     }
 
+    /// The part that is over of what was left of a workload at the last look: of its time, or of its rounds without a limit. In
+    /// turns, a stage is one of those that are left.
+    fn passed(&self, workload: &str, now: Nanos, rounds: u32) -> f64 {
+        let (since, before) = self.looked;
+        let (over, left) = match self.end {
+            Some(_) => ((now - since).0 as f64, (self.until - since).0 as f64),
+            None => {
+                let most = self.rounds.get(workload).and_then(|rounds| rounds.values().max());
+                let most = most.copied().unwrap_or(rounds);
+                (f64::from(rounds - before), f64::from(most - before))
+            }
+        };
+        over / left / if self.turns { self.stages_left as f64 + 1.0 } else { 1.0 }
+    }
+
+    /// The look that was made for the last planned trial, once.
+    pub fn take_look(&mut self) -> Option<Look> {
+        self.interim.look.take()
+    }
+
     /// After an analysis whose answer is not clear, once: the noise that it found, the time left for the current stage, and how
     /// long a window of each entry takes.
     pub fn outlook(&mut self, now: Nanos) -> Option<(Spread, Nanos, Nanos)> {
@@ -150,6 +179,8 @@ impl Stopping {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::*;
 
     fn stopping(rule: Rule, workloads: &[&str]) -> Stopping {
@@ -163,7 +194,7 @@ mod tests {
     fn made(
         rule: Rule,
         workloads: &[&str],
-        analyze: impl Fn(u32) -> Interim,
+        analyze: impl Fn(u32, f64) -> Interim,
     ) -> Vec<Vec<(String, u32)>> {
         let mut stopping = stopping(rule, workloads);
         let mut elapsed = Nanos(0);
@@ -196,8 +227,8 @@ mod tests {
         Rule { precision: Some(0.05), max_time_ms: seconds.map(|s| s * 1000), ..Rule::default() }
     }
 
-    fn clear_after(rounds: u32) -> impl Fn(u32) -> Interim {
-        move |done| Interim { is_clear: done >= rounds, ..Interim::default() }
+    fn clear_after(rounds: u32) -> impl Fn(u32, f64) -> Interim {
+        move |done, _| Interim { is_clear: done >= rounds, ..Interim::default() }
     }
 
     fn rounds(made: &[(String, u32)]) -> u32 {
@@ -219,6 +250,27 @@ mod tests {
         }
         // One window of each is made in any case.
         assert_eq!(made(rule(Some(1)), &["w"], clear_after(99))[0].len(), 4);
+    }
+
+    #[test]
+    fn looks_know_what_is_over_of_what_the_last_one_left() {
+        let passed = |rule, workloads: &[&str]| {
+            let all = RefCell::new(Vec::new());
+            made(rule, workloads, |rounds, passed| {
+                let look = Look { workload: String::new(), trials: 0, part: 0.0 };
+                let look = [4, 6].contains(&rounds).then_some(look);
+                all.borrow_mut().push(passed);
+                Interim { look, ..Interim::default() }
+            });
+            all.into_inner()
+        };
+        // A round takes 4 s.
+        assert_eq!(passed(rule(Some(40)), &["w"])[..4], [0.4, 4.0 / 24.0, 8.0 / 24.0, 4.0 / 16.0]);
+        assert_eq!(passed(rule(Some(80)), &["w", "v"])[..2], [0.4, 4.0 / 24.0]);
+        assert_eq!(
+            passed(rule(None), &["w"])[..4],
+            [4.0 / 20.0, 1.0 / 16.0, 2.0 / 16.0, 1.0 / 14.0]
+        );
     }
 
     #[test]
@@ -256,7 +308,7 @@ mod tests {
         stopping.take_turns(order.iter());
         let (mut now, mut made) = (Nanos(0), [0, 0]);
         for planned in &order {
-            if stopping.makes(planned, now, |_| Interim::default()) {
+            if stopping.makes(planned, now, |_, _| Interim::default()) {
                 now = now + Nanos::from_millis(2000);
                 stopping.took(&planned.entry, Nanos::from_millis(2000));
                 made[planned.process as usize - 1] += 1;
@@ -267,7 +319,7 @@ mod tests {
 
     #[test]
     fn a_quiet_entry_sits_out_rounds() {
-        let look = |_| Interim { shares: [("a".to_owned(), 0.25)].into(), ..Interim::default() };
+        let look = |_, _| Interim { shares: [("a".to_owned(), 0.25)].into(), ..Interim::default() };
         let made = &made(rule(None), &["w"], look)[0];
         let of = |entry: &str| made.iter().filter(|(e, _)| e == entry).count();
         // Four rounds of all; then one window in four rounds.
@@ -277,7 +329,7 @@ mod tests {
     #[test]
     fn entries_that_sit_out_rounds_do_so_in_turn() {
         let shares: BTreeMap<String, f64> = [("a".to_owned(), 0.5), ("b".to_owned(), 0.5)].into();
-        let look = |_| Interim { shares: shares.clone(), ..Interim::default() };
+        let look = |_, _| Interim { shares: shares.clone(), ..Interim::default() };
         let made = &made(rule(None), &["w"], look)[0];
         let in_round = |number| made.iter().filter(|(_, round)| *round == number).count();
         assert_eq!(

@@ -131,8 +131,7 @@ fn run_plan(
     let generator = Scripted { log: log.clone(), script, interrupt: interrupt.clone() };
     let environment =
         Environment { seed: 1, interrupt: interrupt.clone(), generator: Box::new(generator) };
-    let run =
-        Run { header: header(plan), preparations: Vec::new(), trials: Vec::new(), finished: None };
+    let run = Run::new(header(plan));
     let subjects: Vec<Subject<'_>> = entries.iter().map(subject).collect();
     let (run, ending) = Runner::new(&environment, &subjects, None, run, &SilentObserver).execute();
     let ending = ending.expect("no writer fails");
@@ -270,6 +269,20 @@ fn a_time_limit_holds_and_at_least_half_of_it_is_measured() {
         assert!((limit * 0.95..limit * 1.05).contains(&took), "{entries}: {took} of {limit} s");
         assert!(measured >= limit / 2.0, "{entries}: {measured} of {limit} s");
     }
+}
+
+#[test]
+fn a_clear_answer_ends_a_run_and_the_record_has_its_looks() {
+    let script = |_: &str, _| Answer::After(Nanos(1000));
+    let mut plan = quick(360);
+    // Servers that are exactly the same are soon known to be as equal as this.
+    plan.stopping.as_mut().expect("a limit").precision = Some(0.5);
+    let made = run_plan(script, Admission::AsFound, &["a", "b"], (2, 100, usize::MAX), plan);
+    let looks = &made.run.looks;
+    let trials: Vec<usize> = looks.iter().map(|look| look.trials).collect();
+    assert_eq!((trials, made.run.trials.len()), (vec![16, 24, 32, 48], 48));
+    assert!(looks.is_sorted_by(|a, b| a.part < b.part) && looks[3].part < 0.25, "{looks:?}");
+    assert_eq!(made.run.final_look("w"), looks.last());
 }
 
 /// How many windows each process of `a` and of `b` has after two minutes, with room for `room` processes.

@@ -196,8 +196,8 @@ impl Sides<'_> {
         let observations = self.new.observations(cells.workload, figure);
         let members: Vec<usize> =
             cells.pairs.iter().flat_map(|pair| [pair.old.number, pair.new.number]).collect();
-        let plan = &self.new.run.header.plan;
-        let comparison = comparison(&observations, &members, plan, question.figures).comparison;
+        let comparison =
+            comparison(&observations, &members, self.new.run, cells.workload, question.figures);
         let found = |at: usize| {
             let (old, new) = (2 * at, 2 * at + 1);
             let mut pair = comparison.pair(new, old)?;

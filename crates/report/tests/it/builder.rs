@@ -145,7 +145,7 @@ impl RunBuilder {
             },
         };
         let finished = Some("2026-03-01T12:05:00Z".parse().expect("a time"));
-        Self { run: Run { header, preparations: Vec::new(), trials: Vec::new(), finished } }
+        Self { run: Run { finished, ..Run::new(header) } }
     }
 
     /// An entry measured at these rates, one a trial.

@@ -66,7 +66,7 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     let subject = Subject::existing(entry, args.protocol, Box::new(placement));
     let plan = header.plan.clone();
     let live = Live::new(context, args.results.quiet, &plan, &tap);
-    let run = Run { header, preparations: Vec::new(), trials: Vec::new(), finished: None };
+    let run = Run::new(header);
     let subjects = [subject];
     let runner = Runner::new(&environment, &subjects, files.out, run, &live);
     let (run, ending) = runner.execute();

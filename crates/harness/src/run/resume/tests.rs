@@ -40,7 +40,7 @@ fn run() -> Run {
         machines: machine().into(),
         plan,
     };
-    Run { header, preparations: Vec::new(), trials: Vec::new(), finished: None }
+    Run::new(header)
 }
 
 fn failure() -> Failure {

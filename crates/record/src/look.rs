@@ -1,0 +1,89 @@
+//! Interim analyses, which share a workload's error probability with its last analysis.
+
+use rpcbench_stats::{Question, look_level};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::plan::{Plan, Stopping};
+use crate::run::Run;
+
+/// Probability that any analysis of a workload finds a difference that does not exist.
+const ERROR: f64 = 0.05;
+/// Part of a workload after which it is not looked at: to end it then saves little time, and each look widens the intervals of
+/// the last analysis.
+const LATEST: f64 = 2.0 / 3.0;
+
+/// An interim analysis, which ends a workload if its answer is clear.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Look {
+    /// See [`crate::Workload::name`].
+    pub workload: String,
+    /// Trials of the workload that had ended.
+    pub trials: usize,
+    /// Part of its time that was over, or of its rounds if the run has no time limit, 0 to 1.
+    pub part: f64,
+}
+
+impl Run {
+    /// The look that is due at a workload after this many rounds, if any. `passed` is the part that is over of what was left of
+    /// the workload at its last look, or at its start.
+    pub fn due_look(&self, workload: &str, rounds: u32, passed: f64) -> Option<Look> {
+        self.header.plan.stopping?.precision?;
+        let before = self.looks_at(workload).last().map_or(0.0, |look| look.part);
+        let part = before + (1.0 - before) * passed;
+        let look = Look { workload: workload.to_owned(), trials: self.trials_of(workload), part };
+        (is_looked_at(rounds) && part <= LATEST).then_some(look)
+    }
+
+    /// The question of a look.
+    pub fn question_of(&self, look: &Look) -> Question {
+        let before = self.part_before(&look.workload, look.trials);
+        self.header.plan.question(look_level(ERROR, before, look.part))
+    }
+
+    /// The question of the last analysis of a workload, which has the error that earlier looks leave.
+    pub fn last_question(&self, workload: &str) -> Question {
+        let before = self.part_before(workload, self.trials_of(workload));
+        self.header.plan.question(look_level(ERROR, before, 1.0))
+    }
+
+    /// The look at all trials of a workload. `None` if it went on after the last one.
+    pub fn final_look(&self, workload: &str) -> Option<&Look> {
+        let trials = self.trials_of(workload);
+        self.looks_at(workload).last().filter(|look| look.trials == trials)
+    }
+
+    fn looks_at(&self, workload: &str) -> impl Iterator<Item = &Look> {
+        self.looks.iter().filter(move |look| look.workload == workload)
+    }
+
+    /// Part of a workload that was over at the last look at fewer trials.
+    fn part_before(&self, workload: &str, trials: usize) -> f64 {
+        let earlier = self.looks_at(workload).filter(|look| look.trials < trials);
+        earlier.last().map_or(0.0, |look| look.part)
+    }
+
+    fn trials_of(&self, workload: &str) -> usize {
+        self.trials.iter().filter(|trial| trial.workload == workload).count()
+    }
+}
+
+/// Looks follow round 4, 6, 8, 12, 16, 24 and so on: each uses up some of the error probability, and a single additional round
+/// rarely decides.
+fn is_looked_at(rounds: u32) -> bool {
+    let odd = rounds >> rounds.trailing_zeros().min(31);
+    rounds >= Stopping::LEAST_ROUNDS && (odd == 1 || odd == 3)
+}
+
+impl Plan {
+    /// The question of an analysis with this error probability.
+    fn question(&self, error: f64) -> Question {
+        Question { confidence: 1.0 - error, precision: self.precision() }
+    }
+
+    /// Difference up to which two entries count as equal, as a fraction.
+    pub fn precision(&self) -> f64 {
+        let given = self.stopping.and_then(|stopping| stopping.precision);
+        given.unwrap_or(Question::default().precision)
+    }
+}

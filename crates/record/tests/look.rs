@@ -1,0 +1,69 @@
+//! The analyses of a workload share its error probability.
+
+mod sample;
+
+use rpcbench_record::{Run, Stopping};
+use rpcbench_stats::Question;
+use sample::trial;
+
+/// A run without trials.
+fn new(precision: Option<f64>) -> Run {
+    let mut run = Run::new(sample::run().header);
+    run.header.plan.stopping = Some(Stopping { precision, ..Stopping::default() });
+    run
+}
+
+/// Adds rounds of two trials, of which `most` fit the time. Returns those that were followed by a look.
+fn add_rounds(run: &mut Run, rounds: u32, most: u32) -> Vec<u32> {
+    let mut looks = vec![0];
+    for round in 1..=rounds {
+        run.trials.extend([trial(2 * round - 1), trial(2 * round)]);
+        let last = looks[looks.len() - 1];
+        let passed = f64::from(round - last) / f64::from(most - last);
+        if let Some(look) = run.due_look("quick", round, passed) {
+            run.looks.push(look);
+            looks.push(round);
+        }
+    }
+    looks.split_off(1)
+}
+
+fn error(question: Question) -> f64 {
+    1.0 - question.confidence
+}
+
+fn close(one: f64, other: f64) {
+    assert!((one - other).abs() < 1e-12, "{one} {other}");
+}
+
+#[test]
+fn analyses_become_rarer() {
+    assert_eq!(add_rounds(&mut new(Some(0.03)), 50, 50), [4, 6, 8, 12, 16, 24, 32]);
+    assert_eq!(add_rounds(&mut new(Some(0.03)), 10, 10), [4, 6]);
+    assert!(add_rounds(&mut new(None), 50, 50).is_empty());
+}
+
+#[test]
+fn all_analyses_together_err_as_often_as_one_would() {
+    let mut run = new(Some(0.03));
+    add_rounds(&mut run, 20, 25);
+    let looks: f64 = run.looks.iter().map(|look| error(run.question_of(look))).sum();
+    close(looks, 0.05 * 0.64_f64.powi(3));
+    close(looks + error(run.last_question("quick")), 0.05);
+    close(error(run.last_question("other")), 0.05);
+    assert_eq!(run.last_question("quick").precision, 0.03);
+    assert_eq!(new(None).last_question("quick"), Question::default());
+}
+
+#[test]
+fn a_look_holds_until_there_are_more_trials() {
+    let mut run = new(Some(0.03));
+    add_rounds(&mut run, 8, 40);
+    assert_eq!(run.final_look("quick"), run.looks.last());
+    assert_eq!(run.final_look("other"), None);
+    // The last analysis is of the same trials as the last look: it may take its place, but does not follow it.
+    close(error(run.last_question("quick")), 0.05 * (1.0 - 0.15_f64.powi(3)));
+    run.trials.push(trial(17));
+    assert_eq!(run.final_look("quick"), None);
+    close(error(run.last_question("quick")), 0.05 * (1.0 - 0.2_f64.powi(3)));
+}
