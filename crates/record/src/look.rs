@@ -22,16 +22,19 @@ pub struct Look {
     pub trials: usize,
     /// Part of its time that was over, or of its rounds if the run has no time limit, 0 to 1.
     pub part: f64,
+    /// Whether each two neighbours differed clearly or were equal within the precision, which ends the workload.
+    pub is_clear: bool,
 }
 
 impl Run {
-    /// The look that is due at a workload after this many rounds, if any. `passed` is the part that is over of what was left of
-    /// the workload at its last look, or at its start.
-    pub fn due_look(&self, workload: &str, rounds: u32, passed: f64) -> Option<Look> {
+    /// The look that is due at a workload after this many rounds, if any, before its answer is known. `elapsed` is the part that is
+    /// over of what was left of the workload at its last look, or at its start.
+    pub fn due_look(&self, workload: &str, rounds: u32, elapsed: f64) -> Option<Look> {
         self.header.plan.stopping?.precision?;
         let before = self.looks_at(workload).last().map_or(0.0, |look| look.part);
-        let part = before + (1.0 - before) * passed;
-        let look = Look { workload: workload.to_owned(), trials: self.trials_of(workload), part };
+        let part = before + (1.0 - before) * elapsed;
+        let (workload, trials) = (workload.to_owned(), self.trials_of(workload));
+        let look = Look { workload, trials, part, is_clear: false };
         (is_looked_at(rounds) && part <= LATEST).then_some(look)
     }
 
@@ -41,16 +44,18 @@ impl Run {
         self.header.plan.question(look_level(ERROR, before, look.part))
     }
 
-    /// The question of the last analysis of a workload, which has the error that earlier looks leave.
-    pub fn last_question(&self, workload: &str) -> Question {
-        let before = self.part_before(workload, self.trials_of(workload));
-        self.header.plan.question(look_level(ERROR, before, 1.0))
-    }
-
-    /// The look at all trials of a workload. `None` if it went on after the last one.
-    pub fn final_look(&self, workload: &str) -> Option<&Look> {
+    /// The question of all trials of a workload: that of the look that ended it, or of its last analysis, which has the error
+    /// that the looks before leave.
+    pub fn question(&self, workload: &str) -> Question {
         let trials = self.trials_of(workload);
-        self.looks_at(workload).last().filter(|look| look.trials == trials)
+        let ended = self.looks_at(workload).last().filter(|it| it.is_clear && it.trials == trials);
+        match ended {
+            Some(look) => self.question_of(look),
+            None => {
+                let before = self.part_before(workload, trials);
+                self.header.plan.question(look_level(ERROR, before, 1.0))
+            }
+        }
     }
 
     fn looks_at(&self, workload: &str) -> impl Iterator<Item = &Look> {
@@ -79,11 +84,5 @@ impl Plan {
     /// The question of an analysis with this error probability.
     fn question(&self, error: f64) -> Question {
         Question { confidence: 1.0 - error, precision: self.precision() }
-    }
-
-    /// Difference up to which two entries count as equal, as a fraction.
-    pub fn precision(&self) -> f64 {
-        let given = self.stopping.and_then(|stopping| stopping.precision);
-        given.unwrap_or(Question::default().precision)
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
+use rpcbench_stats::Question;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -258,6 +259,12 @@ impl Plan {
             numbers.entry(trial.process).or_default().insert(trial.number);
         }
         numbers.into_values().flat_map(|of_process| of_process.into_iter().zip(1..)).collect()
+    }
+
+    /// Difference up to which two entries count as equal, as a fraction.
+    pub fn precision(&self) -> f64 {
+        let given = self.stopping.and_then(|stopping| stopping.precision);
+        given.unwrap_or(Question::default().precision)
     }
 
     /// Whether a workload is there for others, which take a share of the capacity that it finds.

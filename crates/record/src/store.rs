@@ -36,7 +36,7 @@ pub enum Event {
     Prepared(Box<Preparation>),
     /// A trial ended.
     Trial(Box<Trial>),
-    /// The trials so far were analyzed.
+    /// An interim analysis of a workload.
     Look(Look),
     /// Every trial of the plan has ended.
     Finished {

@@ -196,8 +196,7 @@ fn members(rows: &[&mut Row]) -> Vec<usize> {
     rows.iter().map(|row| row.number).collect()
 }
 
-/// Compares some of a run's entries, in the given order. If the look after its last trial was decided, its confidence applies;
-/// otherwise the run did not stop on its findings and this is the last analysis. The `figures` compared share the error.
+/// Compares some of a run's entries, in the given order. The `figures` compared share the error.
 pub(crate) fn comparison(
     observations: &[Observation],
     members: &[usize],
@@ -209,14 +208,10 @@ pub(crate) fn comparison(
         let entry = members.iter().position(|member| *member == observation.entry)?;
         Some(Observation { entry, ..*observation })
     });
-    let own: Vec<Observation> = own.collect();
-    let answer = |question: Question| {
-        let error = (1.0 - question.confidence) / figures.max(1) as f64;
-        compare(&own, members.len(), &Question { confidence: 1.0 - error, ..question })
-    };
-    let look = run.final_look(&workload.name).map(|look| answer(run.question_of(look)));
-    let clear = look.filter(Comparison::is_decided);
-    clear.unwrap_or_else(|| answer(run.last_question(&workload.name)))
+    let question = run.question(&workload.name);
+    let error = (1.0 - question.confidence) / figures.max(1) as f64;
+    let question = Question { confidence: 1.0 - error, ..question };
+    compare(&own.collect::<Vec<_>>(), members.len(), &question)
 }
 
 /// What follows from a range alone.

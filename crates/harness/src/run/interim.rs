@@ -16,35 +16,36 @@ const DECIDED_WEIGHT: f64 = 0.5;
 pub(super) struct Interim {
     /// The look that was due, if any.
     pub look: Option<Look>,
-    /// True if at that look each two neighbours differ clearly or are equal within the precision.
-    pub is_clear: bool,
     /// The share of further rounds that each entry takes part in, by name: 1 if it is missing.
     pub shares: BTreeMap<String, f64>,
     /// The components of the noise, if it is known.
     pub spread: Option<Spread>,
 }
 
-/// Analyzes a workload after this many rounds. `passed`: see [`Run::due_look`]. The number of windows of an entry should be in
-/// proportion to their standard deviation (J. Neyman, Journal of the Royal Statistical Society 97, 1934), and decided entries
-/// need fewer.
-pub(super) fn analyze(run: &Run, workload: &Workload, rounds: u32, passed: f64) -> Interim {
+/// Analyzes a workload after this many rounds. `elapsed`: see [`Run::due_look`]; `None`: no look is due. The number of windows of
+/// an entry should be in proportion to their standard deviation (J. Neyman, Journal of the Royal Statistical Society 97, 1934),
+/// and decided entries need fewer.
+pub(super) fn analyze(
+    run: &Run,
+    workload: &Workload,
+    rounds: u32,
+    elapsed: Option<f64>,
+) -> Interim {
     let plan = &run.header.plan;
     let observations = observations(run, workload, RankedBy::of(run, workload));
     let compared = |question| compare(&observations, plan.servers.len(), &question);
-    let look = run.due_look(&workload.name, rounds, passed);
-    let is_clear = look.as_ref().is_some_and(|look| compared(run.question_of(look)).is_decided());
-    let comparison = compared(run.last_question(&workload.name));
+    let look = elapsed.and_then(|elapsed| run.due_look(&workload.name, rounds, elapsed));
+    let look = look.map(|look| {
+        let is_clear = compared(run.question_of(&look)).is_decided();
+        Look { is_clear, ..look }
+    });
+    let comparison = compared(run.question(&workload.name));
     let names = plan.servers.iter().map(|server| server.entry.clone());
     let noise: Vec<f64> = (0..names.len()).map(|entry| noise(&observations, entry)).collect();
     let shares = names.zip(shares(&noise, &comparison.open_neighbours()));
     // Without a limit, no other entry would get the time.
     let is_limited = plan.stopping.is_some_and(|stopping| stopping.max_time_ms.is_some());
-    Interim {
-        look,
-        is_clear,
-        shares: shares.filter(|_| is_limited).collect(),
-        spread: comparison.spread(),
-    }
+    Interim { look, shares: shares.filter(|_| is_limited).collect(), spread: comparison.spread() }
 }
 
 /// Shares of the rounds for entries whose windows are this noisy, with pairs of neighbours that are undecided.
@@ -67,6 +68,13 @@ fn noise(observations: &[Observation], entry: usize) -> f64 {
         Some((value - last.insert(window.process, value)?).abs())
     });
     median(steps.collect()).unwrap_or_default() * DEVIATION_PER_MAD / SQRT_2
+}
+
+impl Interim {
+    /// True if a look was due, and its answer is clear.
+    pub fn is_clear(&self) -> bool {
+        self.look.as_ref().is_some_and(|look| look.is_clear)
+    }
 }
 
 #[cfg(test)]

@@ -185,9 +185,9 @@ impl<'a> Runner<'a> {
 
     /// Whether the time and the windows so far leave a trial to be made.
     fn is_made(&mut self, rule: &mut Stopping, planned: &PlannedTrial) -> Result<bool, StoreError> {
-        let is_made = rule.makes(planned, self.now(), |rounds, passed| {
+        let is_made = rule.makes(planned, self.now(), |rounds, elapsed| {
             let workload = self.run.header.plan.workload(&planned.workload);
-            let analyze = |it| interim::analyze(&self.run, it, rounds, passed);
+            let analyze = |it| interim::analyze(&self.run, it, rounds, elapsed);
             workload.map_or_else(Interim::default, analyze)
         });
         if let Some(look) = rule.take_look() {

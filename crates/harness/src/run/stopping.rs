@@ -38,8 +38,8 @@ pub(super) struct Stopping {
     current: Option<(Stage, u32)>,
     /// When the time of the current stage ends.
     until: Nanos,
-    /// When it began or was last looked at, and the rounds until then.
-    looked: (Nanos, u32),
+    /// When the last look at it was made, or it began, and the rounds until then.
+    last_look: (Nanos, u32),
     /// True if the current stage has no more trials.
     is_over: bool,
     interim: Interim,
@@ -68,7 +68,7 @@ impl Stopping {
             rounds,
             current: None,
             until: Nanos::NEVER,
-            looked: (now, 0),
+            last_look: (now, 0),
             is_over: false,
             interim: Interim::default(),
             credit: BTreeMap::new(),
@@ -100,13 +100,13 @@ impl Stopping {
         Some(now + Nanos(left * stages))
     }
 
-    /// Whether to make a planned trial. `analyze` is called with the number of rounds when all their trials have ended, and with the
-    /// part that is over of what was left at the last look.
+    /// Whether to make a planned trial. When all trials of a round have ended, `analyze` is called with the number of rounds, and
+    /// with the part that is over of what was left at the last look: `None` in turns, where others follow in any case.
     pub fn makes(
         &mut self,
         planned: &PlannedTrial,
         now: Nanos,
-        analyze: impl FnOnce(u32, f64) -> Interim,
+        analyze: impl FnOnce(u32, Option<f64>) -> Interim,
     ) -> bool {
         let rounds = self.rounds.get(&planned.workload);
         let round = rounds.and_then(|rounds| rounds.get(&planned.number)).copied().unwrap_or(1);
@@ -114,17 +114,17 @@ impl Stopping {
         match self.current.replace((stage.clone(), round)) {
             Some((before, last)) if before == stage => {
                 if last != round && round > Rule::LEAST_ROUNDS && !self.is_over {
-                    let passed = self.passed(&planned.workload, now, round - 1);
-                    self.interim = analyze(round - 1, passed);
-                    self.is_over = self.interim.is_clear;
+                    let elapsed = self.elapsed(&planned.workload, now, round - 1);
+                    self.interim = analyze(round - 1, Some(elapsed).filter(|_| !self.turns));
+                    self.is_over = self.interim.is_clear();
                     if self.interim.look.is_some() {
-                        self.looked = (now, round - 1);
+                        self.last_look = (now, round - 1);
                     }
                 }
             }
             _ => {
                 self.until = self.until(1, now).unwrap_or(Nanos::NEVER);
-                self.looked = (now, 0);
+                self.last_look = (now, round - 1);
                 self.stages_left = self.stages_left.saturating_sub(1);
                 (self.is_over, self.interim, self.credit) = Default::default();
             }
@@ -143,10 +143,9 @@ impl Stopping {
         is_made
     }
 
-    /// The part that is over of what was left of a workload at the last look: of its time, or of its rounds without a limit. In
-    /// turns, a stage is one of those that are left.
-    fn passed(&self, workload: &str, now: Nanos, rounds: u32) -> f64 {
-        let (since, before) = self.looked;
+    /// The part that is over of what was left of a workload at the last look: of its time, or of its rounds without a limit.
+    fn elapsed(&self, workload: &str, now: Nanos, rounds: u32) -> f64 {
+        let (since, before) = self.last_look;
         let (over, left) = match self.end {
             Some(_) => ((now - since).0 as f64, (self.until - since).0 as f64),
             None => {
@@ -155,7 +154,7 @@ impl Stopping {
                 (f64::from(rounds - before), f64::from(most - before))
             }
         };
-        over / left / if self.turns { self.stages_left as f64 + 1.0 } else { 1.0 }
+        over / left
     }
 
     /// The look that was made for the last planned trial, once.
@@ -194,7 +193,7 @@ mod tests {
     fn made(
         rule: Rule,
         workloads: &[&str],
-        analyze: impl Fn(u32, f64) -> Interim,
+        analyze: impl Fn(u32, Option<f64>) -> Interim,
     ) -> Vec<Vec<(String, u32)>> {
         let mut stopping = stopping(rule, workloads);
         let mut elapsed = Nanos(0);
@@ -227,8 +226,12 @@ mod tests {
         Rule { precision: Some(0.05), max_time_ms: seconds.map(|s| s * 1000), ..Rule::default() }
     }
 
-    fn clear_after(rounds: u32) -> impl Fn(u32, f64) -> Interim {
-        move |done, _| Interim { is_clear: done >= rounds, ..Interim::default() }
+    fn clear_after(rounds: u32) -> impl Fn(u32, Option<f64>) -> Interim {
+        move |done, _| {
+            let workload = String::new();
+            let look = Look { workload, trials: 0, part: 0.0, is_clear: done >= rounds };
+            Interim { look: Some(look), ..Interim::default() }
+        }
     }
 
     fn rounds(made: &[(String, u32)]) -> u32 {
@@ -254,21 +257,20 @@ mod tests {
 
     #[test]
     fn looks_know_what_is_over_of_what_the_last_one_left() {
-        let passed = |rule, workloads: &[&str]| {
+        let elapsed = |rule, workloads: &[&str]| {
             let all = RefCell::new(Vec::new());
-            made(rule, workloads, |rounds, passed| {
-                let look = Look { workload: String::new(), trials: 0, part: 0.0 };
-                let look = [4, 6].contains(&rounds).then_some(look);
-                all.borrow_mut().push(passed);
-                Interim { look, ..Interim::default() }
+            made(rule, workloads, |rounds, elapsed| {
+                all.borrow_mut().push(elapsed.expect("no turns"));
+                let look = clear_after(99)(rounds, elapsed);
+                if [4, 6].contains(&rounds) { look } else { Interim::default() }
             });
             all.into_inner()
         };
         // A round takes 4 s.
-        assert_eq!(passed(rule(Some(40)), &["w"])[..4], [0.4, 4.0 / 24.0, 8.0 / 24.0, 4.0 / 16.0]);
-        assert_eq!(passed(rule(Some(80)), &["w", "v"])[..2], [0.4, 4.0 / 24.0]);
+        assert_eq!(elapsed(rule(Some(40)), &["w"])[..4], [0.4, 4.0 / 24.0, 8.0 / 24.0, 4.0 / 16.0]);
+        assert_eq!(elapsed(rule(Some(80)), &["w", "v"])[..2], [0.4, 4.0 / 24.0]);
         assert_eq!(
-            passed(rule(None), &["w"])[..4],
+            elapsed(rule(None), &["w"])[..4],
             [4.0 / 20.0, 1.0 / 16.0, 2.0 / 16.0, 1.0 / 14.0]
         );
     }
@@ -308,7 +310,11 @@ mod tests {
         stopping.take_turns(order.iter());
         let (mut now, mut made) = (Nanos(0), [0, 0]);
         for planned in &order {
-            if stopping.makes(planned, now, |_, _| Interim::default()) {
+            let analyze = |_, elapsed: Option<f64>| {
+                assert_eq!(elapsed, None, "others follow in any case");
+                Interim::default()
+            };
+            if stopping.makes(planned, now, analyze) {
                 now = now + Nanos::from_millis(2000);
                 stopping.took(&planned.entry, Nanos::from_millis(2000));
                 made[planned.process as usize - 1] += 1;

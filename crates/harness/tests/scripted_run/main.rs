@@ -4,6 +4,7 @@ mod load;
 mod placement;
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use rpcbench_harness::run::{
 };
 use rpcbench_record::{
     Arrivals, Header, Machine, Plan, PlannedServer, PlannedTrial, Protocol, Rate, Readiness, Run,
-    Stopping, Tool, Trial, WarmUp, Window, Workload,
+    Stopping, Tool, Trial, WarmUp, Window, Workload, Writer, read,
 };
 
 /// What was done to servers and loads, in order.
@@ -83,6 +84,17 @@ fn run_plan(
     script: Script,
     admission: Admission,
     entries: &[&'static str],
+    extent: (u32, u32, usize),
+    plan: Plan,
+) -> Made {
+    record_plan(None, (script, admission), entries, extent, plan)
+}
+
+/// The same, with the record in a folder.
+fn record_plan(
+    folder: Option<&Path>,
+    (script, admission): (Script, Admission),
+    entries: &[&'static str],
     (processes, rounds, room): (u32, u32, usize),
     plan: Plan,
 ) -> Made {
@@ -133,7 +145,9 @@ fn run_plan(
         Environment { seed: 1, interrupt: interrupt.clone(), generator: Box::new(generator) };
     let run = Run::new(header(plan));
     let subjects: Vec<Subject<'_>> = entries.iter().map(subject).collect();
-    let (run, ending) = Runner::new(&environment, &subjects, None, run, &SilentObserver).execute();
+    let writer = folder.map(|folder| Writer::create(folder, &run.header).expect("a record"));
+    let runner = Runner::new(&environment, &subjects, writer, run, &SilentObserver);
+    let (run, ending) = runner.execute();
     let ending = ending.expect("no writer fails");
     Made { run, ending, log: log.lines(), took: interrupt.now() }
 }
@@ -277,12 +291,16 @@ fn a_clear_answer_ends_a_run_and_the_record_has_its_looks() {
     let mut plan = quick(360);
     // Servers that are exactly the same are soon known to be as equal as this.
     plan.stopping.as_mut().expect("a limit").precision = Some(0.5);
-    let made = run_plan(script, Admission::AsFound, &["a", "b"], (2, 100, usize::MAX), plan);
+    let folder = tempfile::tempdir().expect("a folder");
+    let (entries, extent) = (["a", "b"], (2, 100, usize::MAX));
+    let made =
+        record_plan(Some(folder.path()), (script, Admission::AsFound), &entries, extent, plan);
+    assert_eq!(read(folder.path()).expect("a record"), made.run);
     let looks = &made.run.looks;
     let trials: Vec<usize> = looks.iter().map(|look| look.trials).collect();
     assert_eq!((trials, made.run.trials.len()), (vec![16, 24, 32, 48], 48));
     assert!(looks.is_sorted_by(|a, b| a.part < b.part) && looks[3].part < 0.25, "{looks:?}");
-    assert_eq!(made.run.final_look("w"), looks.last());
+    assert_eq!(looks.iter().filter(|look| look.is_clear).collect::<Vec<_>>(), [&looks[3]]);
 }
 
 /// How many windows each process of `a` and of `b` has after two minutes, with room for `room` processes.

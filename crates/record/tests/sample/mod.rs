@@ -173,7 +173,7 @@ pub fn run() -> Run {
         header: header(),
         preparations: vec![preparation()],
         trials: vec![trial(1), failed(2)],
-        looks: vec![Look { workload: "quick".into(), trials: 2, part: 0.1 + 0.2 }],
+        looks: vec![Look { workload: "quick".into(), trials: 2, part: 0.1 + 0.2, is_clear: true }],
         finished: "2026-03-01T12:05:00Z".parse().ok(),
     }
 }

@@ -301,7 +301,8 @@ fn a_run_that_ended_when_its_answer_was_clear_lacks_nothing() {
         let more = plan.order.iter().map(|t| PlannedTrial { number: t.number + 8, ..t.clone() });
         plan.order.extend(more.collect::<Vec<_>>());
         let workload = plan.workloads[0].name.clone();
-        let look = part.map(|part| Look { workload, trials: run.run.trials.len(), part });
+        let trials = run.run.trials.len();
+        let look = part.map(|part| Look { workload, trials, part, is_clear: true });
         run.run.looks.extend(look);
         summary(&run.run)
     };
