@@ -19,8 +19,8 @@ fn add_rounds(run: &mut Run, rounds: u32, most: u32) -> Vec<u32> {
     for round in 1..=rounds {
         run.trials.extend([trial(2 * round - 1), trial(2 * round)]);
         let last = looks[looks.len() - 1];
-        let passed = f64::from(round - last) / f64::from(most - last);
-        if let Some(look) = run.due_look("quick", round, passed) {
+        let elapsed = f64::from(round - last) / f64::from(most - last);
+        if let Some(look) = run.due_look("quick", round, elapsed) {
             run.looks.push(look);
             looks.push(round);
         }

@@ -22,6 +22,13 @@ pub(super) struct Interim {
     pub spread: Option<Spread>,
 }
 
+impl Interim {
+    /// True if a look was due, and its answer is clear.
+    pub fn is_clear(&self) -> bool {
+        self.look.as_ref().is_some_and(|look| look.is_clear)
+    }
+}
+
 /// Analyzes a workload after this many rounds. `elapsed`: see [`Run::due_look`]; `None`: no look is due. The number of windows of
 /// an entry should be in proportion to their standard deviation (J. Neyman, Journal of the Royal Statistical Society 97, 1934),
 /// and decided entries need fewer.
@@ -68,13 +75,6 @@ fn noise(observations: &[Observation], entry: usize) -> f64 {
         Some((value - last.insert(window.process, value)?).abs())
     });
     median(steps.collect()).unwrap_or_default() * DEVIATION_PER_MAD / SQRT_2
-}
-
-impl Interim {
-    /// True if a look was due, and its answer is clear.
-    pub fn is_clear(&self) -> bool {
-        self.look.as_ref().is_some_and(|look| look.is_clear)
-    }
 }
 
 #[cfg(test)]

@@ -114,8 +114,8 @@ impl Stopping {
         match self.current.replace((stage.clone(), round)) {
             Some((before, last)) if before == stage => {
                 if last != round && round > Rule::LEAST_ROUNDS && !self.is_over {
-                    let elapsed = self.elapsed(&planned.workload, now, round - 1);
-                    self.interim = analyze(round - 1, Some(elapsed).filter(|_| !self.turns));
+                    let elapsed = || self.elapsed(&planned.workload, now, round - 1);
+                    self.interim = analyze(round - 1, (!self.turns).then(elapsed));
                     self.is_over = self.interim.is_clear();
                     if self.interim.look.is_some() {
                         self.last_look = (now, round - 1);
