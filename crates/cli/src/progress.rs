@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use indicatif::ProgressBar;
-use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_harness::run::{Estimate, Event, Left, Observer};
 use rpcbench_record::{
     Failure, Measured, Plan, PlannedTrial, Preparation, Readiness, Search, Trial, TrialResult,

@@ -9,7 +9,6 @@
 
 mod address;
 mod client;
-pub mod clock;
 mod driver;
 #[cfg(test)]
 mod echo_payload;
@@ -26,7 +25,6 @@ mod recorder;
 mod reference;
 mod session;
 mod slot;
-mod span;
 mod tally;
 mod target;
 mod thread;
@@ -46,6 +44,5 @@ pub use protocol::fuzzing;
 pub use protocol::http2::HpackError;
 pub use reference::Reference;
 pub use session::{Measurement, Progress, Sample, Session, SessionError};
-pub use span::Span;
 pub use tally::Tally;
 pub use target::Target;

@@ -2,9 +2,9 @@
 
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
-use crate::clock::Nanos;
 use crate::outcome::Outcome;
 use crate::protocol::Call;
+use rpcbench_clock::Nanos;
 
 /// Calls per message to the writing thread.
 const BATCH: usize = 8192;

@@ -7,7 +7,7 @@ use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng as _, SeedableRng as _};
 use rpcbench_record::{Arrivals, PerSecond, Rate};
 
-use crate::clock::Nanos;
+use rpcbench_clock::Nanos;
 
 /// Due times of the calls of an open loop, as distances from its origin, without end. Empty for [`Arrivals::Closed`] and for
 /// a share of an unknown capacity.

@@ -3,7 +3,7 @@
 use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 
 use crate::address::ServerAddress;
-use crate::clock::Nanos;
+use rpcbench_clock::Nanos;
 
 /// A load on one address.
 #[derive(Clone, Debug, PartialEq, Eq)]

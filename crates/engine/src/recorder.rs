@@ -2,12 +2,12 @@
 
 use rpcbench_record::{Connections, Outcomes, Protocol, Slice};
 
-use crate::clock::Nanos;
 use crate::log::{BatchWriter, CallLog};
 use crate::outcome::Outcome;
 use crate::protocol::Call;
-use crate::span::Span;
 use crate::tally::{Burst, Tally, add_example, slices};
+use rpcbench_clock::Nanos;
+use rpcbench_clock::Span;
 
 /// When a call of an open loop is sent, relative to its due time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use rand_pcg::rand_core::{Rng as _, SeedableRng as _};
 use rpcbench_record::ReferenceUsage;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
-use crate::clock::{self, Nanos};
+use rpcbench_clock::{self as clock, Nanos};
 
 /// Time from one piece of work to the next: short, as neighbours come and go within tenths of a second, but long enough for
 /// the work to take less than 3 % of a CPU.

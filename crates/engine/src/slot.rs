@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::clock::Nanos;
 use crate::protocol::{Call, Connection};
+use rpcbench_clock::Nanos;
 
 /// First and longest pause before a lost connection is opened again.
 const RETRY: (Nanos, Nanos) = (Nanos::from_millis(1), Nanos::from_millis(1000));

@@ -3,10 +3,10 @@
 use rpcbench_record::{Connections, Outcomes, Slice, printable};
 use rpcbench_stats::Histogram;
 
-use crate::clock::Nanos;
 use crate::outcome::Outcome;
 use crate::protocol::Call;
-use crate::span::Span;
+use rpcbench_clock::Nanos;
+use rpcbench_clock::Span;
 
 pub(crate) const SLICE: Nanos = Nanos(Slice::LENGTH_NS);
 /// Most examples of errors kept, one per kind.

@@ -12,15 +12,15 @@ use rpcbench_record::{ConnectionLife, Outcomes};
 use rpcbench_stats::Histogram;
 use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
 
-use crate::clock::{self, Nanos};
 use crate::driver::{Driver, EpollDriver, Sources, Waker};
 use crate::log::CallLog;
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
 use crate::protocol::{Connection, ProtocolVisitor, dispatch};
-use crate::span::Span;
 use crate::tally::Tally;
 use crate::worker::{Start, Worker};
+use rpcbench_clock::Span;
+use rpcbench_clock::{self as clock, Nanos};
 
 /// Shortest time between two reports of a thread that is connecting.
 const REPORT_EVERY: Nanos = Nanos::from_millis(50);

@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use other::Other;
-use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Session, Span};
+use rpcbench_clock::Span;
+use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_engine::{LoadPlan, Session};
 use rpcbench_record::Protocol;
 
 /// The system's allocator, which counts allocations.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use rpcbench_engine::clock::Nanos;
+use rpcbench_clock::Nanos;
 use rpcbench_engine::{LoadPlan, Measurement};
 use rpcbench_record::{Outcomes, Protocol};
 use support::{came, measure, open};

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_engine::{
     CallError, CallPosition, Client, LoadPlan, Measurement, Payload, Session, Target,
 };

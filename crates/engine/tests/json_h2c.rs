@@ -4,7 +4,7 @@ mod support;
 
 use std::net::SocketAddr;
 
-use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Session};
 use rpcbench_record::Protocol;
 use rpcbench_testkit::scripted::{Frame, Request, Requests, ScriptError, ScriptedPeer, Wire};

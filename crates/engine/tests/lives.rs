@@ -6,7 +6,7 @@ use std::io::Read;
 use std::net::{SocketAddr, TcpListener};
 use std::thread;
 
-use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement};
 use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 use rpcbench_testkit::{Behaviour, Plan, Server};

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_engine::{CallPosition, Client, LoadPlan, ServerAddress, Session};
 use rpcbench_record::Protocol;
 use rpcbench_testkit::scripted::{Frame, Requests, ScriptedPeer, setting};

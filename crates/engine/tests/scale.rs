@@ -8,8 +8,9 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use other::Other;
-use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
+use rpcbench_clock::Span;
+use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_engine::{LoadPlan, Measurement, Payload, Session};
 use rpcbench_record::Protocol;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 

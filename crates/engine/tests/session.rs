@@ -6,8 +6,9 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Payload, Session, SessionError, Span, Target};
+use rpcbench_clock::Span;
+use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_engine::{LoadPlan, Payload, Session, SessionError, Target};
 use rpcbench_record::Protocol;
 use rpcbench_testkit::Server;
 use support::{assert_sums, measure};

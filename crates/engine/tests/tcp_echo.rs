@@ -7,7 +7,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
-use rpcbench_engine::clock::Nanos;
+use rpcbench_clock::Nanos;
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Target};
 use rpcbench_record::Protocol;
 use rpcbench_testkit::Server;

@@ -6,8 +6,8 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
 
+use rpcbench_clock::Nanos;
 use rpcbench_contract::{Encoding, Method, thrift_reply};
-use rpcbench_engine::clock::Nanos;
 use rpcbench_engine::{LoadPlan, Measurement};
 use rpcbench_record::{Protocol, Transport};
 use rpcbench_testkit::thrift::{Form, Message, kind};

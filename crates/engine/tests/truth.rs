@@ -5,9 +5,9 @@ mod support;
 
 use std::net::SocketAddr;
 
+use rpcbench_clock::Nanos;
 use rpcbench_contract::{Encoding, Profile};
 use rpcbench_engine::LoadPlan;
-use rpcbench_engine::clock::Nanos;
 use rpcbench_record::Protocol;
 use rpcbench_testkit::relay_in_pieces;
 use support::{assert_sums, came, measure, open, server};

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_engine::{CallError, CallPosition, Client, Greeting, ServerAddress, Target, greet};
 use rpcbench_record::{Protocol, Transport, units};
 

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use jiff::civil::Date;
-use rpcbench_engine::clock;
+use rpcbench_clock as clock;
 use rpcbench_record::{Toolchain, printable};
 
 use crate::build_env::BuildEnv;

@@ -3,8 +3,8 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 
-use rpcbench_engine::Span;
-use rpcbench_engine::clock::Nanos;
+use rpcbench_clock::Nanos;
+use rpcbench_clock::Span;
 use rpcbench_harness::host::runtime_log::RuntimeLog;
 use rpcbench_record::RuntimeStatistics;
 

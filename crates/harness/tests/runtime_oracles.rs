@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use rpcbench_engine::Span;
-use rpcbench_engine::clock::Nanos;
+use rpcbench_clock::Nanos;
+use rpcbench_clock::Span;
 use rpcbench_harness::host::runtime_log::RuntimeLog;
 use rpcbench_record::RuntimeStatistics;
 use tempfile::TempDir;

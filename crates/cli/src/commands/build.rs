@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
-use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_harness::build;
 use rpcbench_harness::manifest::{Entry, Server};
 use rpcbench_harness::run::{BuildEvent, BuildState, Builder, Building, Candidate, Interrupt};

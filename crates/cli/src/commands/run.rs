@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use rpcbench_engine::clock;
+use rpcbench_clock as clock;
 use rpcbench_harness::load::room;
 use rpcbench_harness::manifest::{Entry, Selection, Tree};
 use rpcbench_harness::placement::Site;

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::thread;
 
 use anyhow::{Context as _, bail};
+use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_engine::CallLog;
-use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_harness::host::cpus::Topology;
 use rpcbench_harness::host::fingerprint::memory_bytes;
 use rpcbench_harness::host::process::is_ignored;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_harness::host::cpus::Topology;
 use rpcbench_harness::host::isolation::Isolation;
 use rpcbench_record::IsolationMode;

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_record::{Measured, Run};
 use rustix::process::Signal;
 use serde_json::Value;

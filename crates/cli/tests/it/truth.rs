@@ -7,9 +7,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 
+use rpcbench_clock::Span;
+use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_contract::Shape;
-use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
+use rpcbench_engine::{LoadPlan, Measurement, Payload, Session};
 use rpcbench_harness::EchoPayload;
 use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 use rpcbench_testkit::{Plan, Server, raise_file_limit};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::clock::Nanos;
+use rpcbench_clock::Nanos;
 use crate::protocol::{Call, End, Events};
 
 /// Lengths of the requests, bytes: nothing, a few, and more than a frame.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::bounds;
 use super::carries::Carries;
 use super::ledger::{Ledger, REQUESTS};
-use crate::clock::Nanos;
+use rpcbench_clock::Nanos;
 use crate::protocol::Connection as _;
 use crate::protocol::http2::Connection;
 

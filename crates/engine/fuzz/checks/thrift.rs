@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Steps;
 use super::ledger::{Ledger, REQUESTS};
-use crate::clock::Nanos;
+use rpcbench_clock::Nanos;
 use crate::payload::Filler;
 use crate::protocol::Connection as _;
 use crate::protocol::thrift::{

@@ -9,9 +9,9 @@ use rpcbench_record::Protocol;
 use super::Single;
 use super::link::{Answer, Link};
 use crate::address::ServerAddress;
-use crate::clock::{self, Nanos};
 use crate::protocol::{Connection, ProtocolVisitor, dispatch};
 use crate::target::Target;
+use rpcbench_clock::{self as clock, Nanos};
 
 /// Bytes kept of what a server sends instead of its handshake.
 const MAX_SNIPPET: usize = 1024;

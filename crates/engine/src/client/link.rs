@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::{CallError, CallPosition};
 use crate::address::ServerAddress;
-use crate::clock::Nanos;
 use crate::driver::{Blocking, EpollDriver};
 use crate::protocol::{Call, Connection, End, Events};
+use rpcbench_clock::Nanos;
 
 pub(super) struct Link<C> {
     pub socket: Blocking<EpollDriver>,

@@ -10,12 +10,12 @@ pub use rpcbench_record::CallError;
 use rpcbench_record::Protocol;
 
 use crate::address::ServerAddress;
-use crate::clock::{self, Nanos};
 use crate::payload::Payload;
 use crate::protocol::{Connection, End, ProtocolVisitor, dispatch};
 use crate::target::Target;
 pub use greet::{Greeting, greet};
 use link::{Answer, Link};
+use rpcbench_clock::{self as clock, Nanos};
 
 /// Refusals after which a call fails.
 const MAX_REFUSALS: u32 = 32;

@@ -12,7 +12,7 @@ use rustix::time::{
 };
 
 use super::timespec;
-use crate::clock::Nanos;
+use rpcbench_clock::Nanos;
 
 /// Deadlines nearer than this, nanoseconds, change with nearly every wait: setting the alarm would add a system call.
 const NEAR: u64 = 2_000_000;

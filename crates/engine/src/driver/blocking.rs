@@ -4,7 +4,7 @@ use std::io;
 
 use super::{Driver, EpollDriver, Ready, Sources, Waker};
 use crate::address::ServerAddress;
-use crate::clock::Nanos;
+use rpcbench_clock::Nanos;
 
 /// The only connection's number on its driver.
 const CONNECTION: usize = 0;

@@ -12,7 +12,7 @@ use rustix::net::{self, RecvFlags, SendFlags, Shutdown, sockopt};
 use super::alarm::{Alarm, Wait};
 use super::{Driver, Ready, Received, Sources, Waker, connecting, timespec};
 use crate::address::ServerAddress;
-use crate::clock::{self, Nanos};
+use rpcbench_clock::{self as clock, Nanos};
 
 /// Most that one read takes: 20 replies of 10 kB.
 const RECEIVE_BUFFER: usize = 256 * 1024;

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 
 use super::{Driver, EpollDriver, Ready, Sources, Waker};
-use crate::clock::{self, Nanos};
+use rpcbench_clock::{self as clock, Nanos};
 
 fn driver() -> (EpollDriver, Waker) {
     let waker = Waker::new().unwrap();

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::Call;
-use crate::clock::Nanos;
+use rpcbench_clock::Nanos;
 
 /// The calls of a connection that await replies.
 #[derive(Debug)]

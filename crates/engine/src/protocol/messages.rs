@@ -10,8 +10,8 @@ use rpcbench_record::Protocol;
 use super::allowance::Holding;
 use super::in_order::InOrder;
 use super::{Allowance, Broken, Call, End, Events};
-use crate::clock::Nanos;
 use crate::payload::Payload;
+use rpcbench_clock::Nanos;
 
 /// Longest message accepted, bytes.
 pub(crate) const MAX_MESSAGE: usize = 64 << 20;

@@ -25,9 +25,9 @@ use std::sync::Arc;
 
 use rpcbench_record::Protocol;
 
-use crate::clock::Nanos;
 use crate::nonce::Nonce;
 use crate::payload::Payload;
+use rpcbench_clock::Nanos;
 
 pub(crate) use allowance::Allowance;
 use thrift::{Binary, Buffered, Compact, Framed};

@@ -3,10 +3,10 @@
 use rpcbench_record::{ClientUsage, Outcomes, Pacing, Unmeasured};
 use rpcbench_stats::Histogram;
 
-use crate::clock::Nanos;
-use crate::span::Span;
 use crate::tally::Tally;
 use crate::thread::{Drained, ThreadSample, ThreadUsage};
+use rpcbench_clock::Nanos;
+use rpcbench_clock::Span;
 
 /// Calls since the session was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,16 +11,16 @@ use std::time::Duration;
 use rpcbench_record::{Arrivals, ClientUsage, Outcomes, Pacing, Slice, Unmeasured};
 use rpcbench_stats::Histogram;
 
-use crate::clock::{self, Nanos};
 use crate::file_limit;
 use crate::log::CallLog;
 use crate::pacing::{Schedule, window_seed};
 use crate::payload::Payload;
 use crate::plan::{LoadPlan, check_rate};
-use crate::span::Span;
 use crate::tally::Tally;
 use crate::thread::{Command, Drained, Handle, Report, ThreadSpec, spawn};
 use crate::worker::Start;
+use rpcbench_clock::Span;
+use rpcbench_clock::{self as clock, Nanos};
 
 pub use error::SessionError;
 pub use measurement::{Measurement, Progress, Sample};

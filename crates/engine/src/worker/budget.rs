@@ -1,7 +1,7 @@
 //! The calls of a load that ends with a number of them.
 
-use crate::clock::Nanos;
-use crate::span::Span;
+use rpcbench_clock::Nanos;
+use rpcbench_clock::Span;
 
 /// Calls that may still come due, in a span if they are measured.
 #[derive(Clone, Copy, Debug)]

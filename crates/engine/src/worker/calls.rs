@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::clock::Nanos;
 use crate::log::CallLog;
 use crate::nonce::Nonce;
 use crate::outcome::Outcome;
@@ -10,7 +9,8 @@ use crate::payload::{Checker, Payload};
 use crate::plan::LoadPlan;
 use crate::protocol::{Call, End, Events};
 use crate::recorder::Recorder;
-use crate::span::Span;
+use rpcbench_clock::Nanos;
+use rpcbench_clock::Span;
 
 /// The calls of a worker, apart from the connections that carry them.
 pub(crate) struct Calls {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::{Phase, Worker};
-use crate::clock::Nanos;
 use crate::driver::{Driver, Ready};
 use crate::protocol::Connection;
 use crate::slot::Slot;
+use rpcbench_clock::Nanos;
 
 /// Most connections being opened at once over all threads.
 const MAX_OPENING: usize = 64;

@@ -4,10 +4,10 @@ use std::io;
 
 use super::Worker;
 use super::calls::Reading;
-use crate::clock::Nanos;
 use crate::driver::Driver;
 use crate::outcome::Outcome;
 use crate::protocol::Connection;
+use rpcbench_clock::Nanos;
 
 impl<C: Connection, D: Driver> Worker<C, D> {
     /// The peer has closed its side of a connection.

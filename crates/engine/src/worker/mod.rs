@@ -17,7 +17,6 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
-use crate::clock::Nanos;
 use crate::driver::{Driver, Ready};
 use crate::log::CallLog;
 use crate::outcome::Outcome;
@@ -26,10 +25,11 @@ use crate::payload::Payload;
 use crate::plan::LoadPlan;
 use crate::protocol::{Allowance, Connection};
 use crate::slot::Slot;
-use crate::span::Span;
 use budget::Budget;
 use calls::Calls;
 use open::OpenLoop;
+use rpcbench_clock::Nanos;
+use rpcbench_clock::Span;
 pub(crate) use start::Start;
 
 /// How often to look for timed-out calls.

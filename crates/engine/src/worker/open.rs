@@ -3,13 +3,13 @@
 use super::room::Room;
 use super::watch::Watch;
 use super::{Phase, Worker};
-use crate::clock::Nanos;
 use crate::driver::Driver;
 use crate::outcome::Outcome;
 use crate::pacing::DueTimes;
 use crate::protocol::Connection;
 use crate::recorder::SendTiming;
 use crate::slot::Slot;
+use rpcbench_clock::Nanos;
 
 /// Most calls given up in a turn, about 10 ms of work: the thread must still read its commands.
 pub(super) const MAX_GIVEN_UP: usize = 1 << 17;

@@ -3,10 +3,10 @@
 use std::io;
 
 use super::Worker;
-use crate::clock::Nanos;
 use crate::driver::Driver;
 use crate::protocol::Connection;
 use crate::slot::Link;
+use rpcbench_clock::Nanos;
 
 impl<C: Connection, D: Driver> Worker<C, D> {
     /// Sends waiting calls while the connection takes them, and writes. While the kernel takes nothing, calls stay unsent, so

@@ -2,7 +2,7 @@
 
 use rpcbench_record::Arrivals;
 
-use crate::span::Span;
+use rpcbench_clock::Span;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
@@ -15,7 +15,7 @@ pub(crate) struct Start {
     /// Whether to make spot checks.
     pub spot_checks: bool,
     /// Calls in the span, over all threads. The span ends with the last of them; until then its end is
-    /// [`NEVER`](crate::clock::Nanos::NEVER).
+    /// [`NEVER`](rpcbench_clock::Nanos::NEVER).
     pub calls: Option<u64>,
 }
 

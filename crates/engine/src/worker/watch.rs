@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::clock::Nanos;
+use rpcbench_clock::Nanos;
 
 /// A call of an open loop is late if the client noticed it more than this after its due time.
 const LATE: Nanos = Nanos::from_millis(1);

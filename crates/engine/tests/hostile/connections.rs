@@ -2,7 +2,7 @@
 
 use std::net::TcpStream;
 
-use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Session};
 use rpcbench_record::Connections;
 use rpcbench_testkit::scripted::{Frame, Listener, Requests, ScriptError, ScriptedPeer, setting};

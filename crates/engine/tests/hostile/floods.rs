@@ -3,8 +3,8 @@
 use std::sync::mpsc;
 use std::thread;
 
+use rpcbench_clock::Nanos;
 use rpcbench_engine::LoadPlan;
-use rpcbench_engine::clock::Nanos;
 use rpcbench_testkit::scripted::{Frame, Requests, Wire, hpack, setting};
 
 use super::{

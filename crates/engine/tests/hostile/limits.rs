@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::TcpStream;
 use std::thread;
 
-use rpcbench_engine::clock::Nanos;
+use rpcbench_clock::Nanos;
 use rpcbench_engine::{LoadPlan, Session};
 use rpcbench_testkit::scripted::{Frame, FrameType, Requests, ScriptedPeer, flag, setting};
 

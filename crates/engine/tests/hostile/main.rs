@@ -14,8 +14,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Payload, Session, Span};
+use rpcbench_clock::Span;
+use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_engine::{LoadPlan, Payload, Session};
 use rpcbench_record::{Outcomes, Protocol};
 use rpcbench_testkit::scripted::{
     Frame, Listener, Request, Requests, ScriptError, ScriptedPeer, Wire,

@@ -8,8 +8,9 @@ use std::io::{self, BufRead, BufReader, Lines, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Session, Span};
+use rpcbench_clock::Span;
+use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_engine::{LoadPlan, Session};
 use rpcbench_record::Protocol;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/interop/server.mjs");

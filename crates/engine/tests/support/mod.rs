@@ -4,9 +4,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use rpcbench_clock::Span;
+use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_contract::{Corpus, Encoding, Profile};
-use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Measurement, Payload, ServerAddress, Session, Span, Target};
+use rpcbench_engine::{LoadPlan, Measurement, Payload, ServerAddress, Session, Target};
 use rpcbench_record::{Arrivals, ConnectionLife, Outcomes, Protocol};
 use rpcbench_testkit::{Behaviour, Plan, Server};
 

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::io;
 use std::thread;
 
-use rpcbench_engine::clock;
+use rpcbench_clock as clock;
 
 use crate::host::cpus::pin_this_thread;
 

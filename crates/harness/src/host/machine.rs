@@ -5,7 +5,8 @@ use std::fs;
 use std::sync::{Arc, OnceLock};
 
 use procfs::{ConfigSetting, CpuPressure, Current};
-use rpcbench_engine::{Reference, clock};
+use rpcbench_clock as clock;
+use rpcbench_engine::Reference;
 use rpcbench_record::{Isolation, MachineUsage};
 
 use super::cpus::pin_this_thread;

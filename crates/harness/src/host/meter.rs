@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io;
 
 use procfs::process::{Process, Task};
-use rpcbench_engine::clock;
+use rpcbench_clock as clock;
 
 use super::isolation::Counted;
 use crate::placement::{Counters, CpuReading};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use rpcbench_clock::Nanos;
 use rpcbench_contract::Shape;
 use rpcbench_contract::cases::Caller;
-use rpcbench_engine::clock::Nanos;
 use rpcbench_engine::{CallLog, LoadPlan, Payload, Session, SessionError};
 use rpcbench_record::{Arrivals, Authority, LoadGeneratorKind, Protocol, Window, Workload};
 

@@ -11,8 +11,8 @@ pub mod room;
 
 use std::time::Duration;
 
+use rpcbench_clock::Nanos;
 use rpcbench_contract::cases::Caller;
-use rpcbench_engine::clock::Nanos;
 use rpcbench_record::{Arrivals, Protocol, Window, Workload};
 
 use crate::placement::Endpoint;
@@ -20,7 +20,8 @@ use crate::run::Interrupt;
 
 pub use contract::{EchoClient, EchoPayload};
 pub use in_process::InProcess;
-pub use rpcbench_engine::{Measurement, Progress, Sample, Span};
+pub use rpcbench_clock::Span;
+pub use rpcbench_engine::{Measurement, Progress, Sample};
 pub use rpcbench_record::Unmeasured;
 
 /// The load to put on a server.

@@ -24,7 +24,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rpcbench_engine::{ServerAddress, Span};
+use rpcbench_clock::Span;
+use rpcbench_engine::ServerAddress;
 use rpcbench_record::{
     Isolation, Limits, MachineUsage, Machines, PlacementKind, RuntimeStatistics, Toolchain,
 };

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use procfs::{Current as _, Meminfo};
-use rpcbench_engine::Span;
+use rpcbench_clock::Span;
 use rpcbench_record::{Isolation as IsolationRecord, IsolationMode, Machines, RuntimeStatistics};
 
 use super::{

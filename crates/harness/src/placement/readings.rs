@@ -1,6 +1,6 @@
 //! What placements read about a server and its machine.
 
-use rpcbench_engine::clock::Nanos;
+use rpcbench_clock::Nanos;
 use rpcbench_record::{MachineUsage, ServerUsage};
 
 /// All counters of a server at one instant.

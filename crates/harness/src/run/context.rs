@@ -1,6 +1,6 @@
 //! What the steps of a run share.
 
-use rpcbench_engine::clock::Nanos;
+use rpcbench_clock::Nanos;
 use rpcbench_record::Workload;
 
 use super::interrupt::{Interrupt, StopNow};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rpcbench_engine::clock::Nanos;
+use rpcbench_clock::Nanos;
 use rpcbench_record::{Plan, PlannedTrial, Preparation, Readiness, WarmCurve};
 
 /// The rest of a run.

@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use rpcbench_engine::clock::Nanos;
+use rpcbench_clock::Nanos;
 use rpcbench_record::{PlannedTrial, Readiness, Workload};
 
 use super::context::Context;

@@ -1,6 +1,6 @@
 //! How many processes of each entry a run should have.
 
-use rpcbench_engine::clock::Nanos;
+use rpcbench_clock::Nanos;
 use rpcbench_stats::Spread;
 
 /// Part of the variance for which no more processes are started: it is not worth their memory.

@@ -33,7 +33,7 @@ mod warm;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_record::{
     Arrivals, Event as RecordEvent, PlannedTrial, Preparation, Readiness, Run, StoreError, Trial,
     TrialResult, Workload, Writer,

@@ -1,6 +1,6 @@
 //! What can be observed of a run.
 
-use rpcbench_engine::clock::Nanos;
+use rpcbench_clock::Nanos;
 use rpcbench_record::{Arrivals, Failure, PlannedTrial, Preparation, SearchStep, Trial, WarmSlice};
 use rpcbench_stats::Steadiness;
 

@@ -1,6 +1,6 @@
 //! Runs one server as a run does, for the user to load.
 
-use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_record::{Failure, Isolation, Readiness};
 
 use super::context::Environment;

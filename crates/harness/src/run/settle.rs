@@ -1,6 +1,6 @@
 //! Loads a server after its rest, until a window may begin.
 
-use rpcbench_engine::clock::Nanos;
+use rpcbench_clock::Nanos;
 
 use super::context::Context;
 use super::interrupt::StopNow;

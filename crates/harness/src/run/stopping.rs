@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rpcbench_engine::clock::Nanos;
+use rpcbench_clock::Nanos;
 use rpcbench_record::{Look, PlannedTrial, Stopping as Rule};
 use rpcbench_stats::Spread;
 

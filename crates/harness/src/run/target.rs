@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use rpcbench_clock::Nanos;
 use rpcbench_contract::cases::{self, CallError, Caller, CheckReport};
 use rpcbench_contract::{Corpus, Method, Profile, Shape};
-use rpcbench_engine::clock::Nanos;
 use rpcbench_record::{Failure, Isolation, Protocol, Workload, units};
 
 use super::context::{Context, Environment};

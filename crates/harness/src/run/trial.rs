@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_record::{
     Arrivals, Failure, Measured, PerSecond, PlannedTrial, Rate, SearchStep, StepVerdict, Threshold,
     Trial, TrialResult, Unmeasured,

@@ -1,6 +1,6 @@
 //! Warms a server until it is steady.
 
-use rpcbench_engine::clock::Nanos;
+use rpcbench_clock::Nanos;
 use rpcbench_record::{Outcomes, Protocol, Unsteady, WarmCurve, WarmSlice, WarmUp, Window};
 use rpcbench_stats::{Steadiness, SteadyRule, WarmSample, assess};
 

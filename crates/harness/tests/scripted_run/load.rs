@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use rpcbench_clock::Nanos;
 use rpcbench_contract::Method;
 use rpcbench_contract::cases::{CallError, Caller};
 use rpcbench_engine::Tally;
-use rpcbench_engine::clock::Nanos;
 use rpcbench_harness::load::{
     Load, LoadError, LoadGenerator, LoadRequest, Measurement, Progress, Sample, Span, Unmeasured,
 };

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use load::{Answer, CALLS, COMPILES, RECOMPILES, SLOW, Script, Scripted};
 use placement::{EARLY, ScriptedPlacement};
-use rpcbench_engine::clock::Nanos;
+use rpcbench_clock::Nanos;
 use rpcbench_harness::manifest::Runtime;
 use rpcbench_harness::run::{
     Admission, Ending, Environment, Event, Interrupt, Observer, Provenance, Runner, Subject,

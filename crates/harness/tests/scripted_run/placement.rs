@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use rpcbench_engine::clock::Nanos;
+use rpcbench_clock::Nanos;
 use rpcbench_harness::placement::{
     Counters, CpuReading, CpuTime, Endpoint, Machine, MachineReading, Placement, PlacementError,
     Running,

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_harness::host::isolation::{GroupLimits, Isolation};
 use rpcbench_harness::host::process::{ServerProcess, Spec};
 use rpcbench_record::IsolationMode;

@@ -68,8 +68,8 @@ mod tests {
 
     use ::parquet::file::reader::{FileReader, SerializedFileReader};
     use jiff::Timestamp;
+    use rpcbench_clock::Nanos;
     use rpcbench_engine::Ended;
-    use rpcbench_engine::clock::Nanos;
     use rpcbench_record::{Measured, Outcomes, TrialResult};
 
     use super::*;

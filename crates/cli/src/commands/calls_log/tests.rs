@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::RowAccessor;
-use rpcbench_engine::clock::Nanos;
+use rpcbench_clock::Nanos;
 
 use super::*;
 

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::fmt;
 
 use indicatif::{ProgressBar, ProgressDrawTarget};
+use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_engine::Sample;
-use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_harness::run::{Event, Observer, Phase, Stage};
 use rpcbench_record::{Arrivals, Plan, Trial};
 use rpcbench_report::LoadPoint;

@@ -8,8 +8,8 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use rpcbench_clock as clock;
 use rpcbench_engine::CallLog;
-use rpcbench_engine::clock;
 use rpcbench_harness::host::cpus::Topology;
 use rpcbench_harness::host::fingerprint::fingerprint;
 use rpcbench_harness::load::{InProcess, room};

@@ -9,10 +9,10 @@
 
 use super::response::ResponseHead;
 use super::{Grpc, status};
-use crate::clock::Nanos;
 use crate::protocol::http1::MAX_INTERIM;
 use crate::protocol::http2::{self, Http2Application, Piece, Pieces, Problem};
 use crate::protocol::{Call, End, Events};
+use rpcbench_clock::Nanos;
 
 /// Bytes before each message.
 const PREFIX: usize = Grpc::PREFIX;

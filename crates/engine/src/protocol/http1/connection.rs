@@ -7,13 +7,13 @@ use std::sync::Arc;
 use rpcbench_record::Protocol;
 
 use super::{Came, Problem, Replies, Reply};
-use crate::clock::Nanos;
 use crate::payload::Payload;
 use crate::protocol::allowance::Holding;
 use crate::protocol::head::Head;
 use crate::protocol::in_order::InOrder;
 use crate::protocol::template::{Layout, Templates};
 use crate::protocol::{self, Allowance, Broken, Call, End, Events};
+use rpcbench_clock::Nanos;
 
 /// A protocol over HTTP/1.1.
 pub(crate) trait Http1Application: Debug + Send + 'static {

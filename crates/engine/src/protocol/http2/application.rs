@@ -4,8 +4,8 @@ use std::fmt::Debug;
 
 use super::hpack::Field;
 use super::pieces::{Piece, Pieces};
-use crate::clock::Nanos;
 use crate::protocol::{Call, End, Events};
+use rpcbench_clock::Nanos;
 
 /// Why a stream is aborted.
 pub(crate) type Problem = &'static str;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::Connection;
-use crate::clock::Nanos;
 use crate::nonce::Nonce;
 use crate::payload::Filler;
 use crate::protocol::{Allowance, Broken, Call, Connection as _, End, Events};
 use crate::target::Target;
+use rpcbench_clock::Nanos;
 
 /// Records events of a connection; only the message `right` is right.
 #[derive(Default)]

@@ -7,10 +7,10 @@
 //! ```
 
 use super::head::ReplyHead;
-use crate::clock::Nanos;
 use crate::protocol::http1::{MAX_BODY, MAX_INTERIM, MAX_SNIPPET, error_snippet};
 use crate::protocol::http2::{self, Piece, Pieces, Problem};
 use crate::protocol::{Call, End, Events};
+use rpcbench_clock::Nanos;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Exchange {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::clock::Nanos;
 use crate::payload::Filler;
 use crate::protocol::{Allowance, Broken, Connection as _, End, Events};
+use rpcbench_clock::Nanos;
 
 /// Records events of a connection; the right reply to request 0 is empty.
 #[derive(Default)]

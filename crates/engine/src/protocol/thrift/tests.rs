@@ -10,11 +10,11 @@ use rpcbench_contract::{Corpus, Encoding as Message, Profile, Shape, thrift_repl
 use super::encoding::{EXCEPTION, REPLY};
 use super::templates::Templates;
 use super::*;
-use crate::clock::Nanos;
 use crate::nonce::Nonce;
 use crate::payload::Payload;
 use crate::protocol::{Allowance, Broken, Call, Connection as _, End, Events};
 use crate::target::Target;
+use rpcbench_clock::Nanos;
 
 /// Runs the same test in every form.
 macro_rules! each_form {

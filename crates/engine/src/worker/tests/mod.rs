@@ -14,16 +14,16 @@ use std::sync::Arc;
 use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 
 use super::{Start, Worker};
-use crate::clock::Nanos;
 use crate::echo_payload::EchoPayload;
 use crate::log::CallLog;
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
 use crate::protocol;
 use crate::protocol::grpc::Connection;
-use crate::span::Span;
 use crate::tally::Tally;
 use crate::target::Target;
+use rpcbench_clock::Nanos;
+use rpcbench_clock::Span;
 use simulation::{Service, Simulation};
 
 /// 1 ms.

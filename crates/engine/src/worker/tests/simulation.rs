@@ -5,8 +5,8 @@ use std::io;
 
 use super::peers::{self, Peer, Said};
 use crate::address::ServerAddress;
-use crate::clock::Nanos;
 use crate::driver::{Driver, Ready, Received};
+use rpcbench_clock::Nanos;
 
 /// How the simulated server answers.
 #[derive(Clone, Copy)]

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::about;
 use events::RuntimeEvents;
-use rpcbench_engine::Span;
-use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_clock::Span;
+use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_record::RuntimeStatistics;
 
 /// How long to wait for the first reading after a window: many times the interval of readings.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rpcbench_engine::Span;
+use rpcbench_clock::Span;
 use rpcbench_record::{Isolation, RuntimeStatistics};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 

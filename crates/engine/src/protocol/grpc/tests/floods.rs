@@ -1,9 +1,9 @@
 //! Peers that send without end: memory and output stay bounded.
 
 use super::{Bench, OK, RESPONSE, RIGHT, message};
-use crate::clock::Nanos;
 use crate::protocol::http2::frame;
 use crate::protocol::{Broken, Connection as _, End};
+use rpcbench_clock::Nanos;
 
 #[test]
 fn empty_continuations_are_allowed_and_come_to_an_end() {

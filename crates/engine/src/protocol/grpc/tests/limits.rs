@@ -1,10 +1,10 @@
 //! Limits of the peer, and resources that run out.
 
 use super::{Bench, RIGHT};
-use crate::clock::Nanos;
 use crate::protocol::Connection as _;
 use crate::protocol::End;
 use crate::protocol::http2::frame;
+use rpcbench_clock::Nanos;
 
 #[test]
 fn a_header_table_of_zero_is_announced_and_not_used() {

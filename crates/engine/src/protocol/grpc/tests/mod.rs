@@ -9,10 +9,10 @@ mod nonces;
 use proptest::prelude::*;
 
 use super::{Connection, Grpc};
-use crate::clock::Nanos;
 use crate::protocol::http2::frame::{self, put};
 use crate::protocol::http2::tests::{self as http2, RIGHT, WRONG};
 use crate::protocol::{Broken, Call, Connection as _, End};
+use rpcbench_clock::Nanos;
 
 const RESPONSE: &[u8] = b"\x88\x0f\x10\x10application/grpc"; // :status 200 and content-type, not inserted
 const OK: &[u8] = b"\x00\x0bgrpc-status\x010";

@@ -23,13 +23,13 @@ use super::pieces::Pieces;
 use super::request::Templates;
 use super::sender::{DEFAULT_WINDOW, MAX_WINDOW, Sender};
 use super::{Streams, code, frame};
-use crate::clock::Nanos;
 use crate::payload::Payload;
 use crate::protocol::{self, Allowance, Broken, Call, Events};
 use flood::Flood;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use footprint::Footprint;
 use refusals::Refusals;
+use rpcbench_clock::Nanos;
 use surplus::Surplus;
 use torn::Torn;
 

@@ -1,6 +1,6 @@
 //! Measured time.
 
-use crate::clock::Nanos;
+use crate::Nanos;
 
 /// A measured stretch of time. It counts the calls that come due from `start` until before `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,12 +12,13 @@ pub struct Span {
 }
 
 impl Span {
-    pub(crate) fn contains(self, at: Nanos) -> bool {
+    /// True from `start` until before `end`.
+    pub fn contains(self, at: Nanos) -> bool {
         self.start <= at && at < self.end
     }
 
     /// The share of the time from `from` to `to` that lies within, 0 to 1.
-    pub(crate) fn part(self, from: Nanos, to: Nanos) -> f64 {
+    pub fn part(self, from: Nanos, to: Nanos) -> f64 {
         let within = to.min(self.end) - from.max(self.start);
         match to.since(from) {
             0 => f64::from(u8::from(self.contains(to))),

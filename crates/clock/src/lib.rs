@@ -2,11 +2,15 @@
 //!
 //! Everything that has logic takes the time as an argument, so that tests run in virtual time.
 
+mod span;
+
 use std::ops::{Add, Sub};
 use std::time::Duration;
 
 use rustix::thread::{ClockId, clock_nanosleep_absolute};
 use rustix::time::{ClockId as Clock, Timespec, clock_gettime};
+
+pub use span::Span;
 
 /// A point on the monotonic clock, or a distance between two, nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
