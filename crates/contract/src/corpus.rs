@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::codec::{Encoding, Oddity, Sent};
+use crate::codec::{Encoding, NonCanonicalVariant, Sent};
 use crate::method::Method;
 use crate::nonce::NONCE_BYTES;
 use crate::shape::Shape;
@@ -45,7 +45,7 @@ impl Corpus {
         Self::with(shape, seed, encoding, |value, other, at| {
             let forms = encoding.codec().non_canonical_forms();
             let number = at / NON_CANONICAL_EVERY;
-            let oddity = Oddity::numbered(forms[number % forms.len()], *shape, number);
+            let oddity = NonCanonicalVariant::numbered(forms[number % forms.len()], *shape, number);
             (at % NON_CANONICAL_EVERY == FIRST_NON_CANONICAL)
                 .then(|| encoding.codec().non_canonical_request(value, other, oddity))
         })

@@ -51,7 +51,7 @@ const MAX_LONGER: usize = 1024;
 /// Checks replies: the first one to each request by the payload, later ones by comparing bytes.
 #[derive(Debug)]
 pub(crate) struct Checker {
-    right: Vec<Right>,
+    right: Vec<CachedReply>,
     /// Difference between the nonces of successive calls with a request.
     nonce_step: u32,
     nonces: NonceWriter,
@@ -59,7 +59,7 @@ pub(crate) struct Checker {
 
 /// The right reply to a call with a request; empty before the first.
 #[derive(Clone, Debug, Default)]
-struct Right {
+struct CachedReply {
     bytes: Box<[u8]>,
     /// The call's.
     nonce: Nonce,
@@ -68,7 +68,7 @@ struct Right {
     nonce_length: u32,
 }
 
-impl Right {
+impl CachedReply {
     fn new(reply: &[u8], nonce: Nonce, place: &Range<usize>) -> Self {
         let (nonce_at, nonce_length) = (place.start as u32, place.len() as u32);
         Self { bytes: reply.into(), nonce, nonce_at, nonce_length }
@@ -87,7 +87,7 @@ impl Right {
 impl Checker {
     /// For calls whose nonces increase by `nonce_step` from call to call with the same request.
     pub fn new(payload: &dyn Payload, nonce_step: u32) -> Self {
-        let right = vec![Right::default(); payload.len()];
+        let right = vec![CachedReply::default(); payload.len()];
         Self { right, nonce_step, nonces: NonceWriter::default() }
     }
 
@@ -120,7 +120,7 @@ impl Checker {
         };
         let short = reply.len() <= sent.len() + MAX_LONGER;
         if let Some(place) = place.filter(|_| short) {
-            self.right[index] = Right::new(reply, call.nonce, &place);
+            self.right[index] = CachedReply::new(reply, call.nonce, &place);
         }
         Ok(())
     }

@@ -26,7 +26,7 @@ fn end_of(mut file: File) -> std::io::Result<String> {
 
 /// Removes colours and other characters that affect a terminal.
 fn clean(line: &str) -> String {
-    const LONGEST: usize = 500;
+    const MAX_LEN: usize = 500;
     let mut text = String::new();
     let mut escape = false;
     for c in line.chars() {
@@ -37,7 +37,7 @@ fn clean(line: &str) -> String {
             c if is_printable(c) => text.push(c),
             _ => {}
         }
-        if text.len() >= LONGEST {
+        if text.len() >= MAX_LEN {
             text.push('…');
             break;
         }

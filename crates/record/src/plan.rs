@@ -172,7 +172,7 @@ pub struct Published {
 
 impl Stopping {
     /// Rounds before which a run is not analyzed: fewer show no noise.
-    pub const LEAST_ROUNDS: u32 = 4;
+    pub const MIN_ROUNDS: u32 = 4;
 
     /// Whether two standard deviations of response time in a row, nanoseconds, end a cell.
     pub fn agree(&self, one: f64, other: f64) -> bool {

@@ -61,7 +61,7 @@ impl Run {
         header(&mut run.header);
         run.preparations.iter_mut().for_each(preparation);
         run.trials.iter_mut().for_each(trial);
-        run.looks.iter_mut().for_each(|look| escape(&mut look.workload));
+        run.interim_analyses.iter_mut().for_each(|look| escape(&mut look.workload));
         run
     }
 }

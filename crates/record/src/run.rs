@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::SCHEMA;
 use crate::id::RunId;
-use crate::look::Look;
+use crate::interim_analysis::InterimAnalysis;
 use crate::machine::Machines;
 use crate::plan::Plan;
 use crate::preparation::Preparation;
@@ -79,7 +79,7 @@ pub struct Run {
     /// Every trial, in order.
     pub trials: Vec<Trial>,
     /// Every interim analysis, in order.
-    pub looks: Vec<Look>,
+    pub interim_analyses: Vec<InterimAnalysis>,
     /// When it ended. `None` if it was interrupted.
     pub finished: Option<Timestamp>,
 }
@@ -87,8 +87,8 @@ pub struct Run {
 impl Run {
     /// A run of which nothing is measured yet.
     pub fn new(header: Header) -> Self {
-        let (preparations, trials, looks) = Default::default();
-        Self { header, preparations, trials, looks, finished: None }
+        let (preparations, trials, interim_analyses) = Default::default();
+        Self { header, preparations, trials, interim_analyses, finished: None }
     }
 
     /// The capacity of an entry, of which the workload uses a share, in calls per second: the mean rate of correct

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::look::Look;
+use crate::interim_analysis::InterimAnalysis;
 use crate::preparation::Preparation;
 use crate::regular;
 use crate::run::{Header, Run};
@@ -37,7 +37,7 @@ pub enum Event {
     /// A trial ended.
     Trial(Box<Trial>),
     /// An interim analysis of a workload.
-    Look(Look),
+    InterimAnalysis(InterimAnalysis),
     /// Every trial of the plan has ended.
     Finished {
         /// When.
@@ -231,7 +231,7 @@ pub fn read(dir: &Path) -> Result<Run, StoreError> {
             match event.map_err(|source| StoreError::Parse { path: path.clone(), line, source })? {
                 Event::Prepared(preparation) => run.preparations.push(*preparation),
                 Event::Trial(trial) => run.trials.push(*trial),
-                Event::Look(look) => run.looks.push(look),
+                Event::InterimAnalysis(look) => run.interim_analyses.push(look),
                 Event::Finished { at } => run.finished = Some(at),
             }
         }

@@ -148,7 +148,7 @@ impl Workload {
 
     /// Most calls a second of an open loop, for each client thread: several times what one can make. What came due beyond that
     /// would take longer to count than the window is long.
-    pub const MOST_RATE: u64 = 10_000_000;
+    pub const MAX_RATE: u64 = 10_000_000;
 
     /// Default limit for opening all connections, milliseconds.
     pub const CONNECT_TIMEOUT_MS: u64 = 10_000;
@@ -201,9 +201,9 @@ impl Workload {
         ]
     }
 
-    /// Why its arrivals can't be, if they ask for more than [`Self::MOST_RATE`].
+    /// Why its arrivals can't be, if they ask for more than [`Self::MAX_RATE`].
     pub fn rate_problem(&self) -> Option<String> {
-        let most = Self::MOST_RATE * u64::from(self.client_threads);
+        let most = Self::MAX_RATE * u64::from(self.client_threads);
         self.arrivals.peak().filter(|peak| peak.get() > most as f64).map(|_| {
             let threads = units::plural(self.client_threads.into(), "client thread");
             format!(
@@ -256,7 +256,7 @@ pub struct Authority(String);
 
 impl Authority {
     /// Most bytes: those of the longest name in DNS, with a port.
-    const LONGEST: usize = 259;
+    const MAX_LEN: usize = 259;
 
     /// As written.
     pub fn as_str(&self) -> &str {
@@ -269,7 +269,7 @@ impl FromStr for Authority {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~%:[]".contains(&byte);
-        match (1..=Self::LONGEST).contains(&text.len()) && text.bytes().all(is_allowed) {
+        match (1..=Self::MAX_LEN).contains(&text.len()) && text.bytes().all(is_allowed) {
             true => Ok(Self(text.to_owned())),
             false => Err("write HOST or HOST:PORT, such as api.example.org"),
         }

@@ -25,12 +25,17 @@ fn text(schema: &Value) -> String {
 }
 
 fn events() -> Vec<Value> {
-    let Run { preparations, trials, looks, finished, .. } = run();
+    let Run { preparations, trials, interim_analyses, finished, .. } = run();
     let prepared = preparations.into_iter().map(|p| Event::Prepared(Box::new(p)));
     let ended = trials.into_iter().map(|trial| Event::Trial(Box::new(trial)));
-    let looks = looks.into_iter().map(Event::Look);
+    let interim_analyses = interim_analyses.into_iter().map(Event::InterimAnalysis);
     let finished = finished.map(|at| Event::Finished { at });
-    prepared.chain(ended).chain(looks).chain(finished).map(|event| json!(event)).collect()
+    prepared
+        .chain(ended)
+        .chain(interim_analyses)
+        .chain(finished)
+        .map(|event| json!(event))
+        .collect()
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn what_was_written_is_read_back() {
     for trial in &run.trials {
         writer.append(&Event::Trial(Box::new(trial.clone()))).unwrap();
     }
-    writer.append(&Event::Look(run.looks[0].clone())).unwrap();
+    writer.append(&Event::InterimAnalysis(run.interim_analyses[0].clone())).unwrap();
     writer.append(&Event::Finished { at: run.finished.unwrap() }).unwrap();
     assert_eq!(read(folder.path()).unwrap(), run);
 }

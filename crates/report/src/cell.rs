@@ -8,13 +8,13 @@ use rpcbench_record::{
     RankedBy, Rate, Readiness, Run, Search, Trial, TrialResult, Workload,
 };
 
-use crate::course::Course;
 use crate::doubt::{doubts_if, too_little_cpu};
 use crate::figures::Figures;
 use crate::format;
 use crate::open::{bracket, client_bound, highest_rate, paced, searched};
 use crate::parallel::in_parallel;
 use crate::row::{Absent, Row};
+use crate::speed_trend::SpeedTrend;
 use crate::verdict::{Verdict, VerdictKind};
 use crate::warming::{remark, unsteady, warming};
 use crate::{connections, disturbed, figures};
@@ -75,13 +75,13 @@ impl<'a> Cell<'a> {
     }
 
     /// Those of the rounds that count.
-    fn counted(&self, course: Course) -> Vec<&'a Measured> {
-        if course.counts_from() == 1 {
+    fn counted(&self, trend: SpeedTrend) -> Vec<&'a Measured> {
+        if trend.counts_from() == 1 {
             return self.measured();
         }
         let rounds = self.run.header.plan.rounds(&self.workload.name);
         let round = |trial: &Trial| rounds.get(&trial.number).copied().unwrap_or(trial.number);
-        let counts = |(trial, _): &(&Trial, _)| round(trial) >= course.counts_from();
+        let counts = |(trial, _): &(&Trial, _)| round(trial) >= trend.counts_from();
         self.numbered().into_iter().filter(counts).map(|(_, measured)| measured).collect()
     }
 
@@ -108,10 +108,10 @@ impl<'a> Cell<'a> {
         Some(Absent { entry, reason: reason.to_owned() })
     }
 
-    pub(crate) fn row(&self, by: RankedBy, course: Course) -> Row {
-        let trials = self.counted(course);
+    pub(crate) fn row(&self, by: RankedBy, trend: SpeedTrend) -> Row {
+        let trials = self.counted(trend);
         let figures = Figures::of(&trials, Some(self.limits));
-        let (verdict, evidence) = self.verdict(figures.as_ref(), course);
+        let (verdict, evidence) = self.verdict(figures.as_ref(), trend);
         let curves = || self.preparations.iter().filter_map(|p| p.warm.as_ref());
         let judged = curves().filter(|curve| !curve.as_earlier);
         Row {
@@ -130,13 +130,13 @@ impl<'a> Cell<'a> {
             figures,
             highest_rate: highest_rate(&self.searches()),
             bracket: bracket(&self.searches()),
-            counts_from: course.counts_from(),
+            counts_from: trend.counts_from(),
             offered_per_s: mean(self.offered()),
             capacity_per_s: self.capacity(),
             steady_after_ms: mean(judged.map(|c| c.steady_after_ms.map(|ms| ms as f64)))
                 .map(|ms| ms.round() as u64),
             cold_calls_per_s: mean(curves().map(|c| Some(c.cold_rate))),
-            notes: self.notes(course),
+            notes: self.notes(trend),
             evidence,
         }
     }
@@ -168,7 +168,7 @@ impl<'a> Cell<'a> {
         self.trials.iter().filter_map(|t| t.arrivals).map(rate)
     }
 
-    fn verdict(&self, figures: Option<&Figures>, course: Course) -> (Verdict, Vec<String>) {
+    fn verdict(&self, figures: Option<&Figures>, trend: SpeedTrend) -> (Verdict, Vec<String>) {
         if let Some((reason, evidence)) = self.failure() {
             return (Verdict::failed(reason), evidence);
         }
@@ -176,7 +176,7 @@ impl<'a> Cell<'a> {
         let answered = figures.filter(|figures| figures.outcomes.ok > 0);
         if let Some(figures) = answered.filter(|figures| figures.outcomes.errors() == 0) {
             let fault = connections::fault(&self.measured()).map(Verdict::failed);
-            let verdict = fault.unwrap_or_else(|| self.judged(figures, &trials, course));
+            let verdict = fault.unwrap_or_else(|| self.judged(figures, &trials, trend));
             return (verdict, Vec::new());
         }
         // A late client leaves calls unsent, and lets others time out.
@@ -194,10 +194,15 @@ impl<'a> Cell<'a> {
     }
 
     /// The verdict on a cell in which every call was answered correctly.
-    fn judged(&self, figures: &Figures, trials: &[(&Trial, &Measured)], course: Course) -> Verdict {
+    fn judged(
+        &self,
+        figures: &Figures,
+        trials: &[(&Trial, &Measured)],
+        trend: SpeedTrend,
+    ) -> Verdict {
         let workload = self.workload;
         let is_whole = figures.response.as_ref().is_some_and(|response| response.is_whole)
-            && self.counted(course).len() == trials.len();
+            && self.counted(trend).len() == trials.len();
         let first = |(n, t): &(&Trial, &Measured)| {
             Some((n.number, doubts_if(t, workload, is_whole).first()?.clone()))
         };
@@ -224,8 +229,8 @@ impl<'a> Cell<'a> {
             let share = self.client_bound_capacity().filter(|_| self.workload.find_max.is_none());
             return share.map_or_else(|| paced(trials), client_bound);
         }
-        let counted = self.counted(course);
-        if let Some(why) = warming(self.workload.warm_up, course, &self.preparations, &counted) {
+        let counted = self.counted(trend);
+        if let Some(why) = warming(self.workload.warm_up, trend, &self.preparations, &counted) {
             return still_warming(why);
         }
         let server = figures.server.map(|server| server.cpu_share);
@@ -260,7 +265,7 @@ impl<'a> Cell<'a> {
         prepared.or_else(|| self.trials.iter().find_map(failed))
     }
 
-    fn notes(&self, course: Course) -> Vec<String> {
+    fn notes(&self, trend: SpeedTrend) -> Vec<String> {
         let isolation = self.preparations.iter().flat_map(|p| &p.isolation.notes);
         let mut notes: Vec<String> = isolation.unique().cloned().collect();
         notes.extend(connections::note(&self.measured()));
@@ -270,8 +275,8 @@ impl<'a> Cell<'a> {
             notes.push("the capacity is the client's: a load thread had no CPU left".to_owned());
         }
         if !self.workload.arrivals.is_open() {
-            let counted = self.counted(course);
-            notes.extend(remark(self.workload.warm_up, course, &self.preparations, &counted));
+            let counted = self.counted(trend);
+            notes.extend(remark(self.workload.warm_up, trend, &self.preparations, &counted));
         }
         let trials = self.measured();
         if self.run.header.plan.runtime_statistics

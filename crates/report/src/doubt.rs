@@ -38,9 +38,9 @@ pub(crate) fn doubts_if(trial: &Measured, workload: &Workload, is_whole: bool) -
 
 /// Least CPU time that a server uses, as a share of the client's: both write and read the same bytes, and the client does so at
 /// the lowest cost known.
-const LEAST_SHARE: f64 = 0.1;
+const MIN_SHARE: f64 = 0.1;
 /// What is asked of a server at most, nanoseconds of CPU time a call: at a low rate, the client mostly wakes and waits.
-const LEAST_NS: f64 = 2000.0;
+const MIN_NS: f64 = 2000.0;
 
 /// A reason if a server used less CPU time over its windows than it takes to read and write its calls. `None` if its CPU time is
 /// unknown.
@@ -51,7 +51,7 @@ pub fn too_little_cpu(trials: &[&Measured]) -> Option<String> {
         client_ns += trial.client.cpu_ns.saturating_sub(trial.client.awake_ns);
         calls += trial.outcomes.ok;
     }
-    let least_ns = (client_ns as f64 * LEAST_SHARE).min(calls as f64 * LEAST_NS);
+    let least_ns = (client_ns as f64 * MIN_SHARE).min(calls as f64 * MIN_NS);
     (server_s * 1e9 < least_ns).then(|| {
         let (cpu, calls) = (duration_ns(server_s * 1e9), plural(calls, "call"));
         format!(

@@ -8,7 +8,7 @@ use crate::format;
 /// Maximum number of bars.
 const BARS: u32 = 12;
 /// Length of the longest bar, characters.
-const LONGEST: usize = 40;
+const MAX_LEN: usize = 40;
 
 /// A range of times, and its calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ fn share(part: u64, whole: u64) -> String {
 }
 
 fn marks(count: u64, most: u64) -> String {
-    let marks = (count as f64 / most as f64 * LONGEST as f64).round() as usize;
+    let marks = (count as f64 / most as f64 * MAX_LEN as f64).round() as usize;
     match (count, marks) {
         (0, _) => String::new(),
         (_, 0) => ".".to_owned(),

@@ -7,9 +7,9 @@ use rpcbench_record::{Header, RankedBy, Run, Workload, observations};
 use crate::catalog::Subject;
 use crate::cell::Cell;
 use crate::conclusion::Conclusion;
-use crate::course::courses;
 use crate::curve::is_given;
 use crate::row::{Absent, Row};
+use crate::speed_trend::trends;
 use crate::standings::{Standings, estimate, rank};
 use crate::warning::{Warning, warnings};
 
@@ -70,13 +70,13 @@ pub fn summary(run: &Run) -> Summary {
 fn table(run: &Run, workload: &Workload, cells: &[Cell]) -> Table {
     let by = RankedBy::of(run, workload);
     let precision = run.header.plan.precision();
-    let courses = courses(&observations(run, workload, by), cells.len(), precision);
+    let trends = trends(&observations(run, workload, by), cells.len(), precision);
     let absent = cells.iter().filter_map(Cell::absent).collect();
     let mut rows: Vec<Row> = cells
         .iter()
-        .zip(courses.into_iter().map(|course| course.under(workload)))
+        .zip(trends.into_iter().map(|trend| trend.under(workload)))
         .filter(|(cell, _)| cell.absent().is_none())
-        .map(|(cell, course)| cell.row(by, course))
+        .map(|(cell, trend)| cell.row(by, trend))
         .collect();
     estimate(&mut rows, run, workload);
     rows.sort_by(order);

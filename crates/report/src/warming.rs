@@ -5,51 +5,53 @@ use std::collections::BTreeMap;
 use rpcbench_record::{Measured, Preparation, ServerUsage, WarmUp};
 use rpcbench_stats::{Drift, Observation};
 
-use crate::course::{COLD, Course};
 use crate::figures::share;
 use crate::format::{percent, percent_near};
 use crate::row::Row;
+use crate::speed_trend::{COLD, SpeedTrend};
 
 /// Largest share of the server's CPU time that compiler threads of its runtime can use within the windows. Twice what a
 /// steady JVM spends on occasional recompilation.
 const COMPILER_SHARE: f64 = 0.05;
 
 /// The first reason to call a cell in a closed loop still warming. A server that is meant to be cold never is, and the end
-/// of the warm-up matters only if the windows don't show the course.
+/// of the warm-up matters only if the windows don't show the trend.
 pub(crate) fn warming(
     warm_up: WarmUp,
-    course: Course,
+    trend: SpeedTrend,
     preparations: &[&Preparation],
     trials: &[&Measured],
 ) -> Option<String> {
     if warm_up == COLD {
         return None;
     }
-    match course {
-        Course::Drifting(drift) if drift.change > 0.0 => Some(drifted(drift)),
-        Course::Unseen => unsteady(warm_up, preparations).or_else(|| compiling(servers(trials))),
-        Course::Level | Course::Drifting(_) | Course::Warmed { .. } => None,
+    match trend {
+        SpeedTrend::Drifting(drift) if drift.change > 0.0 => Some(drifted(drift)),
+        SpeedTrend::Unknown => {
+            unsteady(warm_up, preparations).or_else(|| compiling(servers(trials)))
+        }
+        SpeedTrend::Level | SpeedTrend::Drifting(_) | SpeedTrend::WarmedUpMidRun { .. } => None,
     }
 }
 
 /// A note on a cell that is not considered warming up.
 pub(crate) fn remark(
     warm_up: WarmUp,
-    course: Course,
+    trend: SpeedTrend,
     preparations: &[&Preparation],
     trials: &[&Measured],
 ) -> Option<String> {
-    match course {
-        Course::Drifting(drift) if drift.change < 0.0 => Some(drifted(drift)),
-        Course::Level if warm_up != COLD => {
+    match trend {
+        SpeedTrend::Drifting(drift) if drift.change < 0.0 => Some(drifted(drift)),
+        SpeedTrend::Level if warm_up != COLD => {
             let why = unsteady(warm_up, preparations).or_else(|| compiling(servers(trials)))?;
             Some(format!("{why}; its windows show no change"))
         }
-        Course::Warmed { drift, from } => Some(format!(
+        SpeedTrend::WarmedUpMidRun { drift, from } => Some(format!(
             "a lower bound: {}; only its windows from round {from} on count, in which it no longer rose",
             drifted(drift)
         )),
-        Course::Level | Course::Drifting(_) | Course::Unseen => None,
+        SpeedTrend::Level | SpeedTrend::Drifting(_) | SpeedTrend::Unknown => None,
     }
 }
 
@@ -100,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_server_that_became_slower_is_no_longer_warming() {
-        let slower = Course::Drifting(Drift { change: -0.3 });
+        let slower = SpeedTrend::Drifting(Drift { change: -0.3 });
         assert_eq!(warming(until_steady(), slower, &[], &[]), None);
         let remark = remark(until_steady(), slower, &[], &[]).expect("a remark");
         assert!(remark.contains("30 % slower than before"), "{remark}");
@@ -108,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_cold_server_never_warms() {
-        let climbing = Course::Drifting(Drift { change: 0.3 });
+        let climbing = SpeedTrend::Drifting(Drift { change: 0.3 });
         let why =
             "it became 30 % faster than before, compared with the others, while it was measured";
         assert_eq!(warming(until_steady(), climbing, &[], &[]).as_deref(), Some(why));

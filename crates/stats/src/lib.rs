@@ -14,7 +14,7 @@ mod wire;
 
 pub use compare::{
     Adjustment, Change, Changes, Comparison, Drift, Estimate, Finding, Observation, Pair, Question,
-    Range, RankRange, Spread, Unadjusted, between_runs, compare, drift, look_level,
+    Range, RankRange, Spread, Unadjusted, analysis_level, between_runs, compare, drift,
 };
 pub use histogram::Histogram;
 pub use interval::{Interval, mean_interval, mean_interval_at};

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use rpcbench_stats::{
-    Adjustment, Comparison, Finding, Observation, Question, RankRange, Unadjusted, compare,
-    look_level,
+    Adjustment, Comparison, Finding, Observation, Question, RankRange, Unadjusted, analysis_level,
+    compare,
 };
 
 const SEEN: Question = Question { confidence: 0.95, precision: 0.05 };
@@ -197,13 +197,13 @@ fn levels_of_looks_add_up() {
     let spent: f64 = looks
         .iter()
         .scan(0.0, |before, now| {
-            let level = look_level(0.05, *before, *now);
+            let level = analysis_level(0.05, *before, *now);
             *before = *now;
             Some(level)
         })
         .sum();
     close(spent, 0.05);
-    close(look_level(0.05, 0.0, 1.0), 0.05);
+    close(analysis_level(0.05, 0.0, 1.0), 0.05);
 }
 
 #[test]

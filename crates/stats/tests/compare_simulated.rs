@@ -6,7 +6,7 @@ mod noise;
 
 use noise::Design;
 use rpcbench_stats::{
-    Adjustment, Comparison, Observation, Question, Spread, Unadjusted, compare, look_level,
+    Adjustment, Comparison, Observation, Question, Spread, Unadjusted, analysis_level, compare,
 };
 
 const RUNS: u64 = 300;
@@ -304,7 +304,7 @@ fn looking_after_every_few_generations_keeps_the_rate() {
         let mut before = 0.0;
         [2, 4, 6, 8, 12, 16].into_iter().any(|generations| {
             let done = f64::from(generations) / 16.0;
-            let level = look_level(0.05, before, done);
+            let level = analysis_level(0.05, before, done);
             before = done;
             let seen = all.iter().filter(|o| o.process < generations).copied();
             let question = Question { confidence: 1.0 - level, ..SEEN };

@@ -17,13 +17,13 @@ pub const WINDOW: [&str; 8] =
 
 /// What a server did in the table, relative to what it did alone right after.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Alone {
+pub struct SoloRun {
     pub entry: String,
     /// Of each run: its figure in the table divided by that alone.
     pub ratios: Vec<f64>,
 }
 
-impl Alone {
+impl SoloRun {
     pub fn median(&self) -> Option<f64> {
         median(self.ratios.clone())
     }
@@ -40,7 +40,7 @@ pub fn levels(run: &Run) -> BTreeMap<String, f64> {
 }
 
 /// Compares runs with those of single servers, whose folders are in the folder `alone` under the name of the run.
-pub fn compare(runs: &[(String, Run)], alone: &Path) -> anyhow::Result<Vec<Alone>> {
+pub fn compare(runs: &[(String, Run)], alone: &Path) -> anyhow::Result<Vec<SoloRun>> {
     let mut ratios: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for (name, run) in runs {
         let together = levels(run);
@@ -51,5 +51,5 @@ pub fn compare(runs: &[(String, Run)], alone: &Path) -> anyhow::Result<Vec<Alone
             }
         }
     }
-    Ok(ratios.into_iter().map(|(entry, ratios)| Alone { entry, ratios }).collect())
+    Ok(ratios.into_iter().map(|(entry, ratios)| SoloRun { entry, ratios }).collect())
 }

@@ -4,7 +4,7 @@ use rpcbench_record::Run;
 use rpcbench_report::{Change, Changes, CompareOptions, changes, changes_of_builds};
 use rpcbench_stats::median;
 
-use super::design::Design;
+use super::design::Experiment;
 
 /// Shown as the baseline of a new build.
 const BUILD: &str = "its old build";
@@ -12,7 +12,7 @@ const BUILD: &str = "its old build";
 /// A run of a known design, compared with one of equal entries.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    pub design: Design,
+    pub design: Experiment,
     pub name: String,
     /// The earlier run's folder, or [`BUILD`].
     pub base: String,
@@ -28,7 +28,7 @@ pub struct Compared {
 
 impl Compared {
     /// `base` has equal entries, one of which is compared with the costlier entry. `None` if no entry of `base` is missing in `new`.
-    pub fn of(base: (&str, &Run), new: (&str, &Run), design: Design) -> Option<Self> {
+    pub fn of(base: (&str, &Run), new: (&str, &Run), design: Experiment) -> Option<Self> {
         let (renamed, changed) = match design.costlier() {
             Some(costlier) => {
                 let earlier = missing(base.1, new.1)?;
@@ -41,7 +41,7 @@ impl Compared {
     }
 
     /// Compares the new build in a run with the old one. `None` without builds.
-    pub fn builds(name: &str, design: Design, run: &Run) -> Option<Self> {
+    pub fn builds(name: &str, design: Experiment, run: &Run) -> Option<Self> {
         let found = changes_of_builds(run, &CompareOptions::default())?;
         let changed = found.rows.first().map(|row| row.entry.clone());
         Some(Self::judged(design, BUILD, name, &found, changed.as_deref()))
@@ -49,7 +49,7 @@ impl Compared {
 
     /// `changed` is the entry that became costlier.
     fn judged(
-        design: Design,
+        design: Experiment,
         base: &str,
         name: &str,
         found: &Changes,

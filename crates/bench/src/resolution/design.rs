@@ -3,10 +3,10 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::trees::Trees;
+use super::trees::BuildPair;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Design {
+pub enum Experiment {
     /// The servers that `rpcbench run` takes without names.
     Bench,
     /// Six servers that warm up fast.
@@ -28,19 +28,19 @@ pub enum Design {
 }
 
 /// All, those of real servers first.
-pub const DESIGNS: [Design; 9] = [
-    Design::Bench,
-    Design::Bench6,
-    Design::EqualReal,
-    Design::Known5,
-    Design::Known10,
-    Design::Equal,
-    Design::Costlier5,
-    Design::Costlier10,
-    Design::Builds5,
+pub const DESIGNS: [Experiment; 9] = [
+    Experiment::Bench,
+    Experiment::Bench6,
+    Experiment::EqualReal,
+    Experiment::Known5,
+    Experiment::Known10,
+    Experiment::Equal,
+    Experiment::Costlier5,
+    Experiment::Costlier10,
+    Experiment::Builds5,
 ];
 
-pub const REAL: &[Design] = DESIGNS.split_at(5).0;
+pub const REAL: &[Experiment] = DESIGNS.split_at(5).0;
 
 /// What makes a run right, besides calling no equal entries different.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,7 +86,7 @@ const COSTLIER_10: &str = "testkit-liar@costlier-10";
 const NEW: &str = "testkit-liar@honest#new";
 const NEW_REAL: &str = "go-grpc#new";
 
-impl Design {
+impl Experiment {
     #[rustfmt::skip]
     pub fn spec(self) -> Spec {
         match self {
@@ -115,7 +115,7 @@ impl Design {
     }
 
     /// The arguments of rpcbench, without the suite and the folder for results.
-    pub fn arguments(self, trees: &Trees) -> Vec<PathBuf> {
+    pub fn arguments(self, trees: &BuildPair) -> Vec<PathBuf> {
         let Spec { servers, build, max_time, .. } = self.spec();
         let root = if self.is_real() { &trees.real } else { &trees.testkit };
         let mut words = vec!["--root".into(), root.clone()];
@@ -143,7 +143,7 @@ pub fn are_doubles(one: &str, other: &str) -> bool {
     one.split('#').next() == other.split('#').next()
 }
 
-impl fmt::Display for Design {
+impl fmt::Display for Experiment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.spec().name)
     }

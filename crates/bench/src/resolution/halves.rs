@@ -9,13 +9,13 @@ pub const BAR: f64 = 0.1;
 
 /// Calls of an entry in both halves of all its windows; a slice in the middle is in neither.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Halves {
+pub struct HalfWindows {
     pub windows: usize,
     pub first: u64,
     pub second: u64,
 }
 
-impl Halves {
+impl HalfWindows {
     fn add(&mut self, window: &[Slice]) {
         let calls = |half: &[Slice]| -> u64 {
             half.iter().map(|slice| slice.ok + slice.errors + slice.carried_in).sum()
@@ -37,8 +37,8 @@ impl Halves {
 }
 
 /// The halves of all windows of runs, by entry.
-pub fn halves<'a>(runs: impl Iterator<Item = &'a Run>) -> BTreeMap<String, Halves> {
-    let mut halves: BTreeMap<String, Halves> = BTreeMap::new();
+pub fn halves<'a>(runs: impl Iterator<Item = &'a Run>) -> BTreeMap<String, HalfWindows> {
+    let mut halves: BTreeMap<String, HalfWindows> = BTreeMap::new();
     for trial in runs.flat_map(|run| &run.trials) {
         if let Some(window) = trial.measured().filter(|window| window.series.len() > 1) {
             halves.entry(trial.entry.clone()).or_default().add(&window.series);
@@ -54,12 +54,12 @@ mod tests {
     #[test]
     fn a_window_that_begins_too_early_is_faster_in_its_second_half() {
         let slice = |ok, carried_in| Slice { ok, carried_in, ..Slice::default() };
-        let mut halves = Halves::default();
+        let mut halves = HalfWindows::default();
         halves.add(&[slice(0, 400), slice(500, 0), slice(700, 0), slice(500, 0), slice(470, 0)]);
-        assert_eq!(halves, Halves { windows: 1, first: 900, second: 970 });
+        assert_eq!(halves, HalfWindows { windows: 1, first: 900, second: 970 });
         assert!(halves.is_met());
         halves.add(&[slice(0, 400), slice(500, 0)]);
-        assert_eq!(halves, Halves { windows: 2, first: 1300, second: 1470 });
+        assert_eq!(halves, HalfWindows { windows: 2, first: 1300, second: 1470 });
         assert!(!halves.is_met());
     }
 }

@@ -3,12 +3,12 @@
 use rpcbench_record::Run;
 use rpcbench_report::{Pair, Summary, summary};
 
-use super::design::{Design, Goal, are_doubles};
+use super::design::{Experiment, Goal, are_doubles};
 use super::noise::{Noise, noise};
 
 #[derive(Clone, Debug)]
 pub struct Judged {
-    pub design: Design,
+    pub design: Experiment,
     /// The run's folder.
     pub name: String,
     /// Processes of each entry.
@@ -30,7 +30,7 @@ pub struct Judged {
 
 impl Judged {
     /// Judges the run in the folder `name`. `None` if nothing was measured.
-    pub fn of(name: &str, design: Design, run: &Run) -> Option<Self> {
+    pub fn of(name: &str, design: Experiment, run: &Run) -> Option<Self> {
         let Summary { tables, .. } = summary(run);
         let table = tables.first()?;
         let standings = table.standings.as_ref();
@@ -65,7 +65,7 @@ impl Judged {
     /// What its score counts: of `equal-real` the pairs of equal entries, else the run.
     pub fn score(&self) -> (usize, usize) {
         match self.design {
-            Design::EqualReal => (self.equal_pairs - self.wrong, self.equal_pairs),
+            Experiment::EqualReal => (self.equal_pairs - self.wrong, self.equal_pairs),
             _ => (usize::from(self.is_right()), 1),
         }
     }
@@ -98,7 +98,7 @@ struct Counts {
     found: usize,
 }
 
-fn counts(pairs: &[Pair], design: Design) -> Counts {
+fn counts(pairs: &[Pair], design: Experiment) -> Counts {
     let mut counts = Counts::default();
     let is_costlier = |entry: &str| design.costlier() == Some(entry);
     for pair in pairs {
@@ -137,8 +137,8 @@ mod tests {
             pair("honest", "honest#3", Finding::Open),
             pair("honest", "honest#4", Finding::Slower),
         ];
-        assert_eq!(counts(&pairs, Design::Costlier5), Counts { equal: 3, wrong: 2, found: 3 });
-        assert_eq!(counts(&pairs[4..], Design::Equal), Counts { equal: 3, wrong: 1, found: 0 });
+        assert_eq!(counts(&pairs, Experiment::Costlier5), Counts { equal: 3, wrong: 2, found: 3 });
+        assert_eq!(counts(&pairs[4..], Experiment::Equal), Counts { equal: 3, wrong: 1, found: 0 });
     }
 
     #[test]
@@ -153,9 +153,9 @@ mod tests {
             pair("rust-tonic", "rust-tonic#2", Finding::Equal),
             pair("rust-tonic", "go-grpc", Finding::Faster),
         ];
-        let doubles = counts(&pairs, Design::EqualReal);
+        let doubles = counts(&pairs, Experiment::EqualReal);
         assert_eq!(doubles, Counts { equal: 2, wrong: 1, found: 0 });
         let builds = [pair("go-grpc#old", "go-grpc#new", Finding::Faster)];
-        assert_eq!(counts(&builds, Design::Known5), Counts { equal: 0, wrong: 0, found: 1 });
+        assert_eq!(counts(&builds, Experiment::Known5), Counts { equal: 0, wrong: 0, found: 1 });
     }
 }

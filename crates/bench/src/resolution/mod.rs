@@ -26,10 +26,10 @@ use anyhow::Context as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::table::Style;
-use design::{DESIGNS, Design, REAL};
+use design::{DESIGNS, Experiment, REAL};
 use render::render;
 use results::{Results, alone_in, folder_of, folders};
-use trees::Trees;
+use trees::BuildPair;
 
 /// Measures which differences runs detect on this machine, with servers whose differences are known
 ///
@@ -38,7 +38,7 @@ use trees::Trees;
 pub struct Arguments {
     /// Only this kind of run; may be repeated [default: those of real servers]
     #[arg(long = "design", value_name = "DESIGN", value_delimiter = ',', value_parser = design())]
-    designs: Vec<Design>,
+    designs: Vec<Experiment>,
     /// Runs of each kind to add; 0 judges existing ones
     #[arg(long, value_name = "N", default_value_t = 1)]
     runs: u32,
@@ -68,7 +68,7 @@ pub struct Arguments {
     suite: PathBuf,
 }
 
-fn design() -> impl TypedValueParser<Value = Design> {
+fn design() -> impl TypedValueParser<Value = Experiment> {
     PossibleValuesParser::new(DESIGNS.map(|design| design.spec().name)).try_map(|name| {
         let named = DESIGNS.into_iter().find(|design| design.spec().name == name);
         named.ok_or("unknown design")
@@ -88,8 +88,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<(String, bool)> {
 }
 
 /// Makes one run. Its progress goes to stderr.
-fn measure(arguments: &Arguments, design: Design) -> anyhow::Result<()> {
-    let trees = Trees {
+fn measure(arguments: &Arguments, design: Experiment) -> anyhow::Result<()> {
+    let trees = BuildPair {
         real: arguments.root.clone(),
         testkit: arguments.testkit.clone(),
         costlier_testkit: arguments.costlier_5.clone(),
@@ -98,7 +98,7 @@ fn measure(arguments: &Arguments, design: Design) -> anyhow::Result<()> {
     trees.make(design)?;
     let folder = folder_of(&arguments.results, design);
     rpcbench(arguments, &design.arguments(&trees), &folder)?;
-    if arguments.alone && design == Design::Bench {
+    if arguments.alone && design == Experiment::Bench {
         let bench = folders(&folder)?.pop().context("no run was recorded")?;
         let name = bench.file_name().context("a run without a name")?;
         for entry in alone::levels(&rpcbench_record::read(&bench)?).keys() {

@@ -3,10 +3,10 @@
 use comfy_table::Table;
 use rpcbench_stats::median;
 
-use super::alone::{self, Alone};
+use super::alone::{self, SoloRun};
 use super::change::Compared;
-use super::design::{DESIGNS, Design, Goal};
-use super::halves::{self, Halves};
+use super::design::{DESIGNS, Experiment, Goal};
+use super::halves::{self, HalfWindows};
 use super::judge::{Judged, Score};
 use super::noise::Noise;
 use super::results::Results;
@@ -49,7 +49,7 @@ const HALVES: [&str; 4] = ["server", "windows", "second half / first", "met"];
 /// A line for each run and each comparison, the score of each design, servers alone, halves of windows, and the noise.
 pub fn render(results: &Results, style: Style) -> String {
     let Results { runs, compared, alone, halves } = results;
-    let scores = |of: &dyn Fn(Design) -> Option<Score>| -> String {
+    let scores = |of: &dyn Fn(Experiment) -> Option<Score>| -> String {
         DESIGNS.into_iter().filter_map(|design| Some(verdict(design, of(design)?))).collect()
     };
     let noise = DESIGNS.iter().filter_map(|it| noise_cells(runs, *it));
@@ -88,7 +88,7 @@ fn section(title: &str, table: &Table) -> String {
     if table.is_empty() { String::new() } else { format!("{title}:\n\n{table}\n") }
 }
 
-fn alone_cells(alone: &Alone) -> [String; 4] {
+fn alone_cells(alone: &SoloRun) -> [String; 4] {
     [
         alone.entry.clone(),
         alone.ratios.len().to_string(),
@@ -97,7 +97,7 @@ fn alone_cells(alone: &Alone) -> [String; 4] {
     ]
 }
 
-fn halves_cells((entry, halves): (&String, &Halves)) -> [String; 4] {
+fn halves_cells((entry, halves): (&String, &HalfWindows)) -> [String; 4] {
     [
         entry.clone(),
         halves.windows.to_string(),
@@ -141,13 +141,13 @@ fn yes_or_no(is_so: bool) -> &'static str {
     if is_so { "yes" } else { "no" }
 }
 
-fn verdict(design: Design, score: Score) -> String {
+fn verdict(design: Experiment, score: Score) -> String {
     let Score { right, all, bar } = score;
     let met = if score.is_met() { "met" } else { "not met" };
     format!("{design}: {right} of {all} right; the bar is {:.0} %: {met}\n", bar * 100.0)
 }
 
-fn noise_cells(runs: &[Judged], design: Design) -> Option<[String; 7]> {
+fn noise_cells(runs: &[Judged], design: Experiment) -> Option<[String; 7]> {
     let own: Vec<&Noise> =
         runs.iter().filter(|run| run.design == design).map(|run| &run.noise).collect();
     let middle = |figure: &dyn Fn(&Noise) -> Option<f64>| {
@@ -175,7 +175,7 @@ fn percent(share: Option<f64>) -> String {
 mod tests {
     use super::*;
 
-    fn run(design: Design, found: usize, wrong: usize, windows: f64) -> Judged {
+    fn run(design: Experiment, found: usize, wrong: usize, windows: f64) -> Judged {
         Judged {
             design,
             name: "2026-11-23T10-00-00".to_owned(),
@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    fn compared(design: Design, found: Option<bool>, wrong: usize) -> Compared {
+    fn compared(design: Experiment, found: Option<bool>, wrong: usize) -> Compared {
         Compared {
             design,
             name: "2026-11-23T11-00-00".to_owned(),
@@ -210,24 +210,24 @@ mod tests {
     #[test]
     fn runs_comparisons_and_noise_are_tables() {
         let runs = vec![
-            run(Design::Equal, 0, 0, 0.2),
-            run(Design::Equal, 0, 1, 0.1),
-            run(Design::Costlier10, 5, 0, 0.12),
-            Judged { seconds: None, resolution: None, ..run(Design::Costlier10, 4, 0, 0.14) },
-            run(Design::Equal, 0, 0, 0.3),
+            run(Experiment::Equal, 0, 0, 0.2),
+            run(Experiment::Equal, 0, 1, 0.1),
+            run(Experiment::Costlier10, 5, 0, 0.12),
+            Judged { seconds: None, resolution: None, ..run(Experiment::Costlier10, 4, 0, 0.14) },
+            run(Experiment::Equal, 0, 0, 0.3),
         ];
         let compared = vec![
-            compared(Design::Equal, None, 0),
-            Compared { machine: None, ..compared(Design::Costlier10, Some(true), 0) },
-            compared(Design::Costlier10, Some(true), 1),
-            Compared { resolution: None, ..compared(Design::Costlier5, Some(false), 0) },
+            compared(Experiment::Equal, None, 0),
+            Compared { machine: None, ..compared(Experiment::Costlier10, Some(true), 0) },
+            compared(Experiment::Costlier10, Some(true), 1),
+            Compared { resolution: None, ..compared(Experiment::Costlier5, Some(false), 0) },
         ];
-        let of = |entry: &str, ratios: &[f64]| Alone {
+        let of = |entry: &str, ratios: &[f64]| SoloRun {
             entry: entry.to_owned(),
             ratios: ratios.to_vec(),
         };
         let alone = vec![of("go-grpc", &[0.99, 1.04, 1.02]), of("java-grpc", &[0.95, 1.01, 0.96])];
-        let half = |first, second| Halves { windows: 10, first, second };
+        let half = |first, second| HalfWindows { windows: 10, first, second };
         let halves = [("go-grpc", half(500, 510)), ("node-grpc-js", half(400, 560))];
         let halves = halves.map(|(entry, halves)| (entry.to_owned(), halves)).into();
         let results = Results { runs, compared, alone, halves };

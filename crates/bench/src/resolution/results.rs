@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use rpcbench_record::Run;
 
-use super::alone::{self, Alone};
+use super::alone::{self, SoloRun};
 use super::change::Compared;
-use super::design::{DESIGNS, Design};
-use super::halves::{Halves, halves};
+use super::design::{DESIGNS, Experiment};
+use super::halves::{HalfWindows, halves};
 use super::judge::{Judged, Score};
 
 /// The runs in a folder, judged separately and as `rpcbench compare` compares them: with the last `equal` run before, or the
@@ -23,17 +23,17 @@ pub struct Results {
     /// Of the testkit's servers and of builds, in the same order.
     pub compared: Vec<Compared>,
     /// Servers in tables and alone.
-    pub alone: Vec<Alone>,
+    pub alone: Vec<SoloRun>,
     /// Of the windows in tables, by entry.
-    pub halves: BTreeMap<String, Halves>,
+    pub halves: BTreeMap<String, HalfWindows>,
 }
 
 /// Where a design's runs are.
-pub fn folder_of(results: &Path, design: Design) -> PathBuf {
+pub fn folder_of(results: &Path, design: Experiment) -> PathBuf {
     results.join(design.spec().name)
 }
 
-/// Where runs of single servers are, in a folder for each run of [`Design::Bench`].
+/// Where runs of single servers are, in a folder for each run of [`Experiment::Bench`].
 pub fn alone_in(results: &Path) -> PathBuf {
     results.join("alone")
 }
@@ -64,13 +64,13 @@ fn read(folder: &Path) -> anyhow::Result<Vec<(String, Run)>> {
 impl Results {
     pub fn read(from: &Path) -> anyhow::Result<Self> {
         let mut results = Self::default();
-        let equal = read(&folder_of(from, Design::Equal))?;
+        let equal = read(&folder_of(from, Experiment::Equal))?;
         for design in DESIGNS {
             let runs = read(&folder_of(from, design))?;
             for (name, run) in &runs {
                 results.add(name, design, run, &equal);
             }
-            if design == Design::Bench {
+            if design == Experiment::Bench {
                 results.alone = alone::compare(&runs, &alone_in(from))?;
                 results.halves = halves(runs.iter().map(|(_, run)| run));
             }
@@ -79,7 +79,7 @@ impl Results {
     }
 
     /// `equal` are the runs of equal entries of the testkit, oldest first.
-    fn add(&mut self, name: &str, design: Design, run: &Run, equal: &[(String, Run)]) {
+    fn add(&mut self, name: &str, design: Experiment, run: &Run, equal: &[(String, Run)]) {
         let Some(judged) = Judged::of(name, design, run) else { return };
         self.runs.push(judged);
         let base = equal.iter().rfind(|(earlier, _)| &**earlier < name);
@@ -93,13 +93,13 @@ impl Results {
     }
 
     /// How many runs or pairs of a design are right. `None` without any.
-    pub fn score(&self, design: Design) -> Option<Score> {
+    pub fn score(&self, design: Experiment) -> Option<Score> {
         let own = self.runs.iter().filter(|run| run.design == design);
         Score::of(own.map(Judged::score), design.spec().bar)
     }
 
     /// How many comparisons of runs of a design are right. `None` without any, and for a design without a bar.
-    pub fn score_compared(&self, design: Design) -> Option<Score> {
+    pub fn score_compared(&self, design: Experiment) -> Option<Score> {
         let own = self.compared.iter().filter(|compared| compared.design == design);
         Score::of(own.map(|it| (usize::from(it.is_right()), 1)), design.bar_compared()?)
     }
@@ -107,7 +107,7 @@ impl Results {
     pub fn is_met(&self) -> bool {
         let scores = |design| [self.score(design), self.score_compared(design)];
         DESIGNS.into_iter().flat_map(scores).flatten().all(Score::is_met)
-            && self.alone.iter().all(Alone::is_met)
-            && self.halves.values().all(Halves::is_met)
+            && self.alone.iter().all(SoloRun::is_met)
+            && self.halves.values().all(HalfWindows::is_met)
     }
 }

@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 use rpcbench_record::{PlannedServer, PlannedTrial, Preparation, Run, Trial, TrialResult};
 
 use super::change::Compared;
-use super::design::Design;
+use super::design::Experiment;
 use super::judge::Judged;
 use super::noise::{Noise, noise};
 
@@ -40,7 +40,7 @@ fn the_noise_of_a_record_by_part() {
 const PROCESSES: u32 = 8;
 
 /// A run of a design with the windows of go-grpc, in which the entry `slow` uses twice the CPU time.
-fn of_design(design: Design, slow: Option<&str>) -> Run {
+fn of_design(design: Experiment, slow: Option<&str>) -> Run {
     let mut run = golden();
     let server = run.header.plan.servers.iter().find(|it| it.entry == "go-grpc").unwrap().clone();
     let entries = names(design);
@@ -72,7 +72,7 @@ fn of_design(design: Design, slow: Option<&str>) -> Run {
 }
 
 /// The entries of a design of the testkit, as in a record.
-fn names(design: Design) -> Vec<String> {
+fn names(design: Experiment) -> Vec<String> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     let numbered = |name: &&'static str| {
         let number = times.entry(name).or_default();
@@ -91,8 +91,8 @@ fn planned(trial: &Trial) -> PlannedTrial {
     }
 }
 
-fn compared(design: Design, slow: Option<&str>) -> Compared {
-    let (base, new) = (of_design(Design::Equal, None), of_design(design, slow));
+fn compared(design: Experiment, slow: Option<&str>) -> Compared {
+    let (base, new) = (of_design(Experiment::Equal, None), of_design(design, slow));
     let compared = Compared::of(("base", &base), ("new", &new), design).unwrap();
     assert!(compared.resolution.unwrap() < 0.5);
     compared
@@ -100,26 +100,26 @@ fn compared(design: Design, slow: Option<&str>) -> Compared {
 
 #[test]
 fn a_costlier_entry_is_compared_with_an_equal_one() {
-    let costlier = compared(Design::Costlier10, Design::Costlier10.costlier());
+    let costlier = compared(Experiment::Costlier10, Experiment::Costlier10.costlier());
     assert_eq!((costlier.wrong, costlier.found, costlier.is_right()), (0, Some(true), true));
-    let unseen = compared(Design::Costlier10, None);
+    let unseen = compared(Experiment::Costlier10, None);
     assert_eq!((unseen.wrong, unseen.found, unseen.is_right()), (0, Some(false), false));
 }
 
 #[test]
 fn an_equal_entry_reported_as_changed_is_wrong() {
-    let equal = compared(Design::Equal, None);
+    let equal = compared(Experiment::Equal, None);
     assert_eq!((equal.wrong, equal.found, equal.is_right()), (0, None, true));
-    let one = compared(Design::Equal, Some("testkit-liar@honest#2"));
+    let one = compared(Experiment::Equal, Some("testkit-liar@honest#2"));
     assert_eq!((one.wrong, one.found, one.is_right()), (1, None, false));
-    let other = compared(Design::Costlier10, Some("testkit-liar@honest"));
+    let other = compared(Experiment::Costlier10, Some("testkit-liar@honest"));
     assert_eq!((other.wrong, other.found, other.is_right()), (1, Some(false), false));
 }
 
 #[test]
 fn runs_of_a_design_are_judged() {
-    let run = of_design(Design::Costlier10, Design::Costlier10.costlier());
-    let judged = Judged::of("run", Design::Costlier10, &run).unwrap();
-    assert_eq!((judged.design, judged.processes, judged.found), (Design::Costlier10, 8, 5));
+    let run = of_design(Experiment::Costlier10, Experiment::Costlier10.costlier());
+    let judged = Judged::of("run", Experiment::Costlier10, &run).unwrap();
+    assert_eq!((judged.design, judged.processes, judged.found), (Experiment::Costlier10, 8, 5));
     assert!(judged.is_right());
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::Context as _;
 
-use super::design::{Costlier, Design};
+use super::design::{Costlier, Experiment};
 
 /// Makes each call of the Go server that it is built into costlier.
 const COSTLIER_GO: &str = include_str!("costlier.go");
@@ -15,7 +15,7 @@ const PERCENT: &str = "const percent = 5";
 
 /// Folders that have `servers/`.
 #[derive(Clone, Debug)]
-pub struct Trees {
+pub struct BuildPair {
     pub real: PathBuf,
     pub testkit: PathBuf,
     pub costlier_testkit: PathBuf,
@@ -23,7 +23,7 @@ pub struct Trees {
     pub made: PathBuf,
 }
 
-impl Trees {
+impl BuildPair {
     /// A costlier build's folder.
     pub fn costlier(&self, build: Costlier) -> PathBuf {
         match build {
@@ -33,7 +33,7 @@ impl Trees {
     }
 
     /// Makes the costlier copy that a design needs.
-    pub fn make(&self, design: Design) -> anyhow::Result<()> {
+    pub fn make(&self, design: Experiment) -> anyhow::Result<()> {
         let Some(Costlier::Real(percent)) = design.spec().build else { return Ok(()) };
         let to = self.costlier(Costlier::Real(percent));
         fs::create_dir_all(&to).with_context(|| to.display().to_string())?;

@@ -22,7 +22,7 @@ pub fn report(context: &Context, args: &ReportArgs) -> anyhow::Result<Verdict> {
         write_page(open_page(file)?, &page(&named(args)?, args.price.as_ref())?)?;
         return Ok(Verdict::Done);
     }
-    let look = Look::of(args.format, &args.table)?;
+    let look = OutputOptions::of(args.format, &args.table)?;
     let folders = named(args)?;
     let [folder] = folders.as_slice() else {
         bail!("only --html FILE shows several records together; name one");
@@ -137,12 +137,12 @@ pub fn records(results: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// How a run is shown.
-pub struct Look {
+pub struct OutputOptions {
     format: Format,
     layout: Layout,
 }
 
-impl Look {
+impl OutputOptions {
     /// The default layout of a format.
     pub fn whole(format: Format) -> Self {
         Self { format, layout: Layout::default() }
@@ -161,7 +161,7 @@ impl Look {
 }
 
 /// Prints a run or a load.
-pub fn show(context: &Context, run: &Run, look: &Look) -> anyhow::Result<()> {
+pub fn show(context: &Context, run: &Run, look: &OutputOptions) -> anyhow::Result<()> {
     let view = View::of(run);
     if !matches!(view, View::Run(_)) && look.layout != Layout::default() {
         bail!(

@@ -18,7 +18,7 @@ use rpcbench_record::{Age, Build, Header, MAX_SEED, Plan, Run, StoreError, Tool,
 use rpcbench_report::summary;
 
 use super::calls_log::CallFiles;
-use super::report::{Look, show, write_views};
+use super::report::{OutputOptions, show, write_views};
 use super::{build, shared};
 use crate::Verdict;
 use crate::args::RunArgs;
@@ -27,7 +27,7 @@ use crate::print::note;
 use crate::progress::Progress;
 
 pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Verdict> {
-    let look = Look::of(args.format, &args.table)?;
+    let look = OutputOptions::of(args.format, &args.table)?;
     let interrupt = shared::listen(Interrupt::default())?;
     let prepared = match &args.resume {
         None => PreparedRun::begin(context, &RunRequest::of(args), interrupt)?,

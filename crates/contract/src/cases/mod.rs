@@ -164,9 +164,9 @@ pub fn check(caller: &mut dyn Caller, profile: &Profile, seed: u64) -> CheckRepo
 
 /// Some servers send status messages of many lines.
 fn one_line(reason: &str) -> String {
-    const LONGEST: usize = 300;
+    const MAX_LEN: usize = 300;
     let line = reason.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST) {
+    match line.char_indices().nth(MAX_LEN) {
         Some((end, _)) => format!("{}..", &line[..end]),
         None => line,
     }

@@ -9,9 +9,9 @@ use crate::shape::Shape;
 use crate::values::{Source, Value};
 
 /// Fewest spot checks of a load.
-const FEWEST: usize = 256;
+const MIN_COUNT: usize = 256;
 /// Longest request, bytes: a few hundred take little of a run's time.
-const LONGEST: usize = 16 * 1024;
+const MAX_LEN: usize = 16 * 1024;
 
 /// Requests of one method whose outcome is certain: valid ones of all cases, many of them usual, and malformed ones if
 /// connections survive those.
@@ -49,7 +49,7 @@ impl SpotChecks {
             return spot_checks;
         }
         let mut source = Source::new(seed);
-        while spot_checks.checks.len() < FEWEST {
+        while spot_checks.checks.len() < MIN_COUNT {
             let values = source.below(u32::MAX);
             let mut probe = Probe::keeping(&mut spot_checks, profile, values.into());
             for case in applicable(profile) {
@@ -118,7 +118,7 @@ impl SpotChecks {
     }
 
     fn keep(&mut self, shape: Shape, request: &[u8], expected: Expected) {
-        if shape.method() == self.method && request.len() <= LONGEST {
+        if shape.method() == self.method && request.len() <= MAX_LEN {
             self.checks.push(SpotCheck { request: request.to_vec(), expected });
         }
     }

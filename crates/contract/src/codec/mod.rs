@@ -55,7 +55,7 @@ impl fmt::Display for Encoding {
 
 /// A valid encoding that no library writes, of a message and what it contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Oddity {
+pub(crate) struct NonCanonicalVariant {
     /// How it differs.
     pub form: NonCanonical,
     /// Outer levels in canonical form: with 1 the request itself, so that its first bytes are the usual ones; with 2 the
@@ -63,7 +63,7 @@ pub(crate) struct Oddity {
     pub usual: usize,
 }
 
-impl Oddity {
+impl NonCanonicalVariant {
     /// At every level.
     #[cfg(test)]
     pub fn everywhere(form: NonCanonical) -> Self {
@@ -165,7 +165,12 @@ pub(crate) trait Codec: Sync {
 
     /// A request with `value` that shows if its bytes are copied; the canonical one for opaque bytes. `other`, another
     /// value of the same shape, provides the values that do not count.
-    fn non_canonical_request(&self, value: &Value, _other: &Value, _oddity: Oddity) -> Vec<u8> {
+    fn non_canonical_request(
+        &self,
+        value: &Value,
+        _other: &Value,
+        _oddity: NonCanonicalVariant,
+    ) -> Vec<u8> {
         self.request(value)
     }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use rpcbench_clock::Nanos;
 use crate::protocol::{Call, End, Events};
+use rpcbench_clock::Nanos;
 
 /// Lengths of the requests, bytes: nothing, a few, and more than a frame.
 pub(super) const REQUESTS: [usize; 4] = [0, 5, 90, 17_000];

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::bounds;
 use super::carries::Carries;
 use super::ledger::{Ledger, REQUESTS};
-use rpcbench_clock::Nanos;
 use crate::protocol::Connection as _;
 use crate::protocol::http2::Connection;
+use rpcbench_clock::Nanos;
 
 /// Open calls that the connection is made for; more may be sent.
 const IN_FLIGHT: u32 = 4;

@@ -4,13 +4,13 @@ use std::sync::{Arc, OnceLock};
 
 use super::Steps;
 use super::ledger::{Ledger, REQUESTS};
-use rpcbench_clock::Nanos;
 use crate::payload::Filler;
 use crate::protocol::Connection as _;
 use crate::protocol::connect::Connect;
 use crate::protocol::http1::{Connection, Http1Application};
 use crate::protocol::json::Json;
 use crate::protocol::template::Templates;
+use rpcbench_clock::Nanos;
 
 /// Open calls.
 const IN_FLIGHT: u32 = 4;

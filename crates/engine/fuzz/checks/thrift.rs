@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::Steps;
 use super::ledger::{Ledger, REQUESTS};
-use rpcbench_clock::Nanos;
 use crate::payload::Filler;
 use crate::protocol::Connection as _;
 use crate::protocol::thrift::{
     Binary, Buffered, Compact, Connection, Encoding, Framed, Transport, sequence_id,
 };
 use crate::target::Target;
+use rpcbench_clock::Nanos;
 
 /// Most open calls, so that inputs stay fast.
 const MAX_CALLS: usize = 40;

@@ -51,13 +51,13 @@ pub(crate) fn closest<'a>(
 /// The candidates that `word` may be a typo of, the closest first.
 pub(crate) fn near<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     /// Lowest similarity of a typo.
-    const LEAST: f64 = 0.8;
+    const MIN: f64 = 0.8;
     /// How much less similar than the closest another may be.
     const ALSO: f64 = 0.05;
     let mut near: Vec<(f64, &str)> = candidates
         .into_iter()
         .map(|candidate| (similarity(word, candidate), candidate))
-        .filter(|(similarity, _)| *similarity >= LEAST)
+        .filter(|(similarity, _)| *similarity >= MIN)
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
     let best = near.first().map_or(0.0, |(similarity, _)| *similarity);

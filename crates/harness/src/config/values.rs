@@ -125,9 +125,9 @@ impl FromStr for Memory {
 
     fn from_str(text: &str) -> Result<Self, String> {
         /// Smaller sizes are typos.
-        const LEAST: u64 = 1 << 20;
+        const MIN: u64 = 1 << 20;
         match units::memory(text) {
-            Ok(bytes) if bytes < LEAST => Err(format!(
+            Ok(bytes) if bytes < MIN => Err(format!(
                 "no server starts in {}; write a number and a unit, such as 512M or 2G",
                 units::bytes(bytes)
             )),

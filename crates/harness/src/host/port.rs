@@ -20,7 +20,7 @@ pub enum Owner {
     /// A process of this user that this process can't look into.
     Hidden(u32),
     /// Another machine or network namespace, at this address.
-    Elsewhere(SocketAddr),
+    ContainerOnly(SocketAddr),
     /// No process of this machine listens: something passes connections on before they reach a socket.
     Unknown,
 }
@@ -36,7 +36,7 @@ impl fmt::Display for Owner {
         match self {
             Self::Process { pid, program } => write!(f, "process {pid} ({program})"),
             Self::Hidden(user) => write!(f, "a hidden process of user {user}"),
-            Self::Elsewhere(address) => write!(f, "{address}"),
+            Self::ContainerOnly(address) => write!(f, "{address}"),
             Self::Unknown => write!(f, "no process of this machine"),
         }
     }
@@ -67,7 +67,7 @@ pub fn outsiders(address: SocketAddr, own: &dyn Counted) -> io::Result<Vec<Owner
             };
             match all.iter().find(is_peer) {
                 Some(peer) => found.extend(holders.others(&[peer], &own_pids)),
-                None => found.push(Owner::Elsewhere(remote)),
+                None => found.push(Owner::ContainerOnly(remote)),
             }
         }
         Ok(found)

@@ -12,8 +12,8 @@ use rpcbench_record::{Arrivals, Authority, LoadGeneratorKind, Protocol, Window, 
 
 use super::contract::{EchoClient, EchoPayload};
 use super::{
-    Load, LoadError, LoadGenerator, LoadRequest, Measurement, Progress, Sample, Span, Unmeasured,
-    room,
+    LoadError, LoadGenerator, LoadRequest, LoadSession, Measurement, Progress, Sample, Span,
+    Unmeasured, room,
 };
 use crate::placement::Endpoint;
 use crate::run::Interrupt;
@@ -63,7 +63,7 @@ impl LoadGenerator for InProcess {
         request: &LoadRequest<'_>,
         interrupt: &Interrupt,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<Box<dyn Load>, LoadError> {
+    ) -> Result<Box<dyn LoadSession>, LoadError> {
         let name = &request.workload.shape;
         let shape: Shape =
             name.parse().map_err(|error| LoadError::Failed(format!("{name}: {error}")))?;
@@ -106,7 +106,7 @@ impl From<SessionError> for LoadError {
     }
 }
 
-impl Load for Session {
+impl LoadSession for Session {
     fn set_arrivals(&mut self, arrivals: Arrivals) -> Result<(), LoadError> {
         Ok(self.change_arrivals(arrivals)?)
     }

@@ -1,6 +1,6 @@
 //! Who makes the load on a server.
 //!
-//! The run loop knows a load by these traits only: [`LoadGenerator`] opens its connections, and [`Load`] is what is then
+//! The run loop knows a load by these traits only: [`LoadGenerator`] opens its connections, and [`LoadSession`] is what is then
 //! started, measured and ended. Another kind of generator, such as a client program or another machine, is another file
 //! here. What crosses the traits is plain data, so that it can travel. Instants are of this process's monotonic clock; a
 //! generator with another clock converts them.
@@ -61,7 +61,7 @@ pub trait LoadGenerator {
         request: &LoadRequest<'_>,
         interrupt: &Interrupt,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<Box<dyn Load>, LoadError>;
+    ) -> Result<Box<dyn LoadSession>, LoadError>;
 
     /// A client for single calls: is the server ready, does it keep the contract.
     fn caller(&self, endpoint: &Endpoint, protocol: Protocol, timeout: Duration)
@@ -73,7 +73,7 @@ pub trait LoadGenerator {
 
 /// A load with open connections: started and ended any number of times. It opens as a closed loop, which warms a server at
 /// full load. Dropping it closes the connections. Once it has failed, or the run stops, its methods fail.
-pub trait Load {
+pub trait LoadSession {
     /// From the next start on, calls come due by `arrivals`, whose rate must be known. Fails while the load is on.
     fn set_arrivals(&mut self, arrivals: Arrivals) -> Result<(), LoadError>;
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rpcbench_record::{Build, Limits, PlannedServer, Protocol};
 
 use super::{Server, Variant};
-use crate::placement::Elsewhere;
+use crate::placement::ContainerOnly;
 
 /// A server under one of its protocols, in one of its variants, entered once.
 #[derive(Clone, Debug)]
@@ -164,7 +164,7 @@ impl Server {
     }
 
     /// Why it can't run as a process of this machine. `None`: it can.
-    pub fn elsewhere(&self) -> Option<Elsewhere> {
+    pub fn elsewhere(&self) -> Option<ContainerOnly> {
         self.build.elsewhere
     }
 

@@ -22,7 +22,7 @@ use jiff::civil::Date;
 use regex::Regex;
 use rpcbench_record::Protocol;
 
-use crate::placement::Elsewhere;
+use crate::placement::ContainerOnly;
 
 pub use catalog::{Broken, Catalog};
 pub use entry::{Address, Entry};
@@ -103,7 +103,7 @@ pub struct BuildSpec {
     /// Run in the server's folder, placeholders not yet expanded. Empty: see `elsewhere`.
     pub command: Vec<String>,
     /// The placement that builds it, if it has no command.
-    pub elsewhere: Option<Elsewhere>,
+    pub elsewhere: Option<ContainerOnly>,
     /// Writes the lock file, run as the command is. Empty: nothing does.
     pub lock: Vec<String>,
     /// Files and folders whose change means a rebuild, besides the server's folder and the definitions in `contract/`.

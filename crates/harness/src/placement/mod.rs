@@ -137,21 +137,21 @@ pub(crate) const VARIABLES: &[&str] = container::VARIABLES;
 
 /// Why a server can't run as a process of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Elsewhere {
+pub struct ContainerOnly {
     /// In two words.
     pub remark: &'static str,
     /// How to run it.
     pub remedy: &'static str,
 }
 
-impl fmt::Display for Elsewhere {
+impl fmt::Display for ContainerOnly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.remark, self.remedy)
     }
 }
 
 /// Where a server without a build command is built from the files in its folder. `None`: nowhere.
-pub(crate) fn elsewhere(folder: &Path) -> Option<Elsewhere> {
+pub(crate) fn elsewhere(folder: &Path) -> Option<ContainerOnly> {
     container::builds(folder).then_some(container::ONLY)
 }
 
@@ -193,12 +193,12 @@ pub trait Running {
     }
 
     /// Moves a server that was started early, or spread, to the servers' CPUs alone.
-    fn take_place(&mut self) -> Result<(), PlacementError> {
+    fn pin_to_server_cpus(&mut self) -> Result<(), PlacementError> {
         Ok(())
     }
 
-    /// Gives a server whose runtime compiles a CPU more until [`Self::take_place`], where there is one.
-    fn spread(&mut self) -> Result<(), PlacementError> {
+    /// Gives a server whose runtime compiles a CPU more until [`Self::pin_to_server_cpus`], where there is one.
+    fn add_spare_cpu(&mut self) -> Result<(), PlacementError> {
         Ok(())
     }
 

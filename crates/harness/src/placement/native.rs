@@ -288,7 +288,7 @@ impl Running for NativeServer {
         self.process.pid().as_raw_pid().try_into().ok()
     }
 
-    fn take_place(&mut self) -> Result<(), PlacementError> {
+    fn pin_to_server_cpus(&mut self) -> Result<(), PlacementError> {
         if self.is_away {
             self.process.group().set_cpus(&self.isolation.server_cpus)?;
             self.is_away = false;
@@ -296,7 +296,7 @@ impl Running for NativeServer {
         Ok(())
     }
 
-    fn spread(&mut self) -> Result<(), PlacementError> {
+    fn add_spare_cpu(&mut self) -> Result<(), PlacementError> {
         if !self.wider_cpus.is_empty() {
             self.process.group().set_cpus(&self.wider_cpus)?;
             self.is_away = true;

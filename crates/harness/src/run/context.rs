@@ -4,9 +4,9 @@ use rpcbench_clock::Nanos;
 use rpcbench_record::Workload;
 
 use super::interrupt::{Interrupt, StopNow};
+use super::loaded_server::{LoadedServer, StepError};
 use super::observer::{Observer, Stage};
 use super::subject::{Admission, Subject};
-use super::target::{StepError, Target};
 use crate::load::LoadGenerator;
 
 /// How often to ask whether the last call has ended: every fiftieth of the time so far, within these bounds.
@@ -49,7 +49,7 @@ impl Context<'_> {
 
     /// Waits for the stage's end, while the observer samples the load as often as it wants. Returns true if Ctrl-C ended
     /// the stage early.
-    pub fn follow(&self, stage: &Stage<'_>, target: &mut Target) -> Result<bool, StepError> {
+    pub fn follow(&self, stage: &Stage<'_>, target: &mut LoadedServer) -> Result<bool, StepError> {
         if stage.end == Nanos::NEVER {
             return self.follow_calls(stage, target);
         }
@@ -70,7 +70,11 @@ impl Context<'_> {
     }
 
     /// The same for a window of a number of calls: until the last of them has ended.
-    fn follow_calls(&self, stage: &Stage<'_>, target: &mut Target) -> Result<bool, StepError> {
+    fn follow_calls(
+        &self,
+        stage: &Stage<'_>,
+        target: &mut LoadedServer,
+    ) -> Result<bool, StepError> {
         let every = self.observer.sample_every(stage);
         let mut next = stage.start;
         loop {

@@ -9,10 +9,10 @@ use rpcbench_record::{PlannedTrial, Readiness, Workload};
 
 use super::context::Context;
 use super::growth::Growth;
-use super::kept::{Kept, first_sharing, same_process};
+use super::loaded_server::LoadedServer;
 use super::observer::Event;
+use super::pool::{ServerPool, first_sharing, same_process};
 use super::stopping::Stopping;
-use super::target::Target;
 use super::{Runner, StopReason, Subject, estimate, prepare};
 
 /// The first of the workloads that share processes, and in turns the number of the process.
@@ -48,30 +48,30 @@ impl Runner<'_> {
         &mut self,
         trials: &mut [PlannedTrial],
         stopping: Option<&mut Stopping>,
-        kept: &mut Kept,
+        pool: &mut ServerPool,
     ) -> Result<(), StopReason> {
         let stages = self.workloads(trials).len();
         let deadlines = stopping.as_ref().and_then(|rule| rule.deadlines(stages, self.now()));
         let members = self.members(trials);
         let first = members.first().map_or(1, |planned| planned.process);
         let (members, later) = self.split(members);
-        later.iter().for_each(|planned| kept.leave_out(&self.run.header.plan, planned));
+        later.iter().for_each(|planned| pool.skip(&self.run.header.plan, planned));
         for (at, planned) in members.iter().enumerate() {
             self.check_interrupt()?;
             let left = &members[at..];
             let begins = at > 0 && members[at - 1].process != planned.process;
             if begins && deadlines.is_some_and(|it| self.now() + self.cost(left) > it.last) {
-                left.iter().for_each(|late| kept.leave_out(&self.run.header.plan, late));
+                left.iter().for_each(|late| pool.skip(&self.run.header.plan, late));
                 break;
             }
             let limit = deadlines.map(|it| self.share(left, first, it.aim - self.now()));
-            if let Some(short) = self.add(planned, &left[1..], limit, kept)? {
+            if let Some(short) = self.add(planned, &left[1..], limit, pool)? {
                 self.turns = Some(short);
-                kept.stop_after(first, self.observer);
+                pool.stop_after(first, self.observer);
                 trials.sort_by_key(|planned| planned.process);
                 if let Some(rule) = stopping {
                     let plan = &self.run.header.plan;
-                    rule.take_turns(trials.iter().filter(|it| !kept.is_excluded(plan, it)));
+                    rule.take_turns(trials.iter().filter(|it| !pool.is_excluded(plan, it)));
                 }
                 break;
             }
@@ -109,7 +109,7 @@ impl Runner<'_> {
         &mut self,
         trials: &[PlannedTrial],
         stopping: &mut Stopping,
-        kept: &mut Kept,
+        pool: &mut ServerPool,
     ) -> Result<(), StopReason> {
         let most = self.run.header.plan.most_processes();
         let Some((spread, left, turn)) = stopping.outlook(self.now()) else { return Ok(()) };
@@ -128,13 +128,13 @@ impl Runner<'_> {
         self.processes = wanted;
         for (at, planned) in new.iter().enumerate() {
             self.check_interrupt()?;
-            kept.take_in(&self.run.header.plan, planned);
+            pool.unskip(&self.run.header.plan, planned);
             let limit = self.setup.get(&planned.entry).copied();
-            if self.add(planned, &new[at + 1..], limit, kept)?.is_some() {
+            if self.add(planned, &new[at + 1..], limit, pool)?.is_some() {
                 // None of that number, so that all entries have as many.
-                kept.stop_after(planned.process - 1, self.observer);
+                pool.stop_after(planned.process - 1, self.observer);
                 let out = new.iter().filter(|it| it.process >= planned.process);
-                out.for_each(|it| kept.leave_out(&self.run.header.plan, it));
+                out.for_each(|it| pool.skip(&self.run.header.plan, it));
                 self.processes = most;
                 break;
             }
@@ -150,25 +150,25 @@ impl Runner<'_> {
         planned: &PlannedTrial,
         next: &[PlannedTrial],
         limit: Option<Nanos>,
-        kept: &mut Kept,
+        pool: &mut ServerPool,
     ) -> Result<Option<&'static str>, StopReason> {
-        let Some((subject, workload, _)) = self.due(planned, kept) else { return Ok(None) };
-        if !kept.is_empty()
+        let Some((subject, workload, _)) = self.due(planned, pool) else { return Ok(None) };
+        if !pool.is_empty()
             && let Some(short) = self.shortage(planned, subject, &workload)
         {
             return Ok(Some(short));
         }
         let context = Context { preparation_limit: limit, ..self.context(subject, &workload) };
-        if let Some(target) = self.ready(planned, next, &context, kept)? {
-            self.put_away(planned, target, kept);
+        if let Some(target) = self.ready(planned, next, &context, pool)? {
+            self.park(planned, target, pool);
         }
         Ok(None)
     }
 
     /// Starts the next processes, so that they get ready while another one is prepared.
-    fn start_early(&mut self, next: &[PlannedTrial], kept: &Kept) {
+    fn start_early(&mut self, next: &[PlannedTrial], pool: &ServerPool) {
         for planned in next.iter().take(EARLY) {
-            let Some((subject, workload, _)) = self.due(planned, kept) else { continue };
+            let Some((subject, workload, _)) = self.due(planned, pool) else { continue };
             if self.shortage(planned, subject, &workload).is_some() {
                 return;
             }
@@ -233,14 +233,14 @@ impl Runner<'_> {
         planned: &PlannedTrial,
         next: &[PlannedTrial],
         context: &Context<'_>,
-        kept: &mut Kept,
-    ) -> Result<Option<Box<Target>>, StopReason> {
-        if let Some(target) = kept.take(&self.run.header.plan, planned) {
+        pool: &mut ServerPool,
+    ) -> Result<Option<Box<LoadedServer>>, StopReason> {
+        if let Some(target) = pool.take(&self.run.header.plan, planned) {
             return Ok(Some(target));
         }
         // If even one process of each entry is too many, servers restart for each trial.
         if self.shortage(planned, context.subject, context.workload).is_some() {
-            kept.stop_all(self.observer);
+            pool.stop_all(self.observer);
         }
         self.observer.event(&Event::Starting(planned));
         let start = self.now();
@@ -251,7 +251,7 @@ impl Runner<'_> {
             }
             _ => None,
         };
-        self.start_early(next, kept);
+        self.start_early(next, pool);
         let (mut preparation, target) = prepare::prepare(context, planned.process, server)?;
         let one_time = estimate::one_time_setup(&preparation);
         self.setup.insert(planned.entry.clone(), self.now() - start - one_time);
@@ -261,20 +261,20 @@ impl Runner<'_> {
         }
         self.record_preparation(preparation)?;
         if target.is_none() {
-            kept.exclude_process(&self.run.header.plan, planned);
+            pool.exclude_process(&self.run.header.plan, planned);
         }
         Ok(target.map(Box::new))
     }
 
     /// Keeps a server for its next trial. One that must be frozen and can't be is ended, and started again.
-    pub(super) fn put_away(
+    pub(super) fn park(
         &self,
         planned: &PlannedTrial,
-        mut target: Box<Target>,
-        kept: &mut Kept,
+        mut target: Box<LoadedServer>,
+        pool: &mut ServerPool,
     ) {
         if target.rest(self.now()).is_ok() {
-            kept.keep(&self.run.header.plan, planned, target);
+            pool.keep(&self.run.header.plan, planned, target);
         }
     }
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::f64::consts::SQRT_2;
 
-use rpcbench_record::{Look, RankedBy, Run, Workload, observations};
+use rpcbench_record::{InterimAnalysis, RankedBy, Run, Workload, observations};
 use rpcbench_stats::{DEVIATION_PER_MAD, Observation, Spread, compare, median};
 
 /// Smallest share of the rounds that an entry takes part in: it stays comparable with those measured next to it.
-const LEAST_SHARE: f64 = 0.5;
+const MIN_SHARE: f64 = 0.5;
 /// Weight of an entry whose neighbours are decided, relative to an open one's.
 const DECIDED_WEIGHT: f64 = 0.5;
 
@@ -15,7 +15,7 @@ const DECIDED_WEIGHT: f64 = 0.5;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Interim {
     /// The look that was due, if any.
-    pub look: Option<Look>,
+    pub look: Option<InterimAnalysis>,
     /// The share of further rounds that each entry takes part in, by name: 1 if it is missing.
     pub shares: BTreeMap<String, f64>,
     /// The components of the noise, if it is known.
@@ -29,7 +29,7 @@ impl Interim {
     }
 }
 
-/// Analyzes a workload after this many rounds. `elapsed`: see [`Run::due_look`]; `None`: no look is due. The number of windows of
+/// Analyzes a workload after this many rounds. `elapsed`: see [`Run::due_analysis`]; `None`: no look is due. The number of windows of
 /// an entry should be in proportion to their standard deviation (J. Neyman, Journal of the Royal Statistical Society 97, 1934),
 /// and decided entries need fewer.
 pub(super) fn analyze(
@@ -41,10 +41,10 @@ pub(super) fn analyze(
     let plan = &run.header.plan;
     let observations = observations(run, workload, RankedBy::of(run, workload));
     let compared = |question| compare(&observations, plan.servers.len(), &question);
-    let look = elapsed.and_then(|elapsed| run.due_look(&workload.name, rounds, elapsed));
+    let look = elapsed.and_then(|elapsed| run.due_analysis(&workload.name, rounds, elapsed));
     let look = look.map(|look| {
         let is_clear = compared(run.question_of(&look)).is_decided();
-        Look { is_clear, ..look }
+        InterimAnalysis { is_clear, ..look }
     });
     let comparison = compared(run.question(&workload.name));
     let names = plan.servers.iter().map(|server| server.entry.clone());
@@ -61,7 +61,7 @@ fn shares(noise: &[f64], open: &[(usize, usize)]) -> Vec<f64> {
     let weight = |entry: usize| if is_open(entry) { 1.0 } else { DECIDED_WEIGHT };
     let needs: Vec<f64> = noise.iter().enumerate().map(|(at, noise)| noise * weight(at)).collect();
     let most = needs.iter().copied().fold(0.0, f64::max);
-    let share = |need: f64| if most > 0.0 { (need / most).max(LEAST_SHARE) } else { 1.0 };
+    let share = |need: f64| if most > 0.0 { (need / most).max(MIN_SHARE) } else { 1.0 };
     needs.into_iter().map(share).collect()
 }
 
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn noisy_and_open_entries_take_part_in_more_rounds() {
         let open = [(0, 1)];
-        assert_eq!(shares(&[0.2, 0.1, 0.2, 0.01], &open), [1.0, 0.5, 0.5, LEAST_SHARE]);
+        assert_eq!(shares(&[0.2, 0.1, 0.2, 0.01], &open), [1.0, 0.5, 0.5, MIN_SHARE]);
         // Of decided ones the noisiest takes part in all.
         assert_eq!(shares(&[0.1, 0.05], &[]), [1.0, 0.5]);
         assert_eq!(shares(&[0.1], &[]), [1.0]);

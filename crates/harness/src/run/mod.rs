@@ -18,15 +18,15 @@ mod group;
 mod growth;
 mod interim;
 mod interrupt;
-mod kept;
+mod loaded_server;
 mod observer;
+mod pool;
 mod prepare;
 mod resume;
 mod serve;
 mod settle;
 mod stopping;
 mod subject;
-mod target;
 mod trial;
 mod verify;
 mod warm;
@@ -48,13 +48,13 @@ pub use estimate::{Estimate, Left};
 use group::EntryProcess;
 use interim::Interim;
 pub use interrupt::{CurrentTrial, Interrupt, Raised, StopNow};
-use kept::Kept;
+use loaded_server::{LoadedServer, StepError};
 pub use observer::{Event, Observer, Phase, Stage};
+use pool::ServerPool;
 pub use resume::{CurrentSetup, ResumeError, remaining, resumable};
 pub use serve::{Served, serve};
 use stopping::Stopping;
 pub use subject::{Admission, Provenance, Subject};
-use target::{StepError, Target};
 pub use verify::{Verified, verify};
 
 /// How a run ended.
@@ -132,37 +132,37 @@ impl<'a> Runner<'a> {
     }
 
     fn trials(&mut self, mut trials: Vec<PlannedTrial>) -> Result<Ending, StopReason> {
-        let mut kept = Kept::default();
+        let mut pool = ServerPool::default();
         let mut stopping = self.stopping(&trials);
         let mut group = None;
         let mut at = 0;
         while let Some(first) = trials.get(at) {
             self.check_interrupt()?;
             if group != Some(self.group(first)) {
-                kept.stop_all(self.observer);
-                self.prepare_group(&mut trials[at..], stopping.as_mut(), &mut kept)?;
+                pool.stop_all(self.observer);
+                self.prepare_group(&mut trials[at..], stopping.as_mut(), &mut pool)?;
                 group = Some(self.group(&trials[at]));
             }
             let planned = trials[at].clone();
             at += 1;
-            if kept.is_excluded(&self.run.header.plan, &planned) || self.agrees(&planned) {
+            if pool.is_excluded(&self.run.header.plan, &planned) || self.agrees(&planned) {
                 continue;
             }
             if let Some(rule) = &mut stopping {
                 let is_made = self.is_made(rule, &planned)?;
-                self.grow(&trials[at..], rule, &mut kept)?;
+                self.grow(&trials[at..], rule, &mut pool)?;
                 if !is_made {
                     continue;
                 }
             }
             let start = self.now();
             self.done = self.run.header.plan.order.len() - (trials.len() - at) - 1;
-            self.trial(&planned, !self.has_later(&planned, &trials[at..]), &mut kept)?;
+            self.trial(&planned, !self.has_later(&planned, &trials[at..]), &mut pool)?;
             if let Some(rule) = &mut stopping {
                 rule.took(&planned.entry, self.now() - start);
             }
         }
-        kept.stop_all(self.observer);
+        pool.stop_all(self.observer);
         if self.environment.interrupt.ends_window() {
             return Ok(Ending::Interrupted);
         }
@@ -190,9 +190,9 @@ impl<'a> Runner<'a> {
             let analyze = |it| interim::analyze(&self.run, it, rounds, elapsed);
             workload.map_or_else(Interim::default, analyze)
         });
-        if let Some(look) = rule.take_look() {
-            self.run.looks.push(look.clone());
-            self.append(&RecordEvent::Look(look))?;
+        if let Some(look) = rule.take_analysis() {
+            self.run.interim_analyses.push(look.clone());
+            self.append(&RecordEvent::InterimAnalysis(look))?;
         }
         Ok(is_made)
     }
@@ -220,20 +220,20 @@ impl<'a> Runner<'a> {
         &mut self,
         planned: &PlannedTrial,
         is_last: bool,
-        kept: &mut Kept,
+        pool: &mut ServerPool,
     ) -> Result<(), StopReason> {
-        let Some((subject, workload, arrivals)) = self.due(planned, kept) else { return Ok(()) };
+        let Some((subject, workload, arrivals)) = self.due(planned, pool) else { return Ok(()) };
         let context = Context { is_last, ..self.context(subject, &workload) };
-        let Some(mut target) = self.ready(planned, &[], &context, kept)? else { return Ok(()) };
+        let Some(mut target) = self.ready(planned, &[], &context, pool)? else { return Ok(()) };
         let trial = self.measure(planned, &context, &mut target, arrivals)?;
         let failed = matches!(trial.result, TrialResult::Failed(_));
         self.record_trial(trial)?;
         if failed {
-            kept.exclude(planned); // Dropping the target kills what is left of its server.
+            pool.exclude(planned); // Dropping the target kills what is left of its server.
         } else if is_last {
-            kept::stop(*target, planned.entry.clone(), self.observer);
+            pool::stop(*target, planned.entry.clone(), self.observer);
         } else {
-            self.put_away(planned, target, kept);
+            self.park(planned, target, pool);
         }
         Ok(())
     }
@@ -242,11 +242,11 @@ impl<'a> Runner<'a> {
     fn due(
         &self,
         planned: &PlannedTrial,
-        kept: &Kept,
+        pool: &ServerPool,
     ) -> Option<(&'a Subject<'a>, Workload, Arrivals)> {
         let subject = self.subjects.iter().find(|s| s.entry == planned.entry)?;
         let (workload, arrivals) =
-            self.load(planned).filter(|_| !kept.is_excluded(&self.run.header.plan, planned))?;
+            self.load(planned).filter(|_| !pool.is_excluded(&self.run.header.plan, planned))?;
         Some((subject, workload, arrivals))
     }
 
@@ -281,7 +281,7 @@ impl<'a> Runner<'a> {
         &self,
         planned: &PlannedTrial,
         context: &Context<'_>,
-        target: &mut Target,
+        target: &mut LoadedServer,
         arrivals: Arrivals,
     ) -> Result<Trial, StopNow> {
         let began = clock::wall();

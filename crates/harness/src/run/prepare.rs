@@ -4,7 +4,7 @@ use rpcbench_record::{CheckResult, Preparation, Readiness, WarmUp, Workload};
 
 use super::context::Context;
 use super::interrupt::StopNow;
-use super::target::{StepError, Target};
+use super::loaded_server::{LoadedServer, StepError};
 use super::warm::{warm, warm_by_calls};
 use crate::placement::{PlacementError, Running};
 
@@ -14,7 +14,7 @@ pub(super) fn prepare(
     context: &Context<'_>,
     process: u32,
     server: Option<Result<Box<dyn Running>, PlacementError>>,
-) -> Result<(Preparation, Option<Target>), StopNow> {
+) -> Result<(Preparation, Option<LoadedServer>), StopNow> {
     let mut preparation = context.subject.preparation(context.workload, process);
     let Some(server) = server else { return Ok((preparation, None)) };
     match get_ready(context, &mut preparation, server) {
@@ -31,10 +31,10 @@ fn get_ready(
     context: &Context<'_>,
     preparation: &mut Preparation,
     server: Result<Box<dyn Running>, PlacementError>,
-) -> Result<Target, StepError> {
+) -> Result<LoadedServer, StepError> {
     let Context { environment, subject, workload, .. } = *context;
     let begin = environment.interrupt.now();
-    let mut target = Target::start(environment, subject, server)?;
+    let mut target = LoadedServer::start(environment, subject, server)?;
     preparation.isolation = target.isolation();
     if context.is_proven() && !context.is_checked {
         check(context, &mut target, &mut preparation.check)?;
@@ -57,7 +57,7 @@ fn get_ready(
 /// Tries the conformance cases, all of which must pass.
 fn check(
     context: &Context<'_>,
-    target: &mut Target,
+    target: &mut LoadedServer,
     result: &mut CheckResult,
 ) -> Result<(), StepError> {
     let report = target.check(context.environment)?;

@@ -4,12 +4,12 @@ use rpcbench_clock::Nanos;
 
 use super::context::Context;
 use super::interrupt::StopNow;
-use super::target::{StepError, Target};
+use super::loaded_server::{LoadedServer, StepError};
 use super::warm::COMPILER_SHARE;
 
 /// Longest time that a closed loop runs before its window beyond `settle`: a Node.js server takes up to a second until its
 /// rate is back.
-const LONGEST: Nanos = Nanos::from_millis(2000);
+const MAX_LEN: Nanos = Nanos::from_millis(2000);
 /// Least length of a slice in which the load before a window is judged.
 const SLICE: Nanos = Nanos::from_millis(100);
 /// How often to look whether a slice is over.
@@ -26,14 +26,14 @@ const RISE: f64 = 0.05;
 /// and a half times as long as answering all of them once. A server whose warm-up was cut short, or whose runtime compiles
 /// again, as checks after the warm-up can make it, is given what is left of its longest warm-up.
 pub(super) fn settle_by_slices(
-    target: &mut Target,
+    target: &mut LoadedServer,
     context: &Context<'_>,
     begin: Nanos,
 ) -> Result<(), StepError> {
     let interrupt = &context.environment.interrupt;
     let cycle = target.load()?.cycle().unwrap_or(Nanos(0));
     let least = Nanos::from_millis(context.workload.settle_ms).max(Nanos(cycle.0 / 2 * 3));
-    let usual = Nanos::from_millis(context.workload.settle_ms).max(LONGEST);
+    let usual = Nanos::from_millis(context.workload.settle_ms).max(MAX_LEN);
     let mut slices: Vec<f64> = Vec::new();
     let mut readings = vec![target.sample_cpu()?];
     let in_flight = context.workload.in_flight.into();
@@ -85,7 +85,7 @@ impl Slice {
         let cycles = (ended - self.first) / self.in_flight;
         let ends_cycle = cycles > std::mem::replace(&mut self.cycles, cycles);
         let length = now - self.begin;
-        ends_cycle && length >= SLICE || length >= LONGEST
+        ends_cycle && length >= SLICE || length >= MAX_LEN
     }
 }
 

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rpcbench_clock::Nanos;
-use rpcbench_record::{Look, PlannedTrial, Stopping as Rule};
+use rpcbench_record::{InterimAnalysis, PlannedTrial, Stopping as Rule};
 use rpcbench_stats::Spread;
 
 use super::interim::Interim;
@@ -113,7 +113,7 @@ impl Stopping {
         let stage = self.stage(planned);
         match self.current.replace((stage.clone(), round)) {
             Some((before, last)) if before == stage => {
-                if last != round && round > Rule::LEAST_ROUNDS && !self.is_over {
+                if last != round && round > Rule::MIN_ROUNDS && !self.is_over {
                     let elapsed = || self.elapsed(&planned.workload, now, round - 1);
                     self.interim = analyze(round - 1, (!self.turns).then(elapsed));
                     self.is_over = self.interim.is_clear();
@@ -158,7 +158,7 @@ impl Stopping {
     }
 
     /// The look that was made for the last planned trial, once.
-    pub fn take_look(&mut self) -> Option<Look> {
+    pub fn take_analysis(&mut self) -> Option<InterimAnalysis> {
         self.interim.look.take()
     }
 
@@ -229,7 +229,7 @@ mod tests {
     fn clear_after(rounds: u32) -> impl Fn(u32, Option<f64>) -> Interim {
         move |done, _| {
             let workload = String::new();
-            let look = Look { workload, trials: 0, part: 0.0, is_clear: done >= rounds };
+            let look = InterimAnalysis { workload, trials: 0, part: 0.0, is_clear: done >= rounds };
             Interim { look: Some(look), ..Interim::default() }
         }
     }

@@ -36,7 +36,7 @@ pub enum Admission {
         ready_timeout: Duration,
     },
     /// Nothing: only the load calls it, and failed calls are part of the result.
-    AsFound,
+    Unchecked,
 }
 
 /// What a server is built from. Empty if unknown.
@@ -103,7 +103,7 @@ impl<'a> Subject<'a> {
                 compiler_threads: Vec::new(),
                 statistics: false,
             },
-            admission: Admission::AsFound,
+            admission: Admission::Unchecked,
             placement,
             readiness: Readiness::Ready,
         }

@@ -11,9 +11,9 @@ use rpcbench_record::{
 
 use super::context::Context;
 use super::interrupt::StopNow;
+use super::loaded_server::{LoadedServer, StepError, failure};
 use super::observer::{Event, Phase, Stage};
 use super::settle::settle_by_slices;
-use super::target::{StepError, Target, failure};
 use super::warm::errors;
 use crate::placement::{Counters, MachineReading, PlacementError, Running};
 use crate::search::{PRECISION, Search, at_rate};
@@ -55,7 +55,7 @@ pub(super) fn end(context: &Context<'_>) -> Option<Nanos> {
 
 /// Measures a warm server under `arrivals`, or searches from there for the rate that its workload asks for.
 pub(super) fn run(
-    target: &mut Target,
+    target: &mut LoadedServer,
     context: &Context<'_>,
     planned: &PlannedTrial,
     arrivals: Arrivals,
@@ -68,7 +68,7 @@ pub(super) fn run(
 
 /// Measures one window. Under a server that must prove itself, no call may fail outside of it, and some must be answered.
 fn measure(
-    target: &mut Target,
+    target: &mut LoadedServer,
     context: &Context<'_>,
     planned: &PlannedTrial,
     arrivals: Arrivals,
@@ -100,7 +100,7 @@ fn measure(
 
 /// Measures a window; under a server that must prove itself, again a few times if it was disturbed.
 fn undisturbed(
-    target: &mut Target,
+    target: &mut LoadedServer,
     context: &Context<'_>,
     arrivals: Arrivals,
 ) -> Result<Window, StepError> {
@@ -129,7 +129,7 @@ fn is_worth_repeating(measured: &Measured) -> bool {
 
 /// Searches for the highest rate that meets the threshold, from the rate of `arrivals`.
 fn search(
-    target: &mut Target,
+    target: &mut LoadedServer,
     context: &Context<'_>,
     planned: &PlannedTrial,
     (threshold, arrivals): (Threshold, Arrivals),
@@ -207,7 +207,7 @@ struct Window {
 
 /// Measures a window of the planned length. `None` if Ctrl-C ended it early: it would not compare with others.
 fn whole_window(
-    target: &mut Target,
+    target: &mut LoadedServer,
     context: &Context<'_>,
     arrivals: Arrivals,
 ) -> Result<Option<Window>, StepError> {
@@ -225,7 +225,7 @@ struct Opened {
 
 /// Puts the load on, and opens the window when it has settled.
 fn open(
-    target: &mut Target,
+    target: &mut LoadedServer,
     context: &Context<'_>,
     arrivals: Arrivals,
 ) -> Result<Opened, StepError> {
@@ -257,7 +257,7 @@ fn open(
 /// Extends a closed loop's window, by its length each time, until as many calls have ended in it as are in flight: of fewer, most
 /// are cut by its edges. Each call in flight ends within the timeout, so this takes no longer. True if Ctrl-C ended it.
 fn stretch(
-    target: &mut Target,
+    target: &mut LoadedServer,
     context: &Context<'_>,
     opened: &mut Opened,
     before: u64,
@@ -287,7 +287,7 @@ fn stretch(
 }
 
 fn window(
-    target: &mut Target,
+    target: &mut LoadedServer,
     context: &Context<'_>,
     arrivals: Arrivals,
 ) -> Result<Window, StepError> {

@@ -5,8 +5,8 @@ use rpcbench_record::{Failure, Readiness};
 
 use super::context::Environment;
 use super::interrupt::StopNow;
+use super::loaded_server::{LoadedServer, StepError};
 use super::subject::Subject;
-use super::target::{StepError, Target};
 
 /// The result of checking a server.
 #[derive(Clone, Debug)]
@@ -29,12 +29,13 @@ pub fn verify(environment: &Environment, subject: &Subject<'_>) -> Result<Verifi
         Readiness::Failed(failure) => return Ok(Verified::Failed(failure.clone())),
         Readiness::Ready => {}
     }
-    let checked =
-        Target::start(environment, subject, subject.placement.start(1)).and_then(|mut target| {
+    let checked = LoadedServer::start(environment, subject, subject.placement.start(1)).and_then(
+        |mut target| {
             let report = target.check(environment)?;
             target.stop()?;
             Ok(report)
-        });
+        },
+    );
     match checked {
         Ok(report) => Ok(Verified::Checked(report)),
         Err(StepError::Server(failure)) => Ok(Verified::Failed(failure)),

@@ -5,8 +5,8 @@ use rpcbench_record::{Outcomes, Protocol, Unsteady, WarmCurve, WarmSlice, WarmUp
 use rpcbench_stats::{Steadiness, SteadyRule, WarmSample, assess};
 
 use super::context::Context;
+use super::loaded_server::{LoadedServer, StepError};
 use super::observer::Event;
-use super::target::{StepError, Target};
 use crate::load::Progress;
 use crate::manifest::Runtime;
 use crate::placement::CpuReading;
@@ -109,7 +109,7 @@ fn slices(length: Nanos) -> usize {
 /// Loads the server until it is steady, or the cap is reached. `begin` is when its preparation began. `None` if the workload
 /// has no warm-up.
 pub(super) fn warm(
-    target: &mut Target,
+    target: &mut LoadedServer,
     context: &Context<'_>,
     begin: Nanos,
 ) -> Result<Option<WarmCurve>, StepError> {
@@ -121,7 +121,7 @@ pub(super) fn warm(
     if goal.cap == 0 {
         return Ok(None);
     }
-    target.server.spread()?;
+    target.server.add_spare_cpu()?;
     let mut curve = Curve::begin(target, environment.interrupt.now())?;
     target.load()?.start()?;
     let mut verdict = Steadiness::TooShort;
@@ -134,7 +134,7 @@ pub(super) fn warm(
     }
     let unmeasured = target.load()?.pause()?;
     target.alive("while it was warmed")?;
-    target.server.take_place()?;
+    target.server.pin_to_server_cpus()?;
     let curve = curve.end(&goal, verdict);
     target.is_steady = curve.unsteady.is_none();
     target.warm_up_left = Nanos(SLICE.0 * (goal.full_cap - curve.slices.len()) as u64);
@@ -152,7 +152,7 @@ const POLL: Nanos = Nanos::from_millis(5);
 
 /// Makes `calls` calls over the open connections.
 pub(super) fn warm_by_calls(
-    target: &mut Target,
+    target: &mut LoadedServer,
     context: &Context<'_>,
     calls: u64,
 ) -> Result<WarmCurve, StepError> {
@@ -202,13 +202,13 @@ struct Curve {
 }
 
 impl Curve {
-    fn begin(target: &mut Target, begin: Nanos) -> Result<Self, StepError> {
+    fn begin(target: &mut LoadedServer, begin: Nanos) -> Result<Self, StepError> {
         let progress = target.load()?.progress()?;
         let cpu = target.sample_cpu()?;
         Ok(Self { begin, at: begin, cpu, progress, slices: Vec::new(), samples: Vec::new() })
     }
 
-    fn add(&mut self, target: &mut Target, at: Nanos) -> Result<(), StepError> {
+    fn add(&mut self, target: &mut LoadedServer, at: Nanos) -> Result<(), StepError> {
         target.alive("while it was warmed")?;
         let progress = target.load()?.progress()?;
         let cpu = target.sample_cpu()?;

@@ -2,7 +2,7 @@
 
 use rpcbench_record::{Arrivals, Rate, Threshold, Workload};
 
-use super::resolve::Setting;
+use super::resolve::SpecSource;
 use super::values::ArrivalsValue;
 use super::workload::WorkloadSpec;
 use crate::config::{ConfigError, Given};
@@ -21,7 +21,7 @@ pub(super) struct Loads {
 }
 
 impl Loads {
-    pub fn of(spec: &WorkloadSpec, setting: Setting<'_>) -> Result<Self, ConfigError> {
+    pub fn of(spec: &WorkloadSpec, setting: SpecSource<'_>) -> Result<Self, ConfigError> {
         Ok(Self {
             arrivals: arrivals(spec, setting)?,
             find_max: spec.find_max.as_ref().map(|given| given.value),
@@ -41,7 +41,7 @@ impl Loads {
 }
 
 /// The key that gives the rate, as given; `None` in a closed loop.
-pub(crate) fn rate_shown(spec: &WorkloadSpec, setting: Setting<'_>) -> Option<String> {
+pub(crate) fn rate_shown(spec: &WorkloadSpec, setting: SpecSource<'_>) -> Option<String> {
     let sweep = spec.sweep.as_ref().map(|given| setting.shown(given));
     let rate = || spec.rate.as_ref().map(|given| setting.shown(given));
     let whole = |given: &&Given<_>| matches!(given.value, ArrivalsValue::Whole(_));
@@ -50,7 +50,7 @@ pub(crate) fn rate_shown(spec: &WorkloadSpec, setting: Setting<'_>) -> Option<St
     sweep.or_else(rate).or_else(arrivals).or_else(find_max)
 }
 
-fn arrivals(spec: &WorkloadSpec, setting: Setting<'_>) -> Result<Arrivals, ConfigError> {
+fn arrivals(spec: &WorkloadSpec, setting: SpecSource<'_>) -> Result<Arrivals, ConfigError> {
     if let Some(limit) = spec.find_max.as_ref().filter(|limit| !limit.value.bounds_load()) {
         return Err(ConfigError::value(setting.shown(limit), UNBOUNDED));
     }
@@ -86,7 +86,7 @@ fn arrivals(spec: &WorkloadSpec, setting: Setting<'_>) -> Result<Arrivals, Confi
 /// Refuses a second rate next to arrivals that have one, or can't have one.
 fn check_whole(
     spec: &WorkloadSpec,
-    setting: Setting<'_>,
+    setting: SpecSource<'_>,
     arrivals: Arrivals,
     shown: String,
 ) -> Result<Arrivals, ConfigError> {

@@ -16,7 +16,7 @@ mod workload;
 
 pub(crate) use arrivals::rate_shown;
 pub use resolve::load_workloads;
-pub(crate) use resolve::{CAPACITY, Setting, with_capacity};
+pub(crate) use resolve::{CAPACITY, SpecSource, with_capacity};
 pub use suite::{LimitsSpec, RunSpec, SuiteSpec};
 pub use values::{ArrivalsValue, RateValue, WarmUpValue, WorkloadName};
 pub use workload::{WarmUpOptions, WorkloadSpec};

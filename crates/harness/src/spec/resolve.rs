@@ -9,9 +9,9 @@ use super::workload::WorkloadSpec;
 use crate::config::{ConfigError, Count, Given, Length, NonZeroLength, SourceFile};
 
 /// Shortest window, milliseconds: one slice of its series.
-const SHORTEST_WINDOW_MS: u64 = 100;
+const MIN_WINDOW_MS: u64 = 100;
 /// Longest window, milliseconds: each slice of its series takes memory.
-const LONGEST_WINDOW_MS: u64 = 48 * 3_600_000;
+const MAX_WINDOW_MS: u64 = 48 * 3_600_000;
 /// Most calls of a window whose calls are logged.
 const MAX_LOGGED: u64 = 1_000_000;
 /// Default timeout, milliseconds: far above any useful answer.
@@ -30,7 +30,7 @@ const CAPACITY_WINDOW_MS: u64 = 3000;
 
 /// What a workload is part of.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Setting<'a> {
+pub(crate) enum SpecSource<'a> {
     /// A table of a suite, with options on top.
     Suite {
         name: &'a str,
@@ -43,7 +43,7 @@ pub(crate) enum Setting<'a> {
     Load(Protocol),
 }
 
-impl Setting<'_> {
+impl SpecSource<'_> {
     /// A value as given.
     pub fn shown<T>(self, given: &Given<T>) -> String {
         match self {
@@ -96,7 +96,7 @@ pub fn load_workloads(
     protocol: Protocol,
 ) -> Result<Vec<Workload>, ConfigError> {
     let spec = spec.over(&WorkloadSpec::load_defaults());
-    let workloads = spec.resolve(Setting::Load(protocol))?;
+    let workloads = spec.resolve(SpecSource::Load(protocol))?;
     let capacity = Workload {
         name: CAPACITY.to_owned(),
         settle_ms: CAPACITY_SETTLE_MS,
@@ -115,10 +115,10 @@ pub(crate) fn with_capacity(mut loads: Vec<Workload>, capacity: Workload) -> Vec
 }
 
 impl WorkloadSpec {
-    pub(super) fn workload_name(&self, setting: Setting<'_>) -> String {
+    pub(super) fn workload_name(&self, setting: SpecSource<'_>) -> String {
         let default = match setting {
-            Setting::Suite { name, .. } => name,
-            Setting::Load(_) => "load",
+            SpecSource::Suite { name, .. } => name,
+            SpecSource::Load(_) => "load",
         };
         self.name.as_ref().map_or_else(|| default.to_owned(), |name| name.value.0.clone())
     }
@@ -128,11 +128,11 @@ impl WorkloadSpec {
         &self,
         connections: &Given<Count>,
         loads: &Loads,
-        setting: Setting<'_>,
+        setting: SpecSource<'_>,
     ) -> Result<u32, ConfigError> {
         let each = match setting {
-            Setting::Load(protocol) => self.each_of_load(protocol, loads, setting)?,
-            Setting::Suite { .. } => match &self.in_flight_each {
+            SpecSource::Load(protocol) => self.each_of_load(protocol, loads, setting)?,
+            SpecSource::Suite { .. } => match &self.in_flight_each {
                 Some(each) => each.value.0,
                 None => return self.total_of_suite(connections, setting),
             },
@@ -151,7 +151,7 @@ impl WorkloadSpec {
     fn total_of_suite(
         &self,
         connections: &Given<Count>,
-        setting: Setting<'_>,
+        setting: SpecSource<'_>,
     ) -> Result<u32, ConfigError> {
         let given = setting.require(&self.in_flight, "in_flight")?;
         let remedy = "every connection carries at least one call; give --in-flight, on each, or fewer connections";
@@ -164,7 +164,7 @@ impl WorkloadSpec {
         &self,
         protocol: Protocol,
         loads: &Loads,
-        setting: Setting<'_>,
+        setting: SpecSource<'_>,
     ) -> Result<u32, ConfigError> {
         let one_at_a_time = protocol.takes_one_call_at_a_time() && !self.is_pipelining();
         let default = match loads.arrivals.is_open() {
@@ -188,9 +188,9 @@ impl WorkloadSpec {
         self.pipelining.as_ref().is_some_and(|given| given.value)
     }
 
-    pub(super) fn checked_pipelining(&self, setting: Setting<'_>) -> Result<bool, ConfigError> {
+    pub(super) fn checked_pipelining(&self, setting: SpecSource<'_>) -> Result<bool, ConfigError> {
         match (setting, &self.pipelining) {
-            (Setting::Load(protocol), Some(given))
+            (SpecSource::Load(protocol), Some(given))
                 if given.value && !protocol.takes_one_call_at_a_time() =>
             {
                 let protocol = format!("--protocol {protocol}");
@@ -207,7 +207,7 @@ impl WorkloadSpec {
         &self,
         connections: &Given<Count>,
         in_flight: u32,
-        setting: Setting<'_>,
+        setting: SpecSource<'_>,
     ) -> Result<(), ConfigError> {
         let Some(life) = &self.connection_life else { return Ok(()) };
         let each = in_flight.div_ceil(connections.value.0);
@@ -224,7 +224,7 @@ impl WorkloadSpec {
     pub(super) fn check_threads(
         &self,
         connections: &Given<Count>,
-        setting: Setting<'_>,
+        setting: SpecSource<'_>,
     ) -> Result<(), ConfigError> {
         let Some(threads) = &self.client_threads else { return Ok(()) };
         let remedy = "every thread needs a connection; raise the first or lower the second";
@@ -232,7 +232,7 @@ impl WorkloadSpec {
     }
 
     /// Timeout and grace, milliseconds.
-    pub(super) fn waits(&self, setting: Setting<'_>) -> Result<(u64, u64), ConfigError> {
+    pub(super) fn waits(&self, setting: SpecSource<'_>) -> Result<(u64, u64), ConfigError> {
         let ms = |given: &Option<Given<NonZeroLength>>| given.as_ref().map(|it| it.value.ms());
         let timeout = ms(&self.timeout).unwrap_or(TIMEOUT_MS);
         let grace = ms(&self.grace).unwrap_or(GRACE_MS.min(timeout));
@@ -253,8 +253,8 @@ impl WorkloadSpec {
     }
 
     /// A length, or a number of calls.
-    pub(super) fn checked_window(&self, setting: Setting<'_>) -> Result<Window, ConfigError> {
-        let is_logged = matches!(setting, Setting::Suite { log_calls: true, .. });
+    pub(super) fn checked_window(&self, setting: SpecSource<'_>) -> Result<Window, ConfigError> {
+        let is_logged = matches!(setting, SpecSource::Suite { log_calls: true, .. });
         if let Some(find_max) = self.find_max.as_ref().filter(|_| is_logged) {
             let problem = "with log_calls, a trial has one window, but a search has many; log calls at a given rate";
             return Err(ConfigError::value(setting.shown(find_max), problem));
@@ -277,18 +277,18 @@ impl WorkloadSpec {
         Ok(Window::Calls { calls: calls.value.0 })
     }
 
-    fn timed_window(&self, setting: Setting<'_>) -> Result<Window, ConfigError> {
+    fn timed_window(&self, setting: SpecSource<'_>) -> Result<Window, ConfigError> {
         let length = setting.require(&self.duration, "duration")?;
         let length_ms = length.value.ms();
         let problem = match length_ms {
-            ..SHORTEST_WINDOW_MS => "must be at least 100ms, one slice of its series",
-            SHORTEST_WINDOW_MS..=LONGEST_WINDOW_MS => return Ok(Window::Duration { length_ms }),
+            ..MIN_WINDOW_MS => "must be at least 100ms, one slice of its series",
+            MIN_WINDOW_MS..=MAX_WINDOW_MS => return Ok(Window::Duration { length_ms }),
             _ => "must be at most 48h: every 100ms of it takes memory",
         };
         Err(ConfigError::value(setting.shown(length), problem))
     }
 
-    pub(super) fn checked_warm_up(&self, setting: Setting<'_>) -> Result<WarmUp, ConfigError> {
+    pub(super) fn checked_warm_up(&self, setting: SpecSource<'_>) -> Result<WarmUp, ConfigError> {
         let given = setting.require(&self.warm_up, "warm_up")?;
         let (least, cap) = (&self.warm_up_least, &self.warm_up_cap);
         let WarmUpValue(warm_up) = given.value;
@@ -315,7 +315,7 @@ impl WorkloadSpec {
 
 /// Refuses a first value below the second.
 fn at_least<A, B, T: PartialOrd>(
-    setting: Setting<'_>,
+    setting: SpecSource<'_>,
     (first, one): (&Given<A>, T),
     (second, other): (&Given<B>, T),
     remedy: &'static str,

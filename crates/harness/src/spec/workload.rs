@@ -6,7 +6,7 @@ use rpcbench_record::{Authority, CallHeader, ConnectionLife, Threshold, WarmUp, 
 use serde::Deserialize;
 
 use super::arrivals::{Loads, rate_shown};
-use super::resolve::Setting;
+use super::resolve::SpecSource;
 use super::values::{ArrivalsValue, RateValue, WarmUpValue, WorkloadName};
 use crate::config::{Calls, ConfigError, Count, Given, Length, NonZeroLength};
 use crate::search::Sweep;
@@ -158,7 +158,7 @@ impl WorkloadSpec {
     }
 
     /// Its workloads: one, or one for each rate of a sweep.
-    pub(crate) fn resolve(&self, setting: Setting<'_>) -> Result<Vec<Workload>, ConfigError> {
+    pub(crate) fn resolve(&self, setting: SpecSource<'_>) -> Result<Vec<Workload>, ConfigError> {
         let shape = setting.require(&self.shape, "shape")?.value;
         let connections = setting.require(&self.connections, "connections")?;
         let loads = Loads::of(self, setting)?;

@@ -170,7 +170,7 @@ impl Suite {
                 Window::Duration { length_ms } => ms(length_ms),
                 Window::Calls { calls } => ms(calls / CALLS_PER_MS),
             };
-            process += (ms(w.settle_ms) + window) * windows * self.rounds.unwrap_or(LEAST_ROUNDS);
+            process += (ms(w.settle_ms) + window) * windows * self.rounds.unwrap_or(MIN_ROUNDS);
         }
         process * self.first_processes()
     }
@@ -182,7 +182,7 @@ impl Suite {
 }
 
 /// Rounds that a time limit allows in any case: fewer show no noise.
-const LEAST_ROUNDS: u32 = Stopping::LEAST_ROUNDS;
+const MIN_ROUNDS: u32 = Stopping::MIN_ROUNDS;
 /// Most windows of a plan: each takes memory and a line of the record, and this many of the shortest take 28 hours.
 const MAX_TRIALS: u64 = 1_000_000;
 
@@ -258,10 +258,10 @@ impl Suite {
 
     /// Processes to plan for each of this many entries: as many as can be prepared in half of the time.
     fn most_processes(&self, entries: usize) -> u32 {
-        const MOST: u64 = 8;
+        const MAX: u64 = 8;
         const PREPARATION_MS: u64 = 3000;
         let time = self.stopping.and_then(|stopping| stopping.max_time_ms).unwrap_or(0);
-        let fitting = (time / 2 / (PREPARATION_MS * entries.max(1) as u64)).min(MOST) as u32;
+        let fitting = (time / 2 / (PREPARATION_MS * entries.max(1) as u64)).min(MAX) as u32;
         self.processes.unwrap_or_else(|| fitting.max(self.first_processes()))
     }
 
@@ -276,7 +276,7 @@ impl Suite {
         let most = MAX_TRIALS / (planned * self.workloads.len() as u64).max(1);
         let fitting = (2 * time / round.max(1)).min(most);
         let fitting = u32::try_from(fitting).unwrap_or(u32::MAX);
-        self.rounds.unwrap_or(fitting.max(LEAST_ROUNDS))
+        self.rounds.unwrap_or(fitting.max(MIN_ROUNDS))
     }
 
     /// Refuses more windows than [`MAX_TRIALS`].

@@ -6,7 +6,9 @@ use rpcbench_record::{Limits, Published, Workload};
 
 use super::Suite;
 use crate::config::{ConfigError, Given, SourceFile};
-use crate::spec::{CAPACITY, RunSpec, Setting, SuiteSpec, WorkloadSpec, rate_shown, with_capacity};
+use crate::spec::{
+    CAPACITY, RunSpec, SpecSource, SuiteSpec, WorkloadSpec, rate_shown, with_capacity,
+};
 
 /// The layers of a suite: its file, and options on top.
 pub(super) struct Layers<'a> {
@@ -18,7 +20,7 @@ pub(super) struct Layers<'a> {
 /// A table of a file with options on top.
 struct Part<'a> {
     spec: WorkloadSpec,
-    setting: Setting<'a>,
+    setting: SpecSource<'a>,
     workloads: Vec<Workload>,
 }
 
@@ -80,7 +82,7 @@ impl<'a> Layers<'a> {
     ) -> Result<Vec<Part<'a>>, ConfigError> {
         let file = self.file;
         let part = |table: &toml::Spanned<WorkloadSpec>| {
-            let setting = Setting::Suite { name, file, table: table.span().start, log_calls };
+            let setting = SpecSource::Suite { name, file, table: table.span().start, log_calls };
             Part::of(options.over(table.get_ref()), setting)
         };
         self.spec.workload.iter().map(part).collect()
@@ -117,7 +119,7 @@ impl<'a> Layers<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn of(spec: WorkloadSpec, setting: Setting<'a>) -> Result<Self, ConfigError> {
+    fn of(spec: WorkloadSpec, setting: SpecSource<'a>) -> Result<Self, ConfigError> {
         let workloads = spec.resolve(setting)?;
         Ok(Self { spec, setting, workloads })
     }

@@ -8,7 +8,8 @@ use rpcbench_contract::Method;
 use rpcbench_contract::cases::{CallError, Caller};
 use rpcbench_engine::Tally;
 use rpcbench_harness::load::{
-    Load, LoadError, LoadGenerator, LoadRequest, Measurement, Progress, Sample, Span, Unmeasured,
+    LoadError, LoadGenerator, LoadRequest, LoadSession, Measurement, Progress, Sample, Span,
+    Unmeasured,
 };
 use rpcbench_harness::placement::Endpoint;
 use rpcbench_harness::run::Interrupt;
@@ -43,7 +44,7 @@ impl LoadGenerator for Scripted {
         request: &LoadRequest<'_>,
         _interrupt: &Interrupt,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<Box<dyn Load>, LoadError> {
+    ) -> Result<Box<dyn LoadSession>, LoadError> {
         let entry = request.endpoint.authority.clone();
         self.log.add(&entry, "connects");
         progress(request.workload.connections.into());
@@ -90,7 +91,7 @@ struct ScriptedLoad {
     interrupt: Interrupt,
 }
 
-impl Load for ScriptedLoad {
+impl LoadSession for ScriptedLoad {
     fn set_arrivals(&mut self, arrivals: Arrivals) -> Result<(), LoadError> {
         self.arrivals = arrivals;
         Ok(())

@@ -159,7 +159,7 @@ fn failures(run: &Run) -> Vec<(&str, Option<&str>)> {
 #[test]
 fn servers_are_ready_before_the_first_round_and_stop_after_their_last_trial() {
     let (run, ending, done) =
-        run(|_, _| Answer::After(Nanos(1000)), workload(), Admission::AsFound);
+        run(|_, _| Answer::After(Nanos(1000)), workload(), Admission::Unchecked);
     assert_eq!(ending, Ending::Finished);
     assert_eq!(
         done,
@@ -191,7 +191,7 @@ fn processes_start_while_those_before_them_are_prepared_if_there_is_memory() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
     let done = |room| {
         let plan = Plan { workloads: vec![workload()], ..Plan::default() };
-        let made = run_plan(script, Admission::AsFound, &["a", EARLY], (1, 2, room), plan);
+        let made = run_plan(script, Admission::Unchecked, &["a", EARLY], (1, 2, room), plan);
         assert_eq!(failures(&made.run).len(), 4);
         made.log
     };
@@ -207,7 +207,7 @@ fn a_load_that_fails_ends_its_own_server_only() {
         "a" => Answer::Fails,
         _ => Answer::After(Nanos(1000)),
     };
-    let (run, ending, done) = run(script, workload(), Admission::AsFound);
+    let (run, ending, done) = run(script, workload(), Admission::Unchecked);
     assert_eq!(ending, Ending::Finished);
     assert_eq!(failures(&run), [("a", Some("the generator is gone")), ("b", None), ("b", None)]);
     assert_eq!(done.iter().filter(|line| *line == "a measures").count(), 1);
@@ -215,7 +215,7 @@ fn a_load_that_fails_ends_its_own_server_only() {
 
 #[test]
 fn a_stop_within_a_window_ends_the_run() {
-    let (run, ending, _) = run(|_, _| Answer::Stops, workload(), Admission::AsFound);
+    let (run, ending, _) = run(|_, _| Answer::Stops, workload(), Admission::Unchecked);
     assert_eq!((ending, run.trials.len()), (Ending::Interrupted, 0));
     assert_eq!(run.finished, None);
 }
@@ -247,7 +247,7 @@ fn a_search_finds_the_rate_at_which_the_load_breaks() {
         find_max: Some("p99<10ms".parse().expect("a threshold")),
         ..workload()
     };
-    let (run, ending, _) = run(script, search, Admission::AsFound);
+    let (run, ending, _) = run(script, search, Admission::Unchecked);
     assert_eq!(ending, Ending::Finished);
     for trial in &run.trials {
         let met = trial.search.as_ref().and_then(|search| search.met()).expect("a rate");
@@ -276,7 +276,7 @@ fn a_time_limit_holds_and_at_least_half_of_it_is_measured() {
     for (seconds, entries) in [(360, 12), (360, 2), (180, 6)] {
         let plan = quick(seconds);
         let made =
-            run_plan(script, Admission::AsFound, &TWELVE[..entries], (2, 400, usize::MAX), plan);
+            run_plan(script, Admission::Unchecked, &TWELVE[..entries], (2, 400, usize::MAX), plan);
         let windows = made.run.trials.iter().filter_map(|trial| trial.measured());
         let measured = windows.map(|window| window.window_ns).sum::<u64>() as f64 / 1e9;
         let (took, limit) = (made.took.as_secs_f64(), seconds as f64);
@@ -294,9 +294,9 @@ fn a_clear_answer_ends_a_run_and_the_record_has_its_looks() {
     let folder = tempfile::tempdir().expect("a folder");
     let (entries, extent) = (["a", "b"], (2, 100, usize::MAX));
     let made =
-        record_plan(Some(folder.path()), (script, Admission::AsFound), &entries, extent, plan);
+        record_plan(Some(folder.path()), (script, Admission::Unchecked), &entries, extent, plan);
     assert_eq!(read(folder.path()).expect("a record"), made.run);
-    let looks = &made.run.looks;
+    let looks = &made.run.interim_analyses;
     let trials: Vec<usize> = looks.iter().map(|look| look.trials).collect();
     assert_eq!((trials, made.run.trials.len()), (vec![16, 24, 32, 48], 48));
     assert!(looks.is_sorted_by(|a, b| a.part < b.part) && looks[3].part < 0.25, "{looks:?}");
@@ -308,7 +308,7 @@ fn windows_of_growing_run(room: usize) -> [Vec<usize>; 2] {
     let script = |_: &str, _| Answer::After(Nanos(1000));
     let mut plan = quick(120);
     plan.stopping.as_mut().expect("a limit").first_processes = Some(2);
-    let made = run_plan(script, Admission::AsFound, &["a", "b"], (4, 400, room), plan);
+    let made = run_plan(script, Admission::Unchecked, &["a", "b"], (4, 400, room), plan);
     ["a", "b"].map(|entry| {
         let of = |process| {
             let own = made.run.trials.iter();
@@ -334,7 +334,7 @@ fn more_processes_join_after_the_fourth_round_if_there_is_room_for_one_of_each()
 fn processes_take_turns_where_memory_is_short_and_the_record_says_so() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
     let plan = Plan { workloads: vec![workload()], ..Plan::default() };
-    let made = run_plan(script, Admission::AsFound, &["a", "b"], (2, 2, 2), plan);
+    let made = run_plan(script, Admission::Unchecked, &["a", "b"], (2, 2, 2), plan);
     assert_eq!(failures(&made.run).len(), 8);
     let processes: Vec<u32> = made.run.trials.iter().map(|trial| trial.process).collect();
     assert_eq!(processes, [1, 1, 1, 1, 2, 2, 2, 2]);
@@ -346,7 +346,7 @@ fn processes_take_turns_where_memory_is_short_and_the_record_says_so() {
 #[test]
 fn the_window_of_a_slow_server_is_stretched_until_enough_calls_have_ended() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
-    let made = run_plan(script, Admission::AsFound, &["a", SLOW], (1, 1, usize::MAX), quick(60));
+    let made = run_plan(script, Admission::Unchecked, &["a", SLOW], (1, 1, usize::MAX), quick(60));
     let length = |at: usize| made.run.trials[at].measured().expect("a window").window_ns;
     // Two calls are in flight.
     assert_eq!([length(0), length(1)], [1_000_000_000, 2_000_000_000]);
@@ -356,7 +356,7 @@ fn the_window_of_a_slow_server_is_stretched_until_enough_calls_have_ended() {
 fn a_server_that_still_compiles_is_warmed_more_before_its_first_window() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
     let entries = [COMPILES, "a"];
-    let made = run_plan(script, Admission::AsFound, &entries, (1, 4, usize::MAX), quick(40));
+    let made = run_plan(script, Admission::Unchecked, &entries, (1, 4, usize::MAX), quick(40));
     let warm = made.run.preparations[1].warm.as_ref().expect("a warm-up");
     assert!(warm.unsteady.is_some(), "{warm:?}");
     assert_eq!([made.count("measures"), made.count("too early")], [8, 0], "{:?}", made.log);
@@ -365,7 +365,7 @@ fn a_server_that_still_compiles_is_warmed_more_before_its_first_window() {
 #[test]
 fn a_server_that_compiles_again_after_its_warm_up_is_waited_for() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
-    let made = run_plan(script, Admission::AsFound, &[RECOMPILES], (1, 2, usize::MAX), quick(40));
+    let made = run_plan(script, Admission::Unchecked, &[RECOMPILES], (1, 2, usize::MAX), quick(40));
     let warm = made.run.preparations[0].warm.as_ref().expect("a warm-up");
     assert!(warm.unsteady.is_none() && warm.length_ms() == 3000, "{warm:?}");
     assert_eq!([made.count("measures"), made.count("too early")], [2, 0], "{:?}", made.log);
@@ -374,7 +374,7 @@ fn a_server_that_compiles_again_after_its_warm_up_is_waited_for() {
 #[test]
 fn a_server_that_compiles_has_another_cpu_while_it_is_warmed() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
-    let made = run_plan(script, Admission::AsFound, &[COMPILES], (1, 2, usize::MAX), quick(40));
+    let made = run_plan(script, Admission::Unchecked, &[COMPILES], (1, 2, usize::MAX), quick(40));
     let warmed = ["connects", "spreads", "warms", "takes its place", "wakes"];
     assert_eq!(made.log[1..6], warmed.map(|what| format!("{COMPILES} {what}")));
     assert_eq!(made.count("takes its place"), 1);
@@ -384,7 +384,7 @@ fn a_server_that_compiles_has_another_cpu_while_it_is_warmed() {
 fn a_slow_language_is_prepared_last_and_has_the_time_that_the_others_leave() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
     let entries = [COMPILES, "a", "b"];
-    let made = run_plan(script, Admission::AsFound, &entries, (2, 4, usize::MAX), quick(100));
+    let made = run_plan(script, Admission::Unchecked, &entries, (2, 4, usize::MAX), quick(100));
     let order: Vec<&str> = made.run.preparations.iter().map(|it| &*it.entry).collect();
     let last = ["a", "b", COMPILES];
     assert_eq!(order, [last, last].concat());

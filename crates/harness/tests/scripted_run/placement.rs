@@ -92,14 +92,14 @@ impl Running for ScriptedServer {
         &mut self.machine
     }
 
-    fn take_place(&mut self) -> Result<(), PlacementError> {
+    fn pin_to_server_cpus(&mut self) -> Result<(), PlacementError> {
         if std::mem::take(&mut self.is_away) {
             self.log.add(&self.endpoint.authority, "takes its place");
         }
         Ok(())
     }
 
-    fn spread(&mut self) -> Result<(), PlacementError> {
+    fn add_spare_cpu(&mut self) -> Result<(), PlacementError> {
         if self.endpoint.authority == COMPILES {
             self.log.add(COMPILES, "spreads");
             self.is_away = true;

@@ -111,12 +111,12 @@ pub fn percent(share: f64) -> String {
 
 /// The same next to limits: 0.010_04 with the limit 0.01 is `1.004 %`.
 pub fn percent_near(share: f64, limits: &[f64]) -> String {
-    const LEAST: f64 = 0.01;
+    const MIN: f64 = 0.01;
     let (value, limits) = (share * 100.0, limits.iter().map(|limit| limit * 100.0));
     let limits: Vec<f64> = limits.collect();
     let decimals = match value.abs() {
         0.0 => 0,
-        v if v < LEAST && limits.iter().all(|limit| *limit <= 0.0 || *limit >= LEAST) => {
+        v if v < MIN && limits.iter().all(|limit| *limit <= 0.0 || *limit >= MIN) => {
             return "<0.01 %".to_owned();
         }
         v if v < 0.995 => 2,

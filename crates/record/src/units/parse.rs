@@ -11,7 +11,7 @@ pub struct ParseError(pub String);
 pub(super) const TIME: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 
 /// The longest time that [`time_ns`] reads, nanoseconds: about 11 days.
-const LONGEST_NS: f64 = 1e15;
+const MAX_NS: f64 = 1e15;
 
 /// Reads a size of memory in bytes. All units are powers of 1024: `512M`, `512MB` and `512MiB` are the same, as in memory
 /// limits of Docker, systemd and the JVM.
@@ -49,7 +49,7 @@ pub fn time_ns(text: &str) -> Option<u64> {
     let unit = if unit == "µs" { "us" } else { unit };
     let (_, length) = TIME.iter().find(|(name, _)| *name == unit)?;
     let ns = (decimal(number)? * length).round();
-    (0.0..=LONGEST_NS).contains(&ns).then_some(ns as u64)
+    (0.0..=MAX_NS).contains(&ns).then_some(ns as u64)
 }
 
 /// Reads a rate: `500`, `20k`, `1.5M`, `1e6`. `None` for other text.

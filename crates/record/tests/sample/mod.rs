@@ -1,8 +1,8 @@
 //! A run with every kind of value: codes as keys, absent parts, floats, text that needs escaping.
 
 use rpcbench_record::{
-    CheckResult, Cpu, Failure, Header, Isolation, IsolationMode, Latency, Limits, Look, Machine,
-    Measured, Outcomes, Pauses, Plan, PlannedServer, PlannedTrial, Preparation, Protocol,
+    CheckResult, Cpu, Failure, Header, InterimAnalysis, Isolation, IsolationMode, Latency, Limits,
+    Machine, Measured, Outcomes, Pauses, Plan, PlannedServer, PlannedTrial, Preparation, Protocol,
     Readiness, Run, RuntimeStatistics, SCHEMA, ServerUsage, Slice, Tool, Toolchain, Trial,
     TrialResult, Unsteady, WarmCurve, WarmSlice, WarmUp, Window, Workload,
 };
@@ -173,7 +173,12 @@ pub fn run() -> Run {
         header: header(),
         preparations: vec![preparation()],
         trials: vec![trial(1), failed(2)],
-        looks: vec![Look { workload: "quick".into(), trials: 2, part: 0.1 + 0.2, is_clear: true }],
+        interim_analyses: vec![InterimAnalysis {
+            workload: "quick".into(),
+            trials: 2,
+            part: 0.1 + 0.2,
+            is_clear: true,
+        }],
         finished: "2026-03-01T12:05:00Z".parse().ok(),
     }
 }

@@ -46,7 +46,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("stalls_decide", Flag, "Whether a few outlying windows decide that figure", Cell(|c| some(c.stalls_decide))),
     figure("leader", Word, "The fastest ranked entry; empty for itself, and for unranked entries", Cell(|c| some(c.leader.as_ref()?.first.as_str()))),
     figure("leader_finding", Word, "How the leader compares with the entry: `faster`, `slightly faster` (by less than the precision), `equal` (within it), `open`", Cell(|c| some(finding_name(c.leader.as_ref()?.finding)))),
-    figure("of_leader_share", Share, "`ranked_per_s` as a share of the leader's", Cell(|c| some(1.0 / c.leader.as_ref()?.ratio))).column(column("of first", ColumnSlot::Speed).wide().near(&[1.0])),
+    figure("of_leader_share", Share, "`ranked_per_s` as a share of the leader's", Cell(|c| some(1.0 / c.leader.as_ref()?.ratio))).column(column("% of best", ColumnSlot::Speed).wide().near(&[1.0])),
     figure("of_leader_share_low", Share, "Lower end of its interval; those of all pairs of the table hold at once with 95 % confidence", Cell(|c| some(1.0 / c.leader.as_ref()?.range?.high))),
     figure("of_leader_share_high", Share, "Upper end of that interval", Cell(|c| some(1.0 / c.leader.as_ref()?.range?.low))),
     figure("calls_per_server_cpu_s", PerSecond, "Calls that ended ok per second of server CPU time; for a cell the mean over processes, speed-corrected where possible", Windows(|f| some(f.server?.calls_per_cpu_s?.value))).column(column("calls/cpu-s", ColumnSlot::Speed).ranking(0).ranks(RankedBy::CallsPerCpuSecond).text(|s| speed(s, RankedBy::CallsPerCpuSecond))),

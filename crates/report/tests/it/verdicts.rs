@@ -1,8 +1,8 @@
 //! Which verdict a cell gets where several would fit, and who is ranked.
 
 use rpcbench_record::{
-    Connections, Look, Measured, Outcomes, PlannedTrial, Slice, Stopping, TrialResult, Unsteady,
-    WarmUp,
+    Connections, InterimAnalysis, Measured, Outcomes, PlannedTrial, Slice, Stopping, TrialResult,
+    Unsteady, WarmUp,
 };
 use rpcbench_report::{Conclusion, Row, Summary, Verdict, VerdictKind, summary};
 
@@ -302,8 +302,8 @@ fn a_run_that_ended_when_its_answer_was_clear_lacks_nothing() {
         plan.order.extend(more.collect::<Vec<_>>());
         let workload = plan.workloads[0].name.clone();
         let trials = run.run.trials.len();
-        let look = part.map(|part| Look { workload, trials, part, is_clear: true });
-        run.run.looks.extend(look);
+        let look = part.map(|part| InterimAnalysis { workload, trials, part, is_clear: true });
+        run.run.interim_analyses.extend(look);
         summary(&run.run)
     };
     let (once, often) = (looked_at(None), looked_at(Some(0.5)));

@@ -8,7 +8,7 @@
 /// as findings do not decide when the next one is (K. K. G. Lan and D. L.
 /// DeMets, *Discrete Sequential Boundaries for Clinical Trials*, Biometrika 70, 1983; the power family is
 /// K. Kim and DeMets', Biometrika 74, 1987). The confidence of an analysis is 1 minus its level.
-pub fn look_level(family: f64, done_before: f64, done: f64) -> f64 {
+pub fn analysis_level(family: f64, done_before: f64, done: f64) -> f64 {
     let spent = |part: f64| family * part.clamp(0.0, 1.0).powi(3);
     (spent(done) - spent(done_before)).max(0.0)
 }

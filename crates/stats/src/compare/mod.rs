@@ -27,7 +27,7 @@ mod windows;
 pub use between::{Change, Changes, between_runs};
 pub use drift::{Drift, drift};
 pub use finding::{Estimate, Finding, Pair, Range, RankRange, Spread};
-pub use looks::look_level;
+pub use looks::analysis_level;
 pub use reference::{Adjustment, Unadjusted};
 
 use model::{Difference, Model};

@@ -13,7 +13,7 @@ const BEND: f64 = 2.0;
 /// Steps of the fit. It moves little after the third.
 const STEPS: usize = 6;
 /// Variance that noise has at least: a tenth of a percent, squared.
-const LEAST: f64 = 1e-6;
+const MIN: f64 = 1e-6;
 /// Maximum degrees of freedom of what is known from the other entries.
 const MAX_PRIOR: f64 = 100.0;
 
@@ -40,7 +40,7 @@ impl Noise {
     /// 1973) with weights by entry. `slopes` is the number of slopes that were fitted for each entry.
     pub fn fit(windows: &Windows, values: &[f64], slopes: f64) -> Self {
         let entries = windows.entries();
-        let mut weights = vec![1.0 / LEAST.sqrt(); entries];
+        let mut weights = vec![1.0 / MIN.sqrt(); entries];
         let mut bounds = vec![f64::INFINITY; entries];
         let mut bounded = values.to_vec();
         let mut step = 0;
@@ -59,7 +59,7 @@ impl Noise {
                 fit = table.fit(&bounded);
             }
             let variances = variances(windows, &fit.rest, &freedom, |at| {
-                (bounded[at] - values[at]).abs() < LEAST
+                (bounded[at] - values[at]).abs() < MIN
             });
             let (noise, pooled) = moderated(&variances, &freedom);
             step += 1;
@@ -92,7 +92,7 @@ fn bound(windows: &Windows, rest: &[f64], entry: usize, freedom: f64) -> f64 {
     let own: Vec<f64> = own.map(|(_, rest)| rest.abs()).collect();
     let spent = own.len() as f64 / freedom.max(1.0);
     let scale = median(own).unwrap_or_default() * DEVIATION_PER_MAD * spent.sqrt();
-    BEND * scale.max(LEAST.sqrt())
+    BEND * scale.max(MIN.sqrt())
 }
 
 /// Degrees of freedom of each entry's residuals: windows without their share in processes, rounds and slopes.
@@ -124,7 +124,7 @@ fn variances(
         let bounding = (count / inside.max(1.0)).powi(2);
         squares / freedom.max(1e-3) * bounding
     });
-    own.map(|variance| variance.max(LEAST)).collect()
+    own.map(|variance| variance.max(MIN)).collect()
 }
 
 /// Variances as those of the other entries let expect them (G. K. Smyth, *Linear Models and Empirical Bayes Methods for

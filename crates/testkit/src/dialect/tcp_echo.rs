@@ -9,7 +9,7 @@ use super::in_order::{Answer, InOrder, Request, invalid};
 use crate::echo::Truth;
 
 /// Longest body accepted, bytes.
-const LONGEST: usize = 64 << 20;
+const MAX_LEN: usize = 64 << 20;
 
 /// It has no methods and nothing to decode. Behaviours that need them exclude it.
 pub(crate) struct TcpEcho;
@@ -56,7 +56,7 @@ impl InOrder for TcpEcho {
     fn take(&self, input: &mut Vec<u8>) -> io::Result<Option<Request>> {
         let Some((prefix, rest)) = input.split_first_chunk() else { return Ok(None) };
         let length = u32::from_be_bytes(*prefix) as usize;
-        if length > LONGEST {
+        if length > MAX_LEN {
             return Err(invalid());
         }
         let Some(body) = rest.get(..length) else { return Ok(None) };

@@ -7,7 +7,7 @@ use super::Session;
 use crate::dialect::content_length;
 
 /// Longest request accepted, bytes.
-const LONGEST: usize = 65 << 20;
+const MAX_LEN: usize = 65 << 20;
 const FIELDS: usize = 64;
 
 #[derive(Default)]
@@ -40,7 +40,7 @@ impl Session for Json {
             partial.drain(..used);
             self.partial = partial;
         }
-        if self.partial.len() > LONGEST { Err(()) } else { Ok(input.len()) }
+        if self.partial.len() > MAX_LEN { Err(()) } else { Ok(input.len()) }
     }
 
     fn take_calls(&mut self) -> u64 {
@@ -69,7 +69,7 @@ impl Json {
         let mut fields = [EMPTY_HEADER; FIELDS];
         let mut request = Request::new(&mut fields);
         let Status::Complete(length) = request.parse(bytes).map_err(drop)? else { return Ok(None) };
-        let body = content_length(request.headers, LONGEST).ok_or(())?;
+        let body = content_length(request.headers, MAX_LEN).ok_or(())?;
         self.said = Head { key: key(request.path.unwrap_or_default()), body };
         self.head.clear();
         self.head.extend_from_slice(&bytes[..length]);

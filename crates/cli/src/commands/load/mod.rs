@@ -24,7 +24,7 @@ use rpcbench_report::{Load, LoadCurve, View, cut_short, load_hdr};
 
 use super::calls_log::{CallsLog, drawn};
 use super::out_file::OutFile;
-use super::report::{Look, show, write_calls, write_views};
+use super::report::{OutputOptions, show, write_calls, write_views};
 use super::run::tool;
 use super::shared;
 use crate::Verdict;
@@ -127,7 +127,7 @@ fn conclude(context: &Context, args: &LoadArgs, run: &Run, done: Done) -> anyhow
     if matches!(view, View::Run(_)) {
         bail!(why_nothing(run));
     }
-    show(context, run, &Look::whole(args.results.format))?;
+    show(context, run, &OutputOptions::whole(args.results.format))?;
     let verdict = match &view {
         View::Load(load) => report_verdict(load),
         View::Curve(curve) => report_curve(curve, &done.ending),

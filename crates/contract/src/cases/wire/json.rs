@@ -5,7 +5,7 @@ use crate::cases::probe::Probe;
 use crate::cases::{Case, SHAPES, case};
 use crate::codec::json::node::Node;
 use crate::codec::json::write::{Escapes, Style};
-use crate::codec::{Encoding, NonCanonical, Oddity, Sent, json};
+use crate::codec::{Encoding, NonCanonical, NonCanonicalVariant, Sent, json};
 use crate::profile::Need;
 use crate::values::{PropertyDto, Value};
 
@@ -41,7 +41,7 @@ fn non_canonical(probe: &mut Probe<'_>, form: NonCanonical) -> Result<(), String
     let codec = probe.codec();
     let nested_unknown = form == NonCanonical::Unknown;
     let write = |value: &Value, number| {
-        let oddity = Oddity::numbered(form, value.shape(), number as usize);
+        let oddity = NonCanonicalVariant::numbered(form, value.shape(), number as usize);
         codec.non_canonical_request(value, value, oddity)
     };
     each(probe, write, nested_unknown)

@@ -3,7 +3,7 @@
 
 use crate::cases::probe::Probe;
 use crate::cases::{Case, TEXT, case};
-use crate::codec::{Encoding, NonCanonical, Oddity, Sent};
+use crate::codec::{Encoding, NonCanonical, NonCanonicalVariant, Sent};
 use crate::profile::Need;
 use crate::shape::Shape;
 
@@ -61,7 +61,7 @@ const INVALID: [&[u8]; 6] =
 
 fn non_canonical(probe: &mut Probe<'_>, shape: Shape, form: NonCanonical) -> Result<(), String> {
     (0..VALUES).try_for_each(|number| {
-        let oddity = Oddity::numbered(form, shape, number as usize);
+        let oddity = NonCanonicalVariant::numbered(form, shape, number as usize);
         let (value, other) = (probe.value(shape, number), probe.value(shape, number + VALUES));
         let request = probe.codec().non_canonical_request(&value, &other, oddity);
         probe.answers(Sent {

@@ -2,7 +2,7 @@
 
 use crate::cases::probe::Probe;
 use crate::cases::{Case, SHAPES, TEXT, case};
-use crate::codec::{Encoding, NonCanonical, Oddity};
+use crate::codec::{Encoding, NonCanonical, NonCanonicalVariant};
 use crate::profile::Need;
 use crate::values::Value;
 
@@ -57,7 +57,7 @@ fn non_canonical(probe: &mut Probe<'_>, form: NonCanonical) -> Result<(), String
     for shape in SHAPES {
         for number in 0..VALUES {
             let (value, other) = (probe.value(shape, number), probe.value(shape, number + VALUES));
-            let oddity = Oddity::numbered(form, shape, number as usize);
+            let oddity = NonCanonicalVariant::numbered(form, shape, number as usize);
             let request = probe.codec().non_canonical_request(&value, &other, oddity);
             let answered = probe.returns(&value, &request);
             answered.map_err(|reason| format!("{}: {reason}", shape.method().name()))?;

@@ -10,7 +10,7 @@ pub(crate) mod write;
 
 use prost_reflect::MessageDescriptor;
 
-use super::{Codec, NonCanonical, Oddity, Sent, types};
+use super::{Codec, NonCanonical, NonCanonicalVariant, Sent, types};
 use crate::profile::Need;
 use crate::values::{self, Mismatch, Value};
 use node::{Entries, Node};
@@ -36,8 +36,13 @@ impl Codec for Json {
         b"{}".to_vec()
     }
 
-    fn non_canonical_request(&self, value: &Value, _other: &Value, oddity: Oddity) -> Vec<u8> {
-        let Oddity { form, usual } = oddity;
+    fn non_canonical_request(
+        &self,
+        value: &Value,
+        _other: &Value,
+        oddity: NonCanonicalVariant,
+    ) -> Vec<u8> {
+        let NonCanonicalVariant { form, usual } = oddity;
         let spread = matches!(form, NonCanonical::Twice | NonCanonical::Reordered);
         let arrange: fn(Entries) -> Entries = match form {
             NonCanonical::Overlong => unchanged,

@@ -82,11 +82,11 @@ fn non_canonical_requests_differ_from_what_encoders_write() {
     let dto = PropertyDto { prop1: "kept".into(), prop7: 15.0, ..PropertyDto::default() };
     let dto = Value::Dto(Box::new(dto));
     let odd = |value: &Value, oddity| text(Json.non_canonical_request(value, value, oddity));
-    let written = |value: &Value, form| odd(value, Oddity::everywhere(form));
+    let written = |value: &Value, form| odd(value, NonCanonicalVariant::everywhere(form));
     insta::assert_snapshot!(written(&dto, NonCanonical::Overlong), @r#"{"\u0064to":{"\u0070rop1":"kept","\u0070rop2":"","\u0070rop3":"","\u0070rop4":0,"\u0070rop5":0,"\u0070rop6":0,"\u0070rop7":1.50e1,"\u0070rop8":0.0e0,"\u0070rop9":0.0e0,"\u0070rop10":false,"\u0070rop11":false,"\u0070rop12":false}}"#);
     insta::assert_snapshot!(written(&Value::Text("kept".into()), NonCanonical::Reordered).escape_debug(), @r#" \t\r\n { \t\r\n \"\\u0074ext\" \t\r\n : \t\r\n \"kept\" \t\r\n } \t\r\n"#);
     insta::assert_snapshot!(written(&Value::Text("kept".into()), NonCanonical::Unknown), @r#"{"\u0075nknownObject":{"\u0074ext":"\u006eot this one","\u0065cho":"\u006eor this one"},"\u0075nknownNull":null,"\u0075nknownFlag":true,"\u0075nknownCount":7,"\u0074ext":"kept","\u0075nknownShare":5.0e-1,"\u0075nknownText":"\u0066rom a later version","\u0075nknownList":[null,{}]}"#);
-    let inside = |value: &Value, form, usual| odd(value, Oddity { form, usual });
+    let inside = |value: &Value, form, usual| odd(value, NonCanonicalVariant { form, usual });
     insta::assert_snapshot!(inside(&dto, NonCanonical::Overlong, 1), @r#"{"dto":{"\u0070rop1":"kept","\u0070rop2":"","\u0070rop3":"","\u0070rop4":0,"\u0070rop5":0,"\u0070rop6":0,"\u0070rop7":1.50e1,"\u0070rop8":0.0e0,"\u0070rop9":0.0e0,"\u0070rop10":false,"\u0070rop11":false,"\u0070rop12":false}}"#);
     let tree = Value::Tree(Box::new(small_tree()));
     insta::assert_snapshot!(inside(&tree, NonCanonical::Unknown, 2), @r#"{"tree":{"unknownObject":{"\u0074ext":"\u006eot this one","\u0065cho":"\u006eor this one"},"unknownNull":null,"unknownFlag":true,"unknownCount":7,"name":"a\"b\n é","digest":"\u0041P8=","age":0,"balance":"-\u0039223372036854775808","serial":"\u00318446744073709551615","score":1.50e0,"ratio":1.00000001490116120e-1,"active":false,"status":"\u0053TATUS_CLOSED","phone":"\u0030","left":{"\u0075nknownObject":{"\u0074ext":"\u006eot this one","\u0065cho":"\u006eor this one"},"\u0075nknownNull":null,"\u0075nknownFlag":true,"\u0075nknownCount":7,"\u006eame":"","\u0069d":"\u0030","\u0074ags":[],"\u0075nknownShare":5.0e-1,"\u0075nknownText":"\u0066rom a later version","\u0075nknownList":[null,{}]},"counters":{"\u006b":"\u0037"},"unknownShare":5.0e-1,"unknownText":"\u0066rom a later version","unknownList":[null,{}]}}"#);
@@ -199,7 +199,7 @@ proptest! {
             let canonical = decoded(shape, &Json.request(&value));
             for form in [NonCanonical::Overlong, NonCanonical::Twice, NonCanonical::Reordered, NonCanonical::Unknown] {
                 for usual in 0..3 {
-                    let oddity = Oddity { form, usual };
+                    let oddity = NonCanonicalVariant { form, usual };
                     prop_assert_eq!(&decoded(shape, &Json.non_canonical_request(&value, &value, oddity)), &canonical);
                 }
             }

@@ -11,7 +11,7 @@ pub(crate) mod wire;
 
 use prost::Message;
 
-use super::{Codec, Oddity, Sent, varint};
+use super::{Codec, NonCanonicalVariant, Sent, varint};
 use crate::profile::Need;
 use crate::values::{self, Mismatch, PropertyDto, TreeNode, Value};
 use wire::{delimited, fixed32, fixed64};
@@ -51,7 +51,12 @@ impl Codec for Protobuf {
         if explicit == canonical { vec![canonical] } else { vec![canonical, explicit] }
     }
 
-    fn non_canonical_request(&self, value: &Value, other: &Value, oddity: Oddity) -> Vec<u8> {
+    fn non_canonical_request(
+        &self,
+        value: &Value,
+        other: &Value,
+        oddity: NonCanonicalVariant,
+    ) -> Vec<u8> {
         let canonical = self.request(value);
         non_canonical::request(value.shape(), &canonical, &self.request(other), oddity)
             .unwrap_or(canonical)

@@ -4,7 +4,7 @@ use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MapKey, Value};
 
 use super::wire::{Layout, tag};
 use super::{read, unknown_fields};
-use crate::codec::{NonCanonical, Oddity, varint};
+use crate::codec::{NonCanonical, NonCanonicalVariant, varint};
 use crate::shape::Shape;
 
 /// Longest varint, bytes.
@@ -16,7 +16,7 @@ pub(super) fn request(
     shape: Shape,
     canonical: &[u8],
     other: &[u8],
-    oddity: Oddity,
+    oddity: NonCanonicalVariant,
 ) -> Option<Vec<u8>> {
     let [canonical, other] = [canonical, other].map(|request| read::request(shape, request));
     Some(Writer { oddity, level: 0 }.message(&canonical?, &other?))
@@ -25,7 +25,7 @@ pub(super) fn request(
 /// Writes the fields of a message.
 #[derive(Clone, Copy)]
 struct Writer {
-    oddity: Oddity,
+    oddity: NonCanonicalVariant,
     level: usize,
 }
 

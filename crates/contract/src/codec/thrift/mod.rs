@@ -10,7 +10,7 @@ mod tests;
 pub(crate) mod wire;
 mod write;
 
-use super::{Codec, Encoding, NonCanonical, Oddity, Sent};
+use super::{Codec, Encoding, NonCanonical, NonCanonicalVariant, Sent};
 use crate::method::Method;
 use crate::profile::Need;
 use crate::shape::Shape;
@@ -68,7 +68,12 @@ impl Codec for Thrift {
         }
     }
 
-    fn non_canonical_request(&self, value: &Value, other: &Value, oddity: Oddity) -> Vec<u8> {
+    fn non_canonical_request(
+        &self,
+        value: &Value,
+        other: &Value,
+        oddity: NonCanonicalVariant,
+    ) -> Vec<u8> {
         self.request_in(value, other, Some(oddity))
     }
 
@@ -94,7 +99,12 @@ impl Codec for Thrift {
 }
 
 impl Thrift {
-    fn request_in(&self, value: &Value, other: &Value, oddity: Option<Oddity>) -> Vec<u8> {
+    fn request_in(
+        &self,
+        value: &Value,
+        other: &Value,
+        oddity: Option<NonCanonicalVariant>,
+    ) -> Vec<u8> {
         let ((of, message), (_, other)) = (request(value), request(other));
         let mut writer = Writer::new(self.0, oddity);
         writer.structure(of, &message, &other);

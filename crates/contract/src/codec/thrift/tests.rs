@@ -89,7 +89,9 @@ fn non_canonical_requests_differ_in_bytes_but_not_in_meaning() {
     for codec in WIRES {
         for (shape, form) in SHAPES.into_iter().flat_map(|s| FORMS.map(|o| (s, o))) {
             let [value, other] = [1, 2].map(|seed| Value::random(shape, &mut Source::new(seed)));
-            for oddity in [0, 1, 2, 3].map(|number| Oddity::numbered(form, shape, number)) {
+            for oddity in
+                [0, 1, 2, 3].map(|number| NonCanonicalVariant::numbered(form, shape, number))
+            {
                 let request = codec.non_canonical_request(&value, &other, oddity);
                 let nothing_to_lengthen = (codec.0, form) == (Wire::Binary, NonCanonical::Overlong);
                 let is_usual = request == codec.request(&value);
@@ -115,7 +117,7 @@ fn unknown_fields_of_any_type_are_skipped() {
 /// The mismatch of a reply with the content of a non-canonical request, as if copied.
 fn copied(codec: &Thrift, form: NonCanonical) -> String {
     let [value, other] = [1, 2].map(|seed| Value::random(Shape::Dto, &mut Source::new(seed)));
-    let mut writer = Writer::new(codec.0, Some(Oddity::everywhere(form)));
+    let mut writer = Writer::new(codec.0, Some(NonCanonicalVariant::everywhere(form)));
     let of = schema::reply(Shape::Dto);
     let message =
         |value: &Value| Message::of(of.name, vec![Field::new("echo", Some(value.content()))]);

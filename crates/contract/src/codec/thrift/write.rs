@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::schema::{Field, Kind, Struct};
 use super::wire::{COMPACT_FALSE, SHORT_LIST, Type, Wire, zigzag};
-use crate::codec::{NonCanonical, Oddity, varint};
+use crate::codec::{NonCanonical, NonCanonicalVariant, varint};
 use crate::values::{Content, Message};
 
 /// Longest varints of 16, 32 and 64 bits, bytes.
@@ -15,7 +15,7 @@ const UNKNOWN: i16 = 1001;
 pub(super) struct Writer {
     wire: Wire,
     /// `None`: canonical.
-    oddity: Option<Oddity>,
+    oddity: Option<NonCanonicalVariant>,
     /// Structs around the current one.
     level: usize,
     /// Number of the previous field in the current struct.
@@ -24,7 +24,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub fn new(wire: Wire, oddity: Option<Oddity>) -> Self {
+    pub fn new(wire: Wire, oddity: Option<NonCanonicalVariant>) -> Self {
         Self { wire, oddity, level: 0, last: 0, out: Vec::new() }
     }
 

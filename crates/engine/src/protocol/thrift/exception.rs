@@ -7,7 +7,7 @@ use super::scanner::Scanner;
 const MESSAGE: i16 = 1;
 const TYPE: i16 = 2;
 /// Characters kept of its message.
-const LONGEST: usize = 1000;
+const MAX_LEN: usize = 1000;
 
 /// Its type and its message; `None` if it can't be read.
 pub(super) fn read<E: Encoding>(mut rest: &[u8]) -> Option<(u32, String)> {
@@ -23,7 +23,7 @@ pub(super) fn read<E: Encoding>(mut rest: &[u8]) -> Option<(u32, String)> {
             (MESSAGE, Kind::Binary) => {
                 let (size, _) = E::size(value).ok()??;
                 let text = String::from_utf8_lossy(&value[value.len() - size as usize..]);
-                message = text.chars().take(LONGEST).collect();
+                message = text.chars().take(MAX_LEN).collect();
             }
             (TYPE, Kind::Fixed(4) | Kind::Varint) => code = E::i32(value).ok()??.cast_unsigned(),
             _ => {}

@@ -117,7 +117,7 @@ pub(super) fn remove(folder: &Path) -> io::Result<()> {
 
 /// Polls `done`, less and less often, until it is true or [`TIMEOUT`] is over. Returns whether it is.
 pub(super) fn until(mut done: impl FnMut() -> io::Result<bool>) -> io::Result<bool> {
-    const LONGEST: Nanos = Nanos::from_millis(10);
+    const MAX_LEN: Nanos = Nanos::from_millis(10);
     let deadline = clock::now() + Nanos::from(TIMEOUT);
     let mut pause = Nanos(50_000);
     loop {
@@ -129,7 +129,7 @@ pub(super) fn until(mut done: impl FnMut() -> io::Result<bool>) -> io::Result<bo
             return Ok(false);
         }
         clock::sleep_until(now + pause);
-        pause = (pause + pause).min(LONGEST);
+        pause = (pause + pause).min(MAX_LEN);
     }
 }
 

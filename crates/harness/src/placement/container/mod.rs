@@ -21,7 +21,7 @@ use rpcbench_record::{Isolation, Machines, Toolchain, units};
 use rustix::process::Pid;
 
 use super::native::{HOST, Native, free_address};
-use super::{Elsewhere, Placement, PlacementError, Running, Site, SiteOptions};
+use super::{ContainerOnly, Placement, PlacementError, Running, Site, SiteOptions};
 use crate::host::HostMachine;
 use crate::host::guard::Guard;
 use crate::host::isolation::{Adopted, Owner};
@@ -46,8 +46,8 @@ const ROOTLESS: &str = "a rootless engine needs cgroup v2 with the controllers c
                         that runs as root";
 
 /// Of servers that only their own Dockerfile builds.
-pub(super) const ONLY: Elsewhere =
-    Elsewhere { remark: "container only", remedy: "use --in docker or --in podman" };
+pub(super) const ONLY: ContainerOnly =
+    ContainerOnly { remark: "container only", remedy: "use --in docker or --in podman" };
 
 /// Whether the server in `folder` has its own image.
 pub(super) fn builds(folder: &Path) -> bool {

@@ -211,7 +211,7 @@ fn subject(entry: &str, version: &str, cpus: &[u32]) -> Subject<'static> {
             compiler_threads: Vec::new(),
             statistics: false,
         },
-        admission: Admission::AsFound,
+        admission: Admission::Unchecked,
         placement: Box::new(Nowhere(Isolation { server_cpus: cpus.to_vec(), ..isolation })),
         readiness: Readiness::Ready,
     }

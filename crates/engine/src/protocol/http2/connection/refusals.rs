@@ -3,7 +3,7 @@
 use crate::protocol::End;
 
 /// Fewest refusals in a row that a connection tolerates.
-const LEAST_PATIENCE: u32 = 32;
+const MIN_TIMEOUT: u32 = 32;
 
 /// Refusals of the peer. A refused call may be sent again, but if a peer refuses call after call and answers none, the calls
 /// would be repeated until they time out, and the reason would be lost.
@@ -20,7 +20,7 @@ pub(super) struct Refusals {
 impl Refusals {
     /// For a connection with `in_flight` calls at once: all of them may be refused twice.
     pub fn new(in_flight: u32) -> Self {
-        let patience = in_flight.saturating_mul(2).max(LEAST_PATIENCE);
+        let patience = in_flight.saturating_mul(2).max(MIN_TIMEOUT);
         Self { unanswered: 0, answered: 0, in_a_row: 0, patience }
     }
 

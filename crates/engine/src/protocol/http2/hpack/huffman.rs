@@ -3,8 +3,8 @@
 
 use super::HpackError;
 
-const SHORTEST: usize = 5;
-const LONGEST: usize = 30;
+const MIN_LEN: usize = 5;
+const MAX_LEN: usize = 30;
 const END: u16 = 256;
 
 /// Bits of each symbol's code; the last symbol is the end of string.
@@ -31,13 +31,13 @@ struct Row {
     count: u16,
 }
 
-const TABLE: ([Row; LONGEST + 1], [u16; 257]) = build();
+const TABLE: ([Row; MAX_LEN + 1], [u16; 257]) = build();
 
-const fn build() -> ([Row; LONGEST + 1], [u16; 257]) {
-    let mut rows = [Row { first_code: 0, first_index: 0, count: 0 }; LONGEST + 1];
+const fn build() -> ([Row; MAX_LEN + 1], [u16; 257]) {
+    let mut rows = [Row { first_code: 0, first_index: 0, count: 0 }; MAX_LEN + 1];
     let mut symbols = [0; 257];
     let (mut length, mut code, mut index) = (1, 0_u32, 0);
-    while length <= LONGEST {
+    while length <= MAX_LEN {
         code <<= 1;
         rows[length].first_code = code;
         rows[length].first_index = index;
@@ -62,10 +62,10 @@ pub(super) fn decode(bytes: &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> 
     for bit in bytes.iter().flat_map(|byte| (0..8).rev().map(move |i| u32::from(byte >> i & 1))) {
         code = code << 1 | bit;
         length += 1;
-        if length < SHORTEST {
+        if length < MIN_LEN {
             continue;
         }
-        if length > LONGEST {
+        if length > MAX_LEN {
             return Err(HpackError::Huffman);
         }
         let row = TABLE.0[length];

@@ -13,7 +13,7 @@ use super::observer::Event;
 use super::serve::Served;
 use super::subject::{Admission, Subject};
 use super::warm::errors;
-use crate::load::{Load, LoadError, LoadRequest, Unmeasured};
+use crate::load::{LoadError, LoadRequest, LoadSession, Unmeasured};
 use crate::placement::{CpuReading, PlacementError, Running};
 
 /// Log lines that explain a failure.
@@ -70,13 +70,13 @@ impl From<LoadError> for StepError {
 }
 
 /// A started server, and the load on it. Dropping it ends what its placement started.
-pub(super) struct Target {
+pub(super) struct LoadedServer {
     pub server: Box<dyn Running>,
     protocol: Protocol,
     /// What its protocol offers to the contract.
     profile: &'static Profile,
-    /// Opened by [`Target::connect`].
-    load: Option<Box<dyn Load>>,
+    /// Opened by [`LoadedServer::connect`].
+    load: Option<Box<dyn LoadSession>>,
     /// Calls outside of windows that failed at a rate that a search tried.
     pub tolerated_errors: u64,
     /// Calls per CPU-second in its latest load. `None` before the first.
@@ -93,7 +93,7 @@ pub(super) struct Target {
     idle: (Nanos, u64),
 }
 
-impl Target {
+impl LoadedServer {
     /// A server that was started. One that must prove itself is awaited until it answers correctly.
     pub fn start(
         environment: &Environment,
@@ -102,7 +102,7 @@ impl Target {
     ) -> Result<Self, StepError> {
         let protocol = subject.protocol;
         let mut server = server?;
-        server.take_place()?;
+        server.pin_to_server_cpus()?;
         let mut target = Self {
             server,
             protocol,
@@ -215,7 +215,7 @@ impl Target {
         Ok(())
     }
 
-    pub fn load(&mut self) -> Result<&mut dyn Load, Failure> {
+    pub fn load(&mut self) -> Result<&mut dyn LoadSession, Failure> {
         match &mut self.load {
             Some(load) => Ok(load.as_mut()),
             None => Err(failure("no load was opened on it")),

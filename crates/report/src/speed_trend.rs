@@ -10,75 +10,79 @@ pub(crate) const COLD: WarmUp = WarmUp::Fixed { length_ms: 0 };
 
 /// How an entry's speed changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Course {
+pub(crate) enum SpeedTrend {
     /// Unknown: too few windows per process, or no other entry to compare with.
-    Unseen,
+    Unknown,
     /// No change beyond noise.
     Level,
     /// It became faster, or slower, within its processes.
     Drifting(Drift),
     /// It became faster, but not in the last half of the rounds, whose first is `from`.
-    Warmed { drift: Drift, from: u32 },
+    WarmedUpMidRun { drift: Drift, from: u32 },
 }
 
-impl Course {
+impl SpeedTrend {
     /// What it means under a workload: all windows of a cold server count, and those of an open loop, where CPU time per call
     /// depends on the load.
     pub(crate) fn under(self, workload: &Workload) -> Self {
         match self {
-            Self::Warmed { drift, .. }
+            Self::WarmedUpMidRun { drift, .. }
                 if workload.warm_up == COLD || workload.arrivals.is_open() =>
             {
                 Self::Drifting(drift)
             }
-            course => course,
+            trend => trend,
         }
     }
 
     /// The first round that counts, from 1: in those before it was slower.
     pub(crate) fn counts_from(self) -> u32 {
         match self {
-            Self::Warmed { from, .. } => from,
-            Self::Unseen | Self::Level | Self::Drifting(_) => 1,
+            Self::WarmedUpMidRun { from, .. } => from,
+            Self::Unknown | Self::Level | Self::Drifting(_) => 1,
         }
     }
 }
 
-/// Fewest windows of a process that show a course: two before a step and two after.
-const LEAST_WINDOWS: usize = 4;
+/// Fewest windows of a process that show a trend: two before a step and two after.
+const MIN_WINDOWS: usize = 4;
 /// Fewest rounds in the last half, so that it is more than a stall: five in all.
-const LEAST_HALF: u32 = 3;
+const MIN_HALF: u32 = 3;
 
-/// The course of each of the plan's entries.
-pub(crate) fn courses(observations: &[Observation], entries: usize, precision: f64) -> Vec<Course> {
+/// The trend of each of the plan's entries.
+pub(crate) fn trends(
+    observations: &[Observation],
+    entries: usize,
+    precision: f64,
+) -> Vec<SpeedTrend> {
     let found = drift(observations, entries, precision);
     let unchanged = unchanged(observations, entries);
     let rounds = observations.iter().map(|window| window.round).max().unwrap_or_default();
     let from = rounds / 2 + 1;
-    let course = |(entry, (found, unchanged)): (usize, (Option<Drift>, Course))| {
+    let trend = |(entry, (found, unchanged)): (usize, (Option<Drift>, SpeedTrend))| {
         let Some(found) = found else { return unchanged };
         let is_warm = || !still_climbs(&series(observations, entry), from, precision);
-        match found.change > 0.0 && rounds + 1 - from >= LEAST_HALF && is_warm() {
-            true => Course::Warmed { drift: found, from },
-            false => Course::Drifting(found),
+        match found.change > 0.0 && rounds + 1 - from >= MIN_HALF && is_warm() {
+            true => SpeedTrend::WarmedUpMidRun { drift: found, from },
+            false => SpeedTrend::Drifting(found),
         }
     };
-    found.into_iter().zip(unchanged).enumerate().map(course).collect()
+    found.into_iter().zip(unchanged).enumerate().map(trend).collect()
 }
 
-/// The course of entries without a change.
-fn unchanged(observations: &[Observation], entries: usize) -> Vec<Course> {
+/// The trend of entries without a change.
+fn unchanged(observations: &[Observation], entries: usize) -> Vec<SpeedTrend> {
     let mut windows: BTreeMap<(usize, u32), usize> = BTreeMap::new();
     for observation in observations {
         *windows.entry((observation.entry, observation.process)).or_default() += 1;
     }
-    let long = |entry| windows.iter().any(|(of, n)| of.0 == entry && *n >= LEAST_WINDOWS);
+    let long = |entry| windows.iter().any(|(of, n)| of.0 == entry && *n >= MIN_WINDOWS);
     let compared = |entry| windows.keys().any(|(other, _)| *other != entry);
-    let course = |entry| match long(entry) && compared(entry) {
-        true => Course::Level,
-        false => Course::Unseen,
+    let trend = |entry| match long(entry) && compared(entry) {
+        true => SpeedTrend::Level,
+        false => SpeedTrend::Unknown,
     };
-    (0..entries).map(course).collect()
+    (0..entries).map(trend).collect()
 }
 
 /// Windows of the processes of an entry: round, and the logarithm of the figure relative to the other entries in that round.
@@ -152,51 +156,51 @@ mod tests {
 
     #[test]
     fn growth_beside_the_others_is_seen_and_nobody_elses() {
-        let found = courses(&grown(16, 12, 0.3), 3, 0.05);
+        let found = trends(&grown(16, 12, 0.3), 3, 0.05);
         assert!(
-            matches!(found[0], Course::Drifting(Drift { change }) if (0.25..0.35).contains(&change)),
+            matches!(found[0], SpeedTrend::Drifting(Drift { change }) if (0.25..0.35).contains(&change)),
             "{found:?}"
         );
-        assert_eq!(found[1..], [Course::Level; 2]);
-        let slower = courses(&grown(16, 8, -0.3), 3, 0.05);
-        assert_eq!(slower[1..], [Course::Level; 2]);
-        assert!(matches!(slower[0], Course::Drifting(Drift { change }) if change < -0.25));
+        assert_eq!(found[1..], [SpeedTrend::Level; 2]);
+        let slower = trends(&grown(16, 8, -0.3), 3, 0.05);
+        assert_eq!(slower[1..], [SpeedTrend::Level; 2]);
+        assert!(matches!(slower[0], SpeedTrend::Drifting(Drift { change }) if change < -0.25));
     }
 
     #[test]
     fn the_last_half_counts_of_an_entry_that_no_longer_grows() {
-        let found = courses(&grown(16, 8, 0.3), 3, 0.05);
+        let found = trends(&grown(16, 8, 0.3), 3, 0.05);
         assert!(
-            matches!(found[0], Course::Warmed { drift: Drift { change }, from: 9 } if change > 0.25),
+            matches!(found[0], SpeedTrend::WarmedUpMidRun { drift: Drift { change }, from: 9 } if change > 0.25),
             "{found:?}"
         );
-        assert_eq!(found[1..], [Course::Level; 2]);
+        assert_eq!(found[1..], [SpeedTrend::Level; 2]);
         // Of four rounds, the last two show too little.
-        assert!(matches!(courses(&grown(4, 2, 0.9), 3, 0.05)[0], Course::Drifting(_)));
+        assert!(matches!(trends(&grown(4, 2, 0.9), 3, 0.05)[0], SpeedTrend::Drifting(_)));
     }
 
     #[test]
     fn of_two_entries_the_one_that_became_faster_changed() {
         let mut two = grown(16, 12, 0.3);
         two.retain(|observation| observation.entry < 2);
-        let found = courses(&two, 2, 0.05);
+        let found = trends(&two, 2, 0.05);
         assert!(
-            matches!(found[0], Course::Drifting(Drift { change }) if change > 0.2),
+            matches!(found[0], SpeedTrend::Drifting(Drift { change }) if change > 0.2),
             "{found:?}"
         );
-        assert_eq!(found[1], Course::Level);
+        assert_eq!(found[1], SpeedTrend::Level);
     }
 
     #[test]
     fn noise_is_not_warming() {
-        assert_eq!(courses(&grown(16, 8, 0.0), 3, 0.05), [Course::Level; 3]);
+        assert_eq!(trends(&grown(16, 8, 0.0), 3, 0.05), [SpeedTrend::Level; 3]);
     }
 
     #[test]
     fn few_windows_or_a_single_entry_show_nothing() {
-        assert_eq!(courses(&grown(3, 1, 0.3), 3, 0.05), [Course::Unseen; 3]);
+        assert_eq!(trends(&grown(3, 1, 0.3), 3, 0.05), [SpeedTrend::Unknown; 3]);
         let mut alone = grown(16, 8, 0.3);
         alone.retain(|observation| observation.entry == 0);
-        assert_eq!(courses(&alone, 3, 0.05), [Course::Unseen; 3]);
+        assert_eq!(trends(&alone, 3, 0.05), [SpeedTrend::Unknown; 3]);
     }
 }

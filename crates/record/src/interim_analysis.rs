@@ -1,6 +1,6 @@
 //! Interim analyses, which share a workload's error probability with its last analysis.
 
-use rpcbench_stats::{Question, look_level};
+use rpcbench_stats::{Question, analysis_level};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ const LATEST: f64 = 2.0 / 3.0;
 
 /// An interim analysis, which ends a workload if its answer is clear.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Look {
+pub struct InterimAnalysis {
     /// See [`crate::Workload::name`].
     pub workload: String,
     /// Trials of the workload that had ended.
@@ -29,19 +29,24 @@ pub struct Look {
 impl Run {
     /// The look that is due at a workload after this many rounds, if any, before its answer is known. `elapsed` is the part that is
     /// over of what was left of the workload at its last look, or at its start.
-    pub fn due_look(&self, workload: &str, rounds: u32, elapsed: f64) -> Option<Look> {
+    pub fn due_analysis(
+        &self,
+        workload: &str,
+        rounds: u32,
+        elapsed: f64,
+    ) -> Option<InterimAnalysis> {
         self.header.plan.stopping?.precision?;
         let before = self.looks_at(workload).last().map_or(0.0, |look| look.part);
         let part = before + (1.0 - before) * elapsed;
         let (workload, trials) = (workload.to_owned(), self.trials_of(workload));
-        let look = Look { workload, trials, part, is_clear: false };
+        let look = InterimAnalysis { workload, trials, part, is_clear: false };
         (is_looked_at(rounds) && part <= LATEST).then_some(look)
     }
 
     /// The question of a look.
-    pub fn question_of(&self, look: &Look) -> Question {
+    pub fn question_of(&self, look: &InterimAnalysis) -> Question {
         let before = self.part_before(&look.workload, look.trials);
-        self.header.plan.question(look_level(ERROR, before, look.part))
+        self.header.plan.question(analysis_level(ERROR, before, look.part))
     }
 
     /// The question of all trials of a workload: that of the look that ended it, or of its last analysis, which has the error
@@ -53,13 +58,13 @@ impl Run {
             Some(look) => self.question_of(look),
             None => {
                 let before = self.part_before(workload, trials);
-                self.header.plan.question(look_level(ERROR, before, 1.0))
+                self.header.plan.question(analysis_level(ERROR, before, 1.0))
             }
         }
     }
 
-    fn looks_at(&self, workload: &str) -> impl Iterator<Item = &Look> {
-        self.looks.iter().filter(move |look| look.workload == workload)
+    fn looks_at(&self, workload: &str) -> impl Iterator<Item = &InterimAnalysis> {
+        self.interim_analyses.iter().filter(move |look| look.workload == workload)
     }
 
     /// Part of a workload that was over at the last look at fewer trials.
@@ -77,7 +82,7 @@ impl Run {
 /// rarely decides.
 fn is_looked_at(rounds: u32) -> bool {
     let odd = rounds >> rounds.trailing_zeros().min(31);
-    rounds >= Stopping::LEAST_ROUNDS && (odd == 1 || odd == 3)
+    rounds >= Stopping::MIN_ROUNDS && (odd == 1 || odd == 3)
 }
 
 impl Plan {

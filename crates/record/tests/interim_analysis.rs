@@ -15,17 +15,17 @@ fn new(precision: Option<f64>) -> Run {
 
 /// Adds rounds of two trials, of which `most` fit the time. Returns those that were followed by a look.
 fn add_rounds(run: &mut Run, rounds: u32, most: u32) -> Vec<u32> {
-    let mut looks = vec![0];
+    let mut analyses = vec![0];
     for round in 1..=rounds {
         run.trials.extend([trial(2 * round - 1), trial(2 * round)]);
-        let last = looks[looks.len() - 1];
+        let last = analyses[analyses.len() - 1];
         let elapsed = f64::from(round - last) / f64::from(most - last);
-        if let Some(look) = run.due_look("quick", round, elapsed) {
-            run.looks.push(look);
-            looks.push(round);
+        if let Some(look) = run.due_analysis("quick", round, elapsed) {
+            run.interim_analyses.push(look);
+            analyses.push(round);
         }
     }
-    looks.split_off(1)
+    analyses.split_off(1)
 }
 
 fn error(question: Question) -> f64 {
@@ -47,9 +47,9 @@ fn analyses_become_rarer() {
 fn all_analyses_together_err_as_often_as_one_would() {
     let mut run = new(Some(0.03));
     add_rounds(&mut run, 20, 25);
-    let looks: f64 = run.looks.iter().map(|look| error(run.question_of(look))).sum();
-    close(looks, 0.05 * 0.64_f64.powi(3));
-    close(looks + error(run.question("quick")), 0.05);
+    let spent: f64 = run.interim_analyses.iter().map(|look| error(run.question_of(look))).sum();
+    close(spent, 0.05 * 0.64_f64.powi(3));
+    close(spent + error(run.question("quick")), 0.05);
     close(error(run.question("other")), 0.05);
     assert_eq!(run.question("quick").precision, 0.03);
     assert_eq!(new(None).question("quick"), Question::default());
@@ -61,7 +61,7 @@ fn a_clear_look_holds_until_there_are_more_trials() {
     add_rounds(&mut run, 8, 40);
     // The last analysis is of the same trials as the last look: it may take its place, but does not follow it.
     close(error(run.question("quick")), 0.05 * (1.0 - 0.15_f64.powi(3)));
-    run.looks[2].is_clear = true;
+    run.interim_analyses[2].is_clear = true;
     close(error(run.question("quick")), 0.05 * (0.2_f64.powi(3) - 0.15_f64.powi(3)));
     run.trials.push(trial(17));
     close(error(run.question("quick")), 0.05 * (1.0 - 0.2_f64.powi(3)));

@@ -4,23 +4,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rpcbench_record::{Plan, PlannedTrial};
 
+use super::loaded_server::LoadedServer;
 use super::observer::{Event, Observer};
-use super::target::Target;
 
 /// An entry, the first of the workloads that share a process of it, and the number of the process.
 type Process = (String, String, u32);
 
 /// Warm servers at rest, excluded cells, and processes for which there is no time.
 #[derive(Default)]
-pub(super) struct Kept {
-    targets: BTreeMap<Process, Box<Target>>,
+pub(super) struct ServerPool {
+    targets: BTreeMap<Process, Box<LoadedServer>>,
     excluded: BTreeSet<(String, String)>,
     left_out: BTreeSet<Process>,
 }
 
-impl Kept {
+impl ServerPool {
     /// The warm server for a trial, if there is one.
-    pub fn take(&mut self, plan: &Plan, planned: &PlannedTrial) -> Option<Box<Target>> {
+    pub fn take(&mut self, plan: &Plan, planned: &PlannedTrial) -> Option<Box<LoadedServer>> {
         self.targets.remove(&process(plan, planned))
     }
 
@@ -29,7 +29,7 @@ impl Kept {
     }
 
     /// Keeps a server for trials that can share it.
-    pub fn keep(&mut self, plan: &Plan, planned: &PlannedTrial, target: Box<Target>) {
+    pub fn keep(&mut self, plan: &Plan, planned: &PlannedTrial, target: Box<LoadedServer>) {
         self.targets.insert(process(plan, planned), target);
     }
 
@@ -47,12 +47,12 @@ impl Kept {
         plan.order.iter().filter(shares).for_each(|other| self.exclude(other));
     }
 
-    pub fn leave_out(&mut self, plan: &Plan, planned: &PlannedTrial) {
+    pub fn skip(&mut self, plan: &Plan, planned: &PlannedTrial) {
         self.left_out.insert(process(plan, planned));
     }
 
-    /// The opposite of [`Self::leave_out`].
-    pub fn take_in(&mut self, plan: &Plan, planned: &PlannedTrial) {
+    /// The opposite of [`Self::skip`].
+    pub fn unskip(&mut self, plan: &Plan, planned: &PlannedTrial) {
         self.left_out.remove(&process(plan, planned));
     }
 
@@ -78,7 +78,7 @@ impl Kept {
 }
 
 /// Stops a server whose trials are over. That something of it is left does not change them.
-pub(super) fn stop(target: Target, entry: String, observer: &dyn Observer) {
+pub(super) fn stop(target: LoadedServer, entry: String, observer: &dyn Observer) {
     if let Err(failure) = target.stop() {
         observer.event(&Event::NotStopped { entry, failure: &failure });
     }
