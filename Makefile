@@ -4,7 +4,8 @@
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
 CARGO_TARGET_DIR ?= target
-RPCBENCH := $(CARGO_TARGET_DIR)/release/rpcbench
+# Optimised where it matters, and built in half of the time: see Cargo.toml.
+RPCBENCH := $(CARGO_TARGET_DIR)/first/rpcbench
 
 .DEFAULT_GOAL := help
 .PHONY: help setup bench bench-client resolution build check test test-all lint page generated rpcbench clean
@@ -54,4 +55,4 @@ clean: ## Delete build output; keeps results/
 	rm -rf target build crates/testkit/*/build
 
 rpcbench:
-	cargo build --release --locked --package rpcbench
+	cargo build --profile first --locked --package rpcbench

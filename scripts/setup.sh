@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what building rpcbench and its servers needs and is missing, with apt if allowed, and builds rpcbench.
 #
-#   setup.sh          for every server, with the release build
+#   setup.sh          for every server, with the quick build `first` (Cargo.toml)
 #   setup.sh default  the same for the servers that `make bench` compares without arguments
 #   setup.sh test     for `make test`, with the build of the tests: also shellcheck, curl, npm and a browser for the HTML page
 #
@@ -13,8 +13,8 @@ cd "$(dirname "$0")/.."
 mode=${1:-all}
 case "$mode" in
   all | default)
-    build=(cargo build --release --locked --package rpcbench)
-    folder=release
+    build=(cargo build --profile first --locked --package rpcbench)
+    folder=first
     whose=$mode
     ;;
   test)

@@ -24,7 +24,7 @@ case "$mode" in
   *) echo "test.sh: unknown word '$mode'; expected all or nothing" >&2; exit 2 ;;
 esac
 mkdir -p "$logs"
-for log in nextest doctests peers; do : >"$logs/$log.log"; done
+for log in nextest doctests peers skipped; do : >"$logs/$log.log"; done
 
 # step NAME COMMAND...
 step() {
@@ -68,9 +68,12 @@ documentation() {
   RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --document-private-items
 }
 
-# More threads than CPUs: tests often wait for a server or a clock.
+# More threads than CPUs: tests often wait for a server or a clock. `closing` lists what could not run here.
 nextest() {
-  "$(scripts/nextest.sh)" nextest run --workspace --locked --color never --test-threads "$(($(nproc) * 3))" "$@"
+  local code=0
+  "$(scripts/nextest.sh)" nextest run --workspace --locked --color never --test-threads "$(($(nproc) * 3))" "$@" || code=$?
+  scripts/skipped.py "$target/nextest/default/junit.xml" >>"$logs/skipped.log" || [ "$code" != 0 ] || code=$?
+  return "$code"
 }
 
 tests() {
@@ -160,7 +163,8 @@ closing() {
   [ -z "$background" ] || kill -- "-$background" 2>/dev/null || true
   flaky=$(cat "$logs"/{nextest,peers}.log | sed -n 's/^ *FLAKY \([0-9]*\)\/[0-9]* \[[^]]*\] *\(([^)]*) *\)\?/passed at try \1: /p' | sort -u)
   echo
-  [ -z "$flaky" ] || printf '%s\n%d flaky\n' "$flaky" "$(wc -l <<<"$flaky")"
+  sort -u "$logs/skipped.log"
+  [ -z "$flaky" ] || printf '%s\n%d flaky: each is an open fault\n' "$flaky" "$(wc -l <<<"$flaky")"
   if [ "$code" != 0 ]; then
     [ "$name" = tests ] || tail -n 15 "$logs/$name.log" >&2
     echo "make test: $name failed (exit code $code)" >&2

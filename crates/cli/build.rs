@@ -1,4 +1,4 @@
-//! Tells the binary which commit it is built from: it is in every record.
+//! Passes the commit and the profile of the build to the binary: both are in every record.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,9 +12,18 @@ fn main() {
         }
     }
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rustc-env=RPCBENCH_PROFILE={}", profile());
     if let Some(commit) = commit() {
         println!("cargo::rustc-env=RPCBENCH_COMMIT={commit}");
     }
+}
+
+/// The profile's folder in the target directory, `debug` for `dev` and `test`: Cargo's `PROFILE` has the one it inherits from.
+fn profile() -> String {
+    let out = std::env::var("OUT_DIR").expect("cargo sets OUT_DIR");
+    // <profile>/build/<package>/out
+    let folder = Path::new(&out).ancestors().nth(3).and_then(Path::file_name);
+    folder.expect("a folder of the profile").to_string_lossy().into_owned()
 }
 
 /// The commit, `-dirty` behind it where tracked files had changed; nothing outside git.

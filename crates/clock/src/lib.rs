@@ -26,6 +26,7 @@ impl Nanos {
     }
 
     /// The distance from `earlier`, 0 if that is later.
+    #[inline]
     pub const fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
@@ -39,6 +40,7 @@ impl Nanos {
 impl Add for Nanos {
     type Output = Self;
 
+    #[inline]
     fn add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
@@ -47,34 +49,40 @@ impl Add for Nanos {
 impl Sub for Nanos {
     type Output = Self;
 
+    #[inline]
     fn sub(self, other: Self) -> Self {
         Self(self.since(other))
     }
 }
 
 impl From<Duration> for Nanos {
+    #[inline]
     fn from(duration: Duration) -> Self {
         Self(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
     }
 }
 
 impl From<Nanos> for Duration {
+    #[inline]
     fn from(nanos: Nanos) -> Self {
         Self::from_nanos(nanos.0)
     }
 }
 
+#[inline]
 fn read(clock: Clock) -> Nanos {
     let time = clock_gettime(clock);
     Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
 /// Now, on the monotonic clock.
+#[inline]
 pub fn now() -> Nanos {
     read(Clock::Monotonic)
 }
 
 /// CPU time that the calling thread has used.
+#[inline]
 pub fn thread_cpu() -> Nanos {
     read(Clock::ThreadCPUTime)
 }

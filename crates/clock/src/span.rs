@@ -13,11 +13,13 @@ pub struct Span {
 
 impl Span {
     /// True from `start` until before `end`.
+    #[inline]
     pub fn contains(self, at: Nanos) -> bool {
         self.start <= at && at < self.end
     }
 
     /// The share of the time from `from` to `to` that lies within, 0 to 1.
+    #[inline]
     pub fn part(self, from: Nanos, to: Nanos) -> f64 {
         let within = to.min(self.end) - from.max(self.start);
         match to.since(from) {

@@ -6,8 +6,7 @@ use crate::log::{BatchWriter, CallLog};
 use crate::outcome::Outcome;
 use crate::protocol::Call;
 use crate::tally::{Burst, Tally, add_example, slices};
-use rpcbench_clock::Nanos;
-use rpcbench_clock::Span;
+use rpcbench_clock::{Nanos, Span};
 
 /// When a call of an open loop is sent, relative to its due time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

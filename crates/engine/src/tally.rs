@@ -5,8 +5,7 @@ use rpcbench_stats::Histogram;
 
 use crate::outcome::Outcome;
 use crate::protocol::Call;
-use rpcbench_clock::Nanos;
-use rpcbench_clock::Span;
+use rpcbench_clock::{Nanos, Span};
 
 pub(crate) const SLICE: Nanos = Nanos(Slice::LENGTH_NS);
 /// Most examples of errors kept, one per kind.

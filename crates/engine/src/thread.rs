@@ -19,8 +19,7 @@ use crate::plan::LoadPlan;
 use crate::protocol::{Connection, ProtocolVisitor, dispatch};
 use crate::tally::Tally;
 use crate::worker::{Start, Worker};
-use rpcbench_clock::Span;
-use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_clock::{self as clock, Nanos, Span};
 
 /// Shortest time between two reports of a thread that is connecting.
 const REPORT_EVERY: Nanos = Nanos::from_millis(50);

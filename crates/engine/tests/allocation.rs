@@ -11,8 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use other::Other;
-use rpcbench_clock::Span;
-use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_clock::{self as clock, Nanos, Span};
 use rpcbench_engine::{LoadPlan, Session};
 use rpcbench_record::Protocol;
 

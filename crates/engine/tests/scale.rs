@@ -8,8 +8,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use other::Other;
-use rpcbench_clock::Span;
-use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_clock::{self as clock, Nanos, Span};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session};
 use rpcbench_record::Protocol;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

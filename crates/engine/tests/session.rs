@@ -6,8 +6,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use rpcbench_clock::Span;
-use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_clock::{self as clock, Nanos, Span};
 use rpcbench_engine::{LoadPlan, Payload, Session, SessionError, Target};
 use rpcbench_record::Protocol;
 use rpcbench_testkit::Server;

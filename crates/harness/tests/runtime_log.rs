@@ -3,8 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 
-use rpcbench_clock::Nanos;
-use rpcbench_clock::Span;
+use rpcbench_clock::{Nanos, Span};
 use rpcbench_harness::host::runtime_log::RuntimeLog;
 use rpcbench_record::RuntimeStatistics;
 

@@ -1,16 +1,14 @@
 //! What the runtimes of servers tell of themselves, against what each runtime counts by other means: programs that collect garbage a
 //! known number of times, on the very code that servers share.
 
-#![allow(clippy::print_stderr, reason = "tests that a missing toolchain leaves out say so")]
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use rpcbench_clock::Nanos;
-use rpcbench_clock::Span;
+use rpcbench_clock::{Nanos, Span};
 use rpcbench_harness::host::runtime_log::RuntimeLog;
 use rpcbench_record::RuntimeStatistics;
+use rpcbench_testkit::skip;
 use tempfile::TempDir;
 
 fn oracles() -> PathBuf {
@@ -21,11 +19,11 @@ fn servers() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../servers").canonicalize().unwrap()
 }
 
-/// Whether a program is there; says so where it is not.
+/// Whether a program is installed; reports it if not.
 fn is_there(program: &str, version: &str) -> bool {
     let found = Command::new(program).arg(version).output().is_ok_and(|out| out.status.success());
     if !found {
-        eprintln!("skipped: there is no {program}");
+        skip(format!("there is no {program}"));
     }
     found
 }
@@ -180,7 +178,7 @@ fn go_agrees_with_its_trace(program: &Path) -> bool {
 fn the_jvm_tells_what_its_beans_have() {
     let jdk = Command::new("sh").arg(servers().join("java/jdk.sh")).output().unwrap();
     if !jdk.status.success() {
-        eprintln!("skipped: {}", String::from_utf8_lossy(&jdk.stderr).trim());
+        skip(String::from_utf8_lossy(&jdk.stderr).trim());
         return;
     }
     let jdk = PathBuf::from(String::from_utf8(jdk.stdout).unwrap().trim());
@@ -219,7 +217,7 @@ fn dotnet_tells_each_collection_of_each_generation() {
     let version = sdk.map(|out| String::from_utf8_lossy(&out.stdout).trim().to_owned());
     let release = version.unwrap_or_default().split('.').next().unwrap_or_default().parse::<u32>();
     if !release.is_ok_and(|release| release >= 10) {
-        eprintln!("skipped: there is no .NET SDK 10");
+        skip("there is no .NET SDK 10");
         return;
     }
     let build = tempfile::tempdir().unwrap();

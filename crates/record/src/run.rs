@@ -21,7 +21,7 @@ pub struct Tool {
     pub version: String,
     /// Commit it was built from, with the suffix `-dirty` if the tree had changes. `None` outside git.
     pub commit: Option<String>,
-    /// `release` or `debug`.
+    /// Profile of the build: `release`, `first` (what `make bench` builds on a new machine) or `debug`.
     pub profile: String,
 }
 

@@ -260,7 +260,7 @@ pub fn tool() -> Tool {
     Tool {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: option_env!("RPCBENCH_COMMIT").map(str::to_owned),
-        profile: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
+        profile: env!("RPCBENCH_PROFILE").to_owned(),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rpcbench_harness::host::cpus::{Topology, pin_this_thread};
+use rpcbench_testkit::skip;
 
 use crate::bench::Bench;
 
@@ -19,11 +20,10 @@ impl Drop for Hogs<'_> {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn a_client_without_its_cpu_is_told() {
     let split = Topology::read().unwrap().split(1, 1);
     if split.is_shared() {
-        eprintln!("SKIPPED: {}", split.notes.join("; "));
+        skip(split.notes.join("; "));
         return;
     }
     let bench = Bench::alone();

@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use rpcbench_testkit::skip;
+
 use crate::bench::Bench;
 use crate::program::Program;
 
@@ -11,7 +13,6 @@ fn small(bench: &Bench, kib: u32, words: &str) -> Command {
     bench.command_by(&["unshare", "--mount", "sh", "-c", &script, "sh"], words)
 }
 
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn can_mount() -> bool {
     let folder = tempfile::tempdir().unwrap();
     let mounted = Command::new("unshare")
@@ -20,7 +21,7 @@ fn can_mount() -> bool {
         .output();
     let can = mounted.as_ref().is_ok_and(|output| output.status.success());
     if !can {
-        eprintln!("SKIPPED: no right to mount a small file system: {mounted:?}");
+        skip(format!("no right to mount a small file system: {mounted:?}"));
     }
     can
 }

@@ -7,6 +7,7 @@ use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_harness::host::cpus::Topology;
 use rpcbench_harness::host::isolation::Isolation;
 use rpcbench_record::IsolationMode;
+use rpcbench_testkit::skip;
 
 /// Waits for what only the kernel or another process can make true. A search on a busy machine takes more than a minute.
 pub fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
@@ -54,12 +55,11 @@ pub fn isolation_mode() -> IsolationMode {
 }
 
 /// Whether servers get a cgroup of their own here; says so if not.
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 pub fn has_cgroups() -> bool {
     let isolation = Isolation::detect(&Topology::read().unwrap().cpus());
     let has = isolation.mode() != IsolationMode::Affinity;
     if !has {
-        eprintln!("SKIPPED: {}", isolation.notes().join("; "));
+        skip(isolation.notes().join("; "));
     }
     has
 }

@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
+use rpcbench_testkit::skip;
 use tempfile::TempDir;
 
 use crate::bench::{Machine, copy, repository, rpcbench};
@@ -45,7 +46,6 @@ impl Root {
 }
 
 /// Whether a language's own servers can run here, of what `rpcbench list servers` says.
-#[expect(clippy::print_stderr, reason = "a part that is skipped says so")]
 fn can_run(listed: &str, language: &str) -> bool {
     // A long line is wrapped.
     let words = listed.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -56,7 +56,7 @@ fn can_run(listed: &str, language: &str) -> bool {
         state.is_some_and(|at| rest.find("can't run here").is_none_or(|not| at < not))
     });
     if !can {
-        eprintln!("SKIPPED: {language}, whose toolchain is not here");
+        skip(format!("{language}, whose toolchain is not here"));
     }
     can
 }
@@ -208,7 +208,6 @@ fn the_server_that_contributing_writes_passes_the_check() {
 /// The page has the files of a server in this repository, so they are the same; the check runs if an engine has the base
 /// image.
 #[test]
-#[expect(clippy::print_stderr, reason = "a part that is skipped says so")]
 fn the_server_of_the_page_for_any_language_passes_the_check() {
     let page = fs::read_to_string(repository().join("docs/any-language.md")).unwrap();
     let steps = section(&page, "## The steps\n", "\n## ");
@@ -224,7 +223,7 @@ fn the_server_of_the_page_for_any_language_passes_the_check() {
     let image = Command::new("sh").args(["-c", image]).output();
     let can_check = image.is_ok_and(|output| output.status.success());
     if !can_check {
-        eprintln!("SKIPPED: the check of haskell-warp; no container engine has its base image");
+        skip("the check of haskell-warp; no container engine has its base image");
     }
     for block in steps.split("```").skip(1).step_by(2) {
         match block.split_once('\n').unwrap() {

@@ -37,7 +37,7 @@ impl SetUp {
     fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("scripts")).unwrap();
-        for profile in ["release", "debug"] {
+        for profile in ["first", "debug"] {
             fs::create_dir_all(root.path().join("target").join(profile)).unwrap();
         }
         let files = ["scripts/setup.sh", "scripts/apt.sh", "rust-toolchain.toml", "Cargo.toml"];
@@ -54,7 +54,7 @@ impl SetUp {
         this.logged("cargo", "echo cargo 999.0.0").logged("apt-get", APT);
         let rpcbench = "while IFS= read -r line; do printf '%s\\n' \"$line\"; done <target/missing";
         this.logged("rpcbench", rpcbench);
-        for built in ["target/release/rpcbench", "target/debug/rpcbench"] {
+        for built in ["target/first/rpcbench", "target/debug/rpcbench"] {
             symlink(this.programs.path().join("rpcbench"), this.root.path().join(built)).unwrap();
         }
         this.missing("")
@@ -113,7 +113,7 @@ fn nothing_is_installed_where_nothing_is_missing() {
     let asked = set_up.log();
     assert!(!asked.contains("apt-get"), "{asked}");
     for build in
-        ["build --release --locked --package rpcbench", "test --workspace --locked --no-run"]
+        ["build --profile first --locked --package rpcbench", "test --workspace --locked --no-run"]
     {
         assert!(asked.contains(&format!("cargo {build}")), "{asked}");
     }

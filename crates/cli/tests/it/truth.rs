@@ -7,8 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 
-use rpcbench_clock::Span;
-use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_clock::{self as clock, Nanos, Span};
 use rpcbench_contract::Shape;
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session};
 use rpcbench_harness::EchoPayload;

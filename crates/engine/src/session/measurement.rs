@@ -5,8 +5,7 @@ use rpcbench_stats::Histogram;
 
 use crate::tally::Tally;
 use crate::thread::{Drained, ThreadSample, ThreadUsage};
-use rpcbench_clock::Nanos;
-use rpcbench_clock::Span;
+use rpcbench_clock::{Nanos, Span};
 
 /// Calls since the session was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

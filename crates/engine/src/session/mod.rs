@@ -19,8 +19,7 @@ use crate::plan::{LoadPlan, check_rate};
 use crate::tally::Tally;
 use crate::thread::{Command, Drained, Handle, Report, ThreadSpec, spawn};
 use crate::worker::Start;
-use rpcbench_clock::Span;
-use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_clock::{self as clock, Nanos, Span};
 
 pub use error::SessionError;
 pub use measurement::{Measurement, Progress, Sample};

@@ -1,7 +1,6 @@
 //! The calls of a load that ends with a number of them.
 
-use rpcbench_clock::Nanos;
-use rpcbench_clock::Span;
+use rpcbench_clock::{Nanos, Span};
 
 /// Calls that may still come due, in a span if they are measured.
 #[derive(Clone, Copy, Debug)]

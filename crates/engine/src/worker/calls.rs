@@ -9,8 +9,7 @@ use crate::payload::{Checker, Payload};
 use crate::plan::LoadPlan;
 use crate::protocol::{Call, End, Events};
 use crate::recorder::Recorder;
-use rpcbench_clock::Nanos;
-use rpcbench_clock::Span;
+use rpcbench_clock::{Nanos, Span};
 
 /// The calls of a worker, apart from the connections that carry them.
 pub(crate) struct Calls {

@@ -28,8 +28,7 @@ use crate::slot::Slot;
 use budget::Budget;
 use calls::Calls;
 use open::OpenLoop;
-use rpcbench_clock::Nanos;
-use rpcbench_clock::Span;
+use rpcbench_clock::{Nanos, Span};
 pub(crate) use start::Start;
 
 /// How often to look for timed-out calls.

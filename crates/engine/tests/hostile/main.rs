@@ -14,8 +14,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use rpcbench_clock::Span;
-use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_clock::{self as clock, Nanos, Span};
 use rpcbench_engine::{LoadPlan, Payload, Session};
 use rpcbench_record::{Outcomes, Protocol};
 use rpcbench_testkit::scripted::{

@@ -4,14 +4,14 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-use std::io::{self, BufRead, BufReader, Lines, Write};
+use std::io::{self, BufRead, BufReader, Lines};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use rpcbench_clock::Span;
-use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_clock::{self as clock, Nanos, Span};
 use rpcbench_engine::{LoadPlan, Session};
 use rpcbench_record::Protocol;
+use rpcbench_testkit::skip;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/interop/server.mjs");
 
@@ -30,9 +30,7 @@ impl Node {
         let mut process = match command.spawn() {
             Ok(process) => process,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // Bypasses the test runner, which hides output of passing tests.
-                let mut stderr = io::stderr();
-                writeln!(stderr, "SKIPPED: interoperation with nghttp2, no `node` here").unwrap();
+                skip("no node, which has nghttp2");
                 return None;
             }
             Err(error) => panic!("node: {error}"),

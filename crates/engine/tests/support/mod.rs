@@ -4,8 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rpcbench_clock::Span;
-use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_clock::{self as clock, Nanos, Span};
 use rpcbench_contract::{Corpus, Encoding, Profile};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, ServerAddress, Session, Target};
 use rpcbench_record::{Arrivals, ConnectionLife, Outcomes, Protocol};

@@ -10,6 +10,7 @@ use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_harness::host::isolation::{GroupLimits, Isolation};
 use rpcbench_harness::host::process::{ServerProcess, Spec};
 use rpcbench_record::IsolationMode;
+use rpcbench_testkit::skip;
 
 /// CPUs that the tests may use.
 pub fn cpus() -> Vec<u32> {
@@ -18,13 +19,12 @@ pub fn cpus() -> Vec<u32> {
 }
 
 /// Every way of isolation that can be tried here; says which can't.
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 pub fn ways() -> Vec<Isolation> {
     let best = Isolation::detect(&cpus());
     let affinity = Isolation::affinity("asked for by a test");
     match best.mode() {
         IsolationMode::Affinity => {
-            eprintln!("SKIPPED with cgroups: {}", best.notes().join("; "));
+            skip(format!("no cgroups: {}", best.notes().join("; ")));
             vec![affinity]
         }
         _ => vec![best, affinity],

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use rpcbench_harness::manifest::{Catalog, Entry, Selection};
+use rpcbench_testkit::skip;
 use rustix::process::Signal;
 
 use crate::bench::{repository, rpcbench};
@@ -18,7 +19,6 @@ pub struct Served {
 
 impl Served {
     /// `None`, with the reason on standard error, where it can't run here.
-    #[expect(clippy::print_stderr, reason = "a server that is skipped is named")]
     pub fn start(name: &str) -> Option<Self> {
         let (root, port) = (repository(), port());
         let mut command = rpcbench(&["--root", root.to_str().unwrap(), "serve", name]);
@@ -26,7 +26,7 @@ impl Served {
         let mut program = Program::start(command);
         let line = program.await_either(&[" serves ", " skipped: "]);
         if line.contains(" skipped: ") {
-            eprintln!("SKIPPED: {line}");
+            skip(line);
             program.finish().expect(2);
             return None;
         }

@@ -22,8 +22,7 @@ use crate::protocol;
 use crate::protocol::grpc::Connection;
 use crate::tally::Tally;
 use crate::target::Target;
-use rpcbench_clock::Nanos;
-use rpcbench_clock::Span;
+use rpcbench_clock::{Nanos, Span};
 use simulation::{Service, Simulation};
 
 /// 1 ms.

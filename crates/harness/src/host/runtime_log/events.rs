@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rpcbench_clock::Nanos;
-use rpcbench_clock::Span;
+use rpcbench_clock::{Nanos, Span};
 use rpcbench_record::{Pauses, RuntimeStatistics, Slice, units};
 
 /// How far pauses may add up to more than the time in which they lie, and a count of allocated bytes fall: runtimes round,

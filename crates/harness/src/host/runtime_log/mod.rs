@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::about;
 use events::RuntimeEvents;
-use rpcbench_clock::Span;
-use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_clock::{self as clock, Nanos, Span};
 use rpcbench_record::RuntimeStatistics;
 
 /// How long to wait for the first reading after a window: many times the interval of readings.

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use rpcbench_testkit::skip;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -17,7 +18,6 @@ struct Daemon {
 
 impl Daemon {
     /// With a file system of that size for images. `None`, and a line, if it can't be started here.
-    #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
     fn start(room: &str) -> Option<Self> {
         let folder = tempfile::Builder::new().prefix("dockerd").tempdir().unwrap();
         let root = folder.path().join("root");
@@ -27,7 +27,7 @@ impl Daemon {
         let mounted = mount.status().is_ok_and(|status| status.success());
         let mut daemon = Self { folder, running: None };
         if !mounted || !daemon.run() {
-            eprintln!("SKIPPED: no daemon can be started here: it needs dockerd on PATH, and root");
+            skip("no daemon can be started here: it needs dockerd on PATH, and root");
             return None;
         }
         Some(daemon)

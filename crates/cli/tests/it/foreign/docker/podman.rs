@@ -2,11 +2,12 @@
 
 use std::process::Command;
 
+use rpcbench_testkit::skip;
+
 use crate::bench::Bench;
 use crate::foreign::docker::Docker;
 
 /// `None`, and a line, if podman can't be used here.
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn podman(bench: Bench) -> Option<Docker> {
     let mut docker = Docker::of(bench, "", None);
     docker.engine = "podman";
@@ -15,7 +16,7 @@ fn podman(bench: Bench) -> Option<Docker> {
     if asked.output().is_ok_and(|said| said.stdout.trim_ascii() == b"false") {
         return Some(docker);
     }
-    eprintln!("SKIPPED: no podman that runs as root");
+    skip("no podman that runs as root");
     docker.engine = "docker";
     None
 }
