@@ -21,7 +21,7 @@ read go < gate; work; (work); echo > done; read go < gate";
 
 #[test]
 #[expect(clippy::print_stdout, reason = "shows how close they are")]
-fn cpu_time_is_that_of_getrusage() {
+fn cpu_time_matches_getrusage() {
     for way in ways() {
         // Without a cgroup the clock tick limits what can be known.
         let allowed = match way.mode() {

@@ -117,7 +117,7 @@ fn tool(version: &str) -> [Toolchain; 1] {
 }
 
 #[test]
-fn a_build_is_done_once() {
+fn build_runs_once() {
     let project = Project::new();
     let built = build(&project.server(), &tool("1")).unwrap();
     assert!(built.rebuilt);
@@ -132,7 +132,7 @@ fn a_build_is_done_once() {
 }
 
 #[test]
-fn any_change_means_a_rebuild() {
+fn any_change_causes_a_rebuild() {
     let project = Project::new();
     assert!(project.rebuilds(&tool("1")));
     let changes: [(&str, &str); 7] = [
@@ -157,7 +157,7 @@ fn any_change_means_a_rebuild() {
 }
 
 #[test]
-fn a_build_sees_what_leads_to_tools_and_nothing_that_tunes() {
+fn build_sees_variables_that_locate_tools_only() {
     let project = Project::new();
     project.write("servers/sh/build.sh", &format!("{BUILD}\nenv"));
     let env = [
@@ -175,7 +175,7 @@ fn a_build_sees_what_leads_to_tools_and_nothing_that_tunes() {
 }
 
 #[test]
-fn of_the_contract_only_the_definitions_are_built_from() {
+fn only_definitions_of_the_contract_are_inputs() {
     let project = Project::new();
     assert!(project.rebuilds(&[]));
     project.write("contract/README.md", "# More cases\n");
@@ -187,7 +187,7 @@ fn of_the_contract_only_the_definitions_are_built_from() {
 }
 
 #[test]
-fn files_that_git_ignores_are_not_sources() {
+fn ignored_files_are_not_sources() {
     let project = Project::new();
     project.write("servers/sh/.gitignore", "__pycache__/\n");
     assert!(project.rebuilds(&[]));
@@ -196,7 +196,7 @@ fn files_that_git_ignores_are_not_sources() {
 }
 
 #[test]
-fn a_failed_build_is_shown_and_tried_again() {
+fn failed_build_is_shown_and_retried() {
     let project = Project::new();
     assert!(project.rebuilds(&[]));
     project.write("servers/sh/build.sh", "echo first; echo oh no >&2; exit 3");
@@ -210,7 +210,7 @@ fn a_failed_build_is_shown_and_tried_again() {
 }
 
 #[test]
-fn a_builder_that_is_not_there_is_named() {
+fn missing_builder_is_named() {
     let project = Project::new();
     project.write(
         "servers/sh/_language.toml",
@@ -220,7 +220,7 @@ fn a_builder_that_is_not_there_is_named() {
 }
 
 #[test]
-fn lock_file_and_inputs_must_be_there() {
+fn missing_lock_file_and_inputs_are_refused() {
     let project = Project::new();
     project.write("servers/sh/one/lock", "grpc 1.2.3\n");
     insta::assert_snapshot!(project.failure(), @r#"sh-one: '(?m)^http\n(\S+)' ('versions.http' in servers/sh/one/server.toml) matches nothing in servers/sh/one/lock"#);
@@ -235,7 +235,7 @@ fn lock_file_and_inputs_must_be_there() {
 }
 
 #[test]
-fn a_build_may_make_its_own_lock_file() {
+fn build_may_write_its_lock_file() {
     let project = Project::new();
     project.write("servers/sh/one/server.toml", &SERVER.replace("\"lock\"", "\"{build}/lock\""));
     project.write("servers/sh/build.sh", &format!("{BUILD}\ncp lock $1/lock"));
@@ -245,7 +245,7 @@ fn a_build_may_make_its_own_lock_file() {
 }
 
 #[test]
-fn a_stopped_build_ends_with_everything_it_started() {
+fn stopped_build_ends_its_process_tree() {
     let project = Project::new();
     let script = "sleep 1000 & echo $! > $1/child; echo waiting > $1/begun; wait";
     project.write("servers/sh/build.sh", script);
@@ -264,7 +264,7 @@ fn a_stopped_build_ends_with_everything_it_started() {
 
 /// The first build of either language waits for that of the other, and a build fails if another of its language runs.
 #[test]
-fn languages_are_built_side_by_side_and_the_servers_of_one_in_turn() {
+fn languages_build_in_parallel_and_servers_of_one_in_turn() {
     let project = Project::new();
     for (language, meet) in [("sh", "echo > ../../meet"), ("bash", "cat ../../meet")] {
         let script = format!(

@@ -111,7 +111,7 @@ fn every_cheat_fails_in_tcp_echo() {
 }
 
 #[test]
-fn a_server_of_another_protocol_passes_none() {
+fn server_of_another_protocol_passes_no_case() {
     let others = [
         (Protocol::Grpc, "tcp-echo"),
         (Protocol::Grpc, "json"),

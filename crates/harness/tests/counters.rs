@@ -9,7 +9,7 @@ use support::{Shell, wait_until, ways};
 const MIB: u64 = 1 << 20;
 
 #[test]
-fn the_peak_stays_when_the_memory_is_gone() {
+fn peak_memory_outlasts_the_memory() {
     for way in ways() {
         let shell = Shell::new();
         // 64 MiB in one variable, then none.
@@ -24,7 +24,7 @@ fn the_peak_stays_when_the_memory_is_gone() {
 }
 
 #[test]
-fn a_peak_that_was_reset_is_gone() {
+fn reset_peak_is_forgotten() {
     for way in ways() {
         let shell = Shell::new();
         let script = "x=$(head -c 67108864 /dev/zero | tr '\\0' x); x=; echo > done; sleep 1000";
@@ -37,7 +37,7 @@ fn a_peak_that_was_reset_is_gone() {
 }
 
 #[test]
-fn page_cache_is_not_memory_of_the_server() {
+fn page_cache_is_not_the_servers_memory() {
     for way in ways().into_iter().filter(|way| way.mode() != IsolationMode::Affinity) {
         let shell = Shell::new();
         let script =

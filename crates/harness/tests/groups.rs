@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use support::{Shell, cgroup, groups_left, is_running, wait_until};
 
 #[test]
-fn nothing_is_left_behind() {
+fn no_cgroup_is_left_behind() {
     let Some(way) = cgroup() else { return };
     way.sweep();
     let shell = Shell::new();

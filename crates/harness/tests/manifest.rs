@@ -130,7 +130,7 @@ fn language_refusal(from: &str, to: &str) -> String {
 }
 
 #[test]
-fn layers_merge_with_the_nearest_winning() {
+fn nearest_layer_wins() {
     let root = root();
     let catalog = load(&root);
     let servers: Vec<&str> = catalog.servers().iter().map(|server| server.name.as_str()).collect();
@@ -148,7 +148,7 @@ fn layers_merge_with_the_nearest_winning() {
 }
 
 #[test]
-fn a_server_may_need_a_toolchain_that_others_of_its_language_do_not() {
+fn server_may_need_a_toolchain_of_its_own() {
     let root = root();
     let thrift = r#"
 [[toolchain]]
@@ -171,7 +171,7 @@ install = "Thrift's compiler"
 }
 
 #[test]
-fn a_language_may_have_the_toolchains_of_another() {
+fn language_may_share_anothers_toolchains() {
     let root = root();
     let (_, rest) = LANGUAGE.split_once("[build]").unwrap();
     let kotlin = format!("name = \"Kotlin\"\ntoolchains_of = \"java\"\n[build]{rest}");
@@ -185,7 +185,7 @@ fn a_language_may_have_the_toolchains_of_another() {
 }
 
 #[test]
-fn a_server_without_a_build_command_needs_a_dockerfile_and_runs_only_in_a_container() {
+fn server_without_a_build_command_runs_only_in_a_container() {
     let root = root();
     let ada = LANGUAGE.replace("Java", "Ada");
     let (before, rest) = ada.split_once("[[toolchain]]").unwrap();
@@ -206,7 +206,7 @@ fn a_server_without_a_build_command_needs_a_dockerfile_and_runs_only_in_a_contai
 }
 
 #[test]
-fn a_variant_changes_command_and_environment() {
+fn variant_changes_command_and_environment() {
     let catalog = load(&root());
     let entry = &catalog.select(&named(&["java-grpc@zgc"])).unwrap()[0];
     let command = entry.command();
@@ -234,7 +234,7 @@ fn a_variant_changes_command_and_environment() {
 }
 
 #[test]
-fn a_variant_may_have_its_own_build() {
+fn variant_may_have_its_own_build() {
     let root = root();
     let own = r#"
 [variants.pgo]
@@ -269,7 +269,7 @@ runtime.warm_up_cap = "90s"
 }
 
 #[test]
-fn a_server_may_be_listed_with_its_variants() {
+fn plain_server_is_listed_with_its_variants() {
     let root = root();
     let variant = format!(
         "plain = true\nrepresentative = true\n{GO}[variants.gogc-off]\nnote = \"off\"\nenv = {{ GOGC = \"off\" }}\n"
@@ -285,7 +285,7 @@ fn a_server_may_be_listed_with_its_variants() {
 }
 
 #[test]
-fn a_variant_is_meant_in_each_of_its_protocols() {
+fn variant_selects_all_its_protocols() {
     let root = root();
     let two = GO.replace("[\"grpc\"]", "[\"grpc\", \"json\"]");
     let server = format!("{two}[variants.a]\nnote = \"a\"\n[variants.b]\nnote = \"b\"\n");
@@ -297,7 +297,7 @@ fn a_variant_is_meant_in_each_of_its_protocols() {
 }
 
 #[test]
-fn patterns_select() {
+fn patterns_select_entries() {
     let catalog = load(&root());
     assert_eq!(names(&catalog, &[]), ["go-grpc", "java-grpc@g1", "java-grpc@zgc"]);
     assert_eq!(names(&catalog, &["java-grpc"]), ["java-grpc@g1", "java-grpc@zgc"]);
@@ -353,7 +353,7 @@ fn one_entry_represents_its_language_and_protocol() {
 }
 
 #[test]
-fn an_unknown_server_is_answered_with_similar_ones() {
+fn unknown_server_suggests_similar_names() {
     let catalog = load(&root());
     let error = |pattern: &str| catalog.select(&named(&[pattern])).unwrap_err().to_string();
     insta::assert_snapshot!(error("java-gprc"), @"no server matches 'java-gprc' (did you mean 'java-grpc'?); `rpcbench list servers` shows all");
@@ -373,7 +373,7 @@ fn unknown_keys_are_refused_in_every_table() {
 }
 
 #[test]
-fn wrong_types_are_named() {
+fn wrong_types_are_reported() {
     insta::assert_snapshot!(server_refusal("[\"grpc\"]", "\"grpc\""), @r#"servers/java/grpc/server.toml:3: protocols = "grpc": invalid type: string "grpc", expected a list, such as protocols = ["grpc"]"#);
     insta::assert_snapshot!(server_refusal("args = [\"-XX:+UseZGC\"]", "args = [1]"), @r#"servers/java/grpc/server.toml:16: args = [1]: invalid type: integer 1, expected a string, such as args = ["-XX:+UseG1GC"]"#);
     insta::assert_snapshot!(server_refusal("SHARED = \"server\"", "SHARED = true"), @"servers/java/grpc/server.toml:12: SHARED = true: invalid type: boolean true, expected a string");
@@ -383,7 +383,7 @@ fn wrong_types_are_named() {
 }
 
 #[test]
-fn values_that_cannot_be_used_are_named() {
+fn unusable_values_are_reported() {
     insta::assert_snapshot!(language_refusal("\"40s\"", "\"40\""), @r#"servers/java/_language.toml:3: ready_timeout = "40": '40' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m"#);
     insta::assert_snapshot!(server_refusal("[\"grpc\"]", "[\"http\"]"), @r#"servers/java/grpc/server.toml:3: protocols = ["http"]: unknown protocol 'http'; expected one of grpc, json, json-h2c, connect, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo"#);
     insta::assert_snapshot!(server_refusal("[\"grpc\"]", "[]"), @r#"servers/java/grpc/server.toml:3: protocols = []: name at least one, such as ["grpc"]"#);
@@ -398,7 +398,7 @@ fn values_that_cannot_be_used_are_named() {
 }
 
 #[test]
-fn a_missing_key_is_named_with_an_example() {
+fn missing_key_is_reported_with_an_example() {
     insta::assert_snapshot!(server_refusal("library = \"grpc-java\"", ""), @r#"servers/java/grpc/server.toml:1: 'library' is missing; add a line such as library = "grpc-go""#);
     insta::assert_snapshot!(server_refusal("command = [\"java\", \"{args}\", \"-jar\", \"{build}/server.jar\"]", ""), @r#"servers/java/grpc/server.toml: 'run.command' is missing; add a line such as command = ["{build}/server"]"#);
     insta::assert_snapshot!(language_refusal("least_warm_up = \"2s\"", ""), @r#"servers/java/_language.toml: 'runtime.least_warm_up' is missing; add a line such as least_warm_up = "2s""#);
@@ -415,7 +415,7 @@ fn a_missing_key_is_named_with_an_example() {
 }
 
 #[test]
-fn one_bad_manifest_is_in_nobody_elses_way() {
+fn bad_manifest_does_not_affect_others() {
     let root = root();
     write(root.path(), "servers/java/bad/server.toml", "library = 5");
     write(root.path(), "servers/cobol/grpc/server.toml", GO);

@@ -14,7 +14,7 @@ fn nowhere() -> SocketAddr {
 }
 
 #[test]
-fn of_an_address_nothing_is_seen() {
+fn bare_address_has_no_counters() {
     let placement = Unmanaged::new(nowhere().into(), None, cpus()).unwrap();
     assert_eq!((placement.server_cpus(), placement.is_local()), (None, true));
     let elsewhere: SocketAddr = "192.0.2.1:1".parse().unwrap();
@@ -32,7 +32,7 @@ fn of_an_address_nothing_is_seen() {
 
 /// Its child's CPU time is its own, and nothing done to its placement ends it.
 #[test]
-fn a_process_is_watched_and_left_alone() {
+fn process_is_watched_but_not_changed() {
     let way = ways().remove(0);
     let shell = Shell::new();
     let mut process = shell.start(&way, "(while :; do :; done) & echo > up; wait");
@@ -59,7 +59,7 @@ fn a_process_is_watched_and_left_alone() {
 }
 
 #[test]
-fn a_process_that_is_not_there_is_refused() {
+fn missing_process_is_refused() {
     for pid in [0, u32::MAX, i32::MAX.unsigned_abs()] {
         let refused = Unmanaged::new(nowhere().into(), Some(pid), cpus()).unwrap_err().to_string();
         assert!(refused.contains(&format!("process {pid} can't be watched")), "{refused}");

@@ -12,7 +12,7 @@ use support::{Shell, cgroup, cpus, is_running, wait_until, ways};
 const LONG: Duration = Duration::from_secs(30);
 
 #[test]
-fn a_server_is_on_its_cpus_before_its_program_begins() {
+fn server_is_pinned_before_its_program_starts() {
     for way in ways() {
         let mut shell = Shell::new();
         shell.limits.cpus = vec![*cpus().last().unwrap()];
@@ -24,7 +24,7 @@ fn a_server_is_on_its_cpus_before_its_program_begins() {
 }
 
 #[test]
-fn a_server_moves_to_other_cpus_with_all_its_threads() {
+fn server_moves_to_other_cpus_with_all_threads() {
     let cpus = cpus();
     let Some(way) = cgroup() else { return };
     let [first, .., last] = &*cpus else { return skip("one CPU only") };
@@ -51,7 +51,7 @@ fn a_server_moves_to_other_cpus_with_all_its_threads() {
 }
 
 #[test]
-fn a_later_server_may_have_as_many_files_as_the_first_one() {
+fn later_server_may_open_as_many_files_as_the_first() {
     let shell = Shell::new();
     let way = ways().remove(0);
     let limit = || {
@@ -82,7 +82,7 @@ fn exits_are_described() {
 }
 
 #[test]
-fn a_server_that_heeds_sigterm_is_not_killed() {
+fn server_that_heeds_sigterm_is_not_killed() {
     for way in ways() {
         let shell = Shell::new();
         let server = shell.start(&way, "trap 'exit 7' TERM; echo > up; while :; do sleep 1; done");
@@ -93,7 +93,7 @@ fn a_server_that_heeds_sigterm_is_not_killed() {
 }
 
 #[test]
-fn a_server_that_ignores_sigterm_is_killed() {
+fn server_that_ignores_sigterm_is_killed() {
     for way in ways() {
         let mut shell = Shell::new();
         shell.stop_timeout = Duration::from_millis(50);
@@ -125,7 +125,7 @@ fn workers_do_not_outlive_their_server() {
 }
 
 #[test]
-fn a_dropped_server_is_killed() {
+fn dropped_server_is_killed() {
     for way in ways() {
         let shell = Shell::new();
         let server = shell.start(&way, "sleep 1000 & echo $! > worker; wait");
@@ -137,7 +137,7 @@ fn a_dropped_server_is_killed() {
 }
 
 #[test]
-fn a_server_dies_with_the_thread_that_started_it() {
+fn server_dies_with_the_thread_that_started_it() {
     for way in ways() {
         let shell = Shell::new();
         let script = "echo > up; while :; do sleep 1; done";
@@ -148,7 +148,7 @@ fn a_server_dies_with_the_thread_that_started_it() {
 }
 
 #[test]
-fn a_frozen_server_makes_no_progress_and_continues_when_thawed() {
+fn frozen_server_stands_still_until_thawed() {
     for way in ways() {
         let shell = Shell::new();
         let server = shell.start(&way, "while :; do echo x; done >> progress");
@@ -172,7 +172,7 @@ fn busy_wait() {
 }
 
 #[test]
-fn a_frozen_server_can_be_stopped() {
+fn frozen_server_can_be_stopped() {
     for way in ways() {
         let shell = Shell::new();
         let server =
@@ -188,7 +188,7 @@ fn a_frozen_server_can_be_stopped() {
 }
 
 #[test]
-fn a_server_over_its_memory_limit_is_out_of_memory() {
+fn server_over_its_memory_limit_is_out_of_memory() {
     let Some(way) = cgroup() else { return };
     let mut shell = Shell::new();
     shell.limits.memory_bytes = Some(32 << 20);
@@ -198,7 +198,7 @@ fn a_server_over_its_memory_limit_is_out_of_memory() {
 }
 
 #[test]
-fn a_worker_over_the_memory_limit_counts_too() {
+fn worker_over_the_memory_limit_counts() {
     let Some(way) = cgroup() else { return };
     let mut shell = Shell::new();
     shell.limits.memory_bytes = Some(32 << 20);
@@ -208,7 +208,7 @@ fn a_worker_over_the_memory_limit_counts_too() {
 }
 
 #[test]
-fn what_cannot_be_started_is_named() {
+fn unstartable_program_is_named() {
     for way in ways() {
         let shell = Shell::new();
         let spec = Spec {
@@ -231,7 +231,7 @@ fn what_cannot_be_started_is_named() {
 }
 
 #[test]
-fn the_environment_is_the_one_given() {
+fn environment_is_the_one_given() {
     for way in ways() {
         let shell = Shell::new();
         let mut server = shell.start(&way, "env | grep -v -e ^PWD= -e ^_= -e ^SHLVL= -e ^OLDPWD=");

@@ -32,7 +32,7 @@ fn all_manifests_are_valid() {
 
 /// What is shown of a library is what is locked: there is one answer for each.
 #[test]
-fn every_lock_file_tells_one_version_of_each_library() {
+fn lock_files_have_one_version_of_each_library() {
     for server in catalog().servers() {
         if !server.lock.starts_with(&server.build_folder) {
             let (versions, _) = read_lock(server).unwrap();
@@ -43,7 +43,7 @@ fn every_lock_file_tells_one_version_of_each_library() {
 
 /// Also of the oldest release that servers are run on.
 #[test]
-fn every_runtime_has_the_days_on_which_its_support_ends() {
+fn every_runtime_has_end_of_support_dates() {
     for server in catalog().servers().iter().filter(|server| server.elsewhere().is_none()) {
         let dated = server.toolchains.iter().find(|tool| !tool.end_of_support.is_empty());
         let exempt = NO_DATES.iter().any(|(language, _)| *language == server.language);
@@ -58,7 +58,7 @@ fn every_runtime_has_the_days_on_which_its_support_ends() {
 
 /// Not all of them, which would take too long.
 #[test]
-fn at_most_twelve_run_by_default_and_one_of_each_language_and_protocol() {
+fn default_entries_are_twelve_and_one_per_language_and_protocol() {
     let chosen = catalog().select(&Selection::default()).unwrap();
     let mut kinds: Vec<_> =
         chosen.iter().map(|entry| (&entry.server.language, entry.protocol)).collect();
@@ -70,7 +70,7 @@ fn at_most_twelve_run_by_default_and_one_of_each_language_and_protocol() {
 
 /// gRPC against JSON in five languages, and the two that README.md counts with them.
 #[test]
-fn the_languages_that_run_by_default_are_those_of_the_page() {
+fn default_languages_match_the_readme() {
     let chosen = catalog().select(&Selection::default()).unwrap();
     let names: Vec<_> = chosen.iter().map(|entry| entry.base_name()).collect();
     let expected = [

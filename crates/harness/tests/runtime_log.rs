@@ -25,7 +25,7 @@ fn over(log: &mut RuntimeLog, start: u64, end: u64) -> Option<RuntimeStatistics>
 }
 
 #[test]
-fn a_pause_belongs_to_the_window_in_which_it_ends() {
+fn pause_belongs_to_the_window_in_which_it_ends() {
     let (_folder, mut log) = log("7 begin 1\n\
          7 pause 99 50 young -\n\
          7 pause 100 30 young -\n\
@@ -46,7 +46,7 @@ fn a_pause_belongs_to_the_window_in_which_it_ends() {
 
 /// Slices are 100 ms long, the last one 50; times here are milliseconds.
 #[test]
-fn a_pause_is_on_the_time_axis_where_it_lies() {
+fn pause_is_placed_on_the_time_axis() {
     let (_folder, mut log) = log(&[
         (7, 1_010, 30), // begins before the window
         (7, 1_120, 5),
@@ -66,7 +66,7 @@ fn a_pause_is_on_the_time_axis_where_it_lies() {
 }
 
 #[test]
-fn allocation_is_what_was_counted_at_the_end_less_that_at_the_begin() {
+fn allocation_is_the_difference_of_two_readings() {
     let (_folder, mut log) = log("7 reading 0 10 1000\n\
          7 reading 100 30 2000\n\
          7 reading 200 50 5000\n\
@@ -94,7 +94,7 @@ fn allocation_is_what_was_counted_at_the_end_less_that_at_the_begin() {
 }
 
 #[test]
-fn the_reading_before_a_window_outlasts_the_one_before() {
+fn reading_before_a_window_is_kept() {
     let (_folder, mut log) = log("7 reading 0 - 0\n7 reading 100 - 100\n7 reading 190 - 190\n");
     append(&log, "7 reading 210 - 210\n");
     assert_eq!(over(&mut log, 100, 200).unwrap().allocated_bytes, Some(100));
@@ -104,7 +104,7 @@ fn the_reading_before_a_window_outlasts_the_one_before() {
 }
 
 #[test]
-fn a_reading_that_never_comes_is_not_made_up() {
+fn missing_reading_is_not_invented() {
     let (_folder, mut log) = log("7 reading 0 5 0\n7 reading 100 6 100\n7 pause 50 9 young -\n");
     let statistics = over(&mut log, 0, 200).unwrap();
     assert_eq!((statistics.allocated_bytes, statistics.heap_peak_bytes), (None, Some(6)));
@@ -112,7 +112,7 @@ fn a_reading_that_never_comes_is_not_made_up() {
 }
 
 #[test]
-fn a_server_that_tells_nothing_is_not_one_without_collections() {
+fn silent_server_is_not_one_without_collections() {
     let (_folder, mut silent) = log("");
     assert_eq!(over(&mut silent, 0, 100), None);
     let (_folder, mut calm) = log("7 begin 5\n");
@@ -121,7 +121,7 @@ fn a_server_that_tells_nothing_is_not_one_without_collections() {
 }
 
 #[test]
-fn what_can_not_be_true_is_refused_with_the_reason() {
+fn impossible_readings_are_refused_with_the_reason() {
     let refused = |lines: &str| {
         let (_folder, mut log) = log(lines);
         let statistics = over(&mut log, 1_000, 2_000).unwrap();
@@ -155,7 +155,7 @@ fn what_can_not_be_true_is_refused_with_the_reason() {
 }
 
 #[test]
-fn half_a_line_waits_for_its_end() {
+fn incomplete_line_waits_for_its_end() {
     let (_folder, mut log) = log("7 begin 1\n7 pause 5 1 you");
     append(&log, "ng -\n");
     assert_eq!(over(&mut log, 0, 10).unwrap().pauses["young"].count, 1);
@@ -166,7 +166,7 @@ fn half_a_line_waits_for_its_end() {
 }
 
 #[test]
-fn other_lines_are_refused() {
+fn unknown_lines_are_refused() {
     let wrong = [
         "7",
         "x begin 1",

@@ -96,7 +96,7 @@ impl Outcome {
 }
 
 #[test]
-fn python_tells_each_collection_of_each_generation() {
+fn python_log_matches_its_collections() {
     if !is_there("python3", "--version") {
         return;
     }
@@ -115,7 +115,7 @@ fn python_tells_each_collection_of_each_generation() {
 }
 
 #[test]
-fn node_tells_what_its_profiler_has() {
+fn node_log_matches_its_profiler() {
     if !is_there("node", "--version") {
         return;
     }
@@ -135,7 +135,7 @@ fn node_tells_what_its_profiler_has() {
 }
 
 #[test]
-fn go_tells_what_its_trace_has() {
+fn go_log_matches_its_trace() {
     if !is_there("go", "version") {
         return;
     }
@@ -175,7 +175,7 @@ fn go_agrees_with_its_trace(program: &Path) -> bool {
 }
 
 #[test]
-fn the_jvm_tells_what_its_beans_have() {
+fn jvm_log_matches_its_beans() {
     let jdk = Command::new("sh").arg(servers().join("java/jdk.sh")).output().unwrap();
     if !jdk.status.success() {
         skip(String::from_utf8_lossy(&jdk.stderr).trim());
@@ -212,7 +212,7 @@ fn the_jvm_tells_what_its_beans_have() {
 }
 
 #[test]
-fn dotnet_tells_each_collection_of_each_generation() {
+fn dotnet_log_matches_its_collections() {
     let sdk = Command::new("dotnet").arg("--version").output();
     let version = sdk.map(|out| String::from_utf8_lossy(&out.stdout).trim().to_owned());
     let release = version.unwrap_or_default().split('.').next().unwrap_or_default().parse::<u32>();

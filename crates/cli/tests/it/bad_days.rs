@@ -24,7 +24,7 @@ fn evidence(bench: &Bench, behaviour: &str, part: &str) {
 }
 
 #[test]
-fn a_server_that_breaks_under_load_fails_alone() {
+fn server_that_breaks_under_load_fails_alone() {
     let bench = faults();
     let all = "run @exits @hangs @honest @resets @truncates @garbages";
     let words = format!("{all} --timeout 500ms --grace 500ms --warmup none --duration 1s");
@@ -41,7 +41,7 @@ fn a_server_that_breaks_under_load_fails_alone() {
 }
 
 #[test]
-fn a_server_that_never_gets_ready_is_given_up() {
+fn server_never_ready_is_abandoned() {
     let bench = Bench::new().edit("servers/_defaults.toml", "\"5s\"", "\"1s\"");
     let ended = bench.run("run @no-listen @never-ready @honest --rounds 1").expect(1);
     ended.shows(&["testkit-liar@no-listen: failed: not ready within 1s"]);
@@ -55,7 +55,7 @@ fn a_server_that_never_gets_ready_is_given_up() {
 
 /// Files for the connections of one server, and not for those of two.
 #[test]
-fn servers_that_can_not_all_stay_connected_are_started_anew_for_each_window() {
+fn servers_restart_for_each_window_when_connections_do_not_fit() {
     let bench = Bench::new().variant("a", "").variant("b", "");
     let all = "run @a @b --connections 300 --in-flight 1 --warmup none --duration 200ms";
     let words = format!("{all} --processes 1 --rounds 2");
@@ -67,7 +67,7 @@ fn servers_that_can_not_all_stay_connected_are_started_anew_for_each_window() {
 }
 
 #[test]
-fn a_server_that_exits_at_start_shows_its_last_words() {
+fn exit_at_start_shows_the_end_of_the_log() {
     let bench = Bench::new();
     let ended = bench.run("run @exit-at-start --rounds 1").expect(1);
     ended.shows(&["testkit-liar@exit-at-start: failed: exited with code 7 before it was ready"]);
@@ -78,7 +78,7 @@ fn a_server_that_exits_at_start_shows_its_last_words() {
 }
 
 #[test]
-fn a_port_in_use_is_in_the_servers_own_words() {
+fn port_in_use_is_reported_in_the_servers_words() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let bench = Bench::new().variant("fixed-port", &format!("--port {port}"));
@@ -92,7 +92,7 @@ fn a_port_in_use_is_in_the_servers_own_words() {
 
 /// `run` sees to it that nothing is left: neither the child nor the server that ignores SIGTERM.
 #[test]
-fn children_and_the_deaf_are_not_left_behind() {
+fn children_and_deaf_servers_are_killed() {
     let bench = Bench::new();
     bench.run("run @spawn-child @ignore-sigterm --rounds 2").expect(0);
     let cells = bench.cells();

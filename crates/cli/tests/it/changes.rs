@@ -33,7 +33,7 @@ fn only(bench: &Bench, results: &str) -> String {
 }
 
 #[test]
-fn a_server_that_got_much_costlier_is_slower_and_breaks_its_limit() {
+fn much_costlier_server_is_slower_and_exceeds_its_limit() {
     let bench = two_runs();
     let (old, new) = (only(&bench, "old"), only(&bench, "new"));
     let ended = bench.run(&format!("compare {old} {new}")).expect(0);
@@ -55,7 +55,7 @@ fn a_server_that_got_much_costlier_is_slower_and_breaks_its_limit() {
 }
 
 #[test]
-fn a_history_has_every_run_and_says_what_is_left_out() {
+fn history_lists_every_run_and_what_it_omits() {
     let bench = two_runs();
     for results in ["old", "new"] {
         let run = only(&bench, results);
@@ -113,7 +113,7 @@ fn two_builds_are_compared_in_one_run() {
 }
 
 #[test]
-fn builds_that_are_none_are_refused_by_name() {
+fn invalid_builds_are_refused_by_name() {
     let bench = Bench::new();
     let refused = |words: &str, why: &str| bench.run(words).expect(2).complains(&[why]);
     refused("compare --build nowhere --build . @honest", "--build nowhere: neither a folder with");
@@ -130,7 +130,7 @@ fn builds_that_are_none_are_refused_by_name() {
 }
 
 #[test]
-fn runs_that_differ_in_more_than_servers_are_refused_unless_forced() {
+fn runs_with_other_differences_are_refused_unless_forced() {
     let bench = Bench::new();
     bench.run(&format!("run @honest {RUN} --results old")).expect(0);
     bench.run(&format!("run @honest {RUN} --results new -m 8")).expect(0);
@@ -142,7 +142,7 @@ fn runs_that_differ_in_more_than_servers_are_refused_unless_forced() {
 }
 
 #[test]
-fn what_is_no_run_or_no_figure_is_refused_by_name() {
+fn unknown_runs_and_figures_are_refused_by_name() {
     let bench = Bench::new();
     let ended = bench.run("compare nowhere nowhere").expect(2);
     assert!(ended.err.contains("nowhere"), "{}", ended.err);

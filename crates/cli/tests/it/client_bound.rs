@@ -20,7 +20,7 @@ impl Drop for Hogs<'_> {
 }
 
 #[test]
-fn a_client_without_its_cpu_is_told() {
+fn client_without_its_cpu_is_reported() {
     let split = Topology::read().unwrap().split(1, 1);
     if split.is_shared() {
         skip(split.notes.join("; "));

@@ -7,7 +7,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use crate::bench::{Bench, measured};
 
 #[test]
-fn trials_have_the_calls_asked_for_and_end_when_two_in_a_row_agree() {
+fn trials_make_the_calls_asked_for_and_end_when_two_agree() {
     let bench = Bench::new();
     bench.run("run @honest --suite counted").expect(0);
     let run = bench.record();
@@ -40,7 +40,7 @@ fn logged(bench: &Bench, trial: &str) -> u64 {
 }
 
 #[test]
-fn calls_of_any_run_are_written_where_asked_for() {
+fn calls_of_a_run_are_written_to_the_named_folder() {
     let bench = Bench::new();
     bench.run("run @honest --log-calls --rounds 2").expect(0);
     let run = bench.record();
@@ -54,7 +54,7 @@ fn calls_of_any_run_are_written_where_asked_for() {
 }
 
 #[test]
-fn published_figures_stand_beside_those_of_the_run_as_ratios() {
+fn published_figures_are_shown_next_to_measured_ratios() {
     let bench = Bench::new();
     let words = "run @honest @slow --suite counted --rounds 2";
     bench.run(words).expect(0).shows(&[

@@ -27,7 +27,7 @@ fn can_mount() -> bool {
 }
 
 #[test]
-fn what_was_measured_is_shown_and_the_loss_is_told() {
+fn full_disk_shows_what_was_measured_and_what_was_lost() {
     if !can_mount() {
         return;
     }
@@ -42,7 +42,7 @@ fn what_was_measured_is_shown_and_the_loss_is_told() {
 }
 
 #[test]
-fn no_space_at_all_is_told_before_anything_runs() {
+fn full_disk_is_reported_before_anything_runs() {
     let bench = Bench::new();
     std::fs::write(bench.work().join("results"), "a file").unwrap();
     let ended = bench.run("run @honest").expect(2);

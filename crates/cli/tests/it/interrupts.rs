@@ -23,7 +23,7 @@ fn complete(run: &Run) {
 }
 
 #[test]
-fn once_ends_the_trial_and_the_rest_can_follow() {
+fn first_signal_ends_the_trial_and_the_run_can_be_resumed() {
     let bench = Bench::new();
     let mut program = bench.start("run @honest @busy --rounds 3 -v");
     program.await_line("measuring, trial 1");
@@ -64,7 +64,7 @@ fn stopped_twice(bench: &Bench, words: &str) -> Ended {
 }
 
 #[test]
-fn twice_stops_at_once() {
+fn second_signal_stops_at_once() {
     let bench = Bench::new();
     let ended = stopped_twice(&bench, "run @spawn-child --duration 1h -v");
     ended.complains(&["stopping now", "to resume: rpcbench run --resume"]);
@@ -74,14 +74,14 @@ fn twice_stops_at_once() {
 
 /// Far more calls come due than can be made, or than can be counted in the time in which they come.
 #[test]
-fn a_load_that_nobody_can_make_is_stopped_at_once() {
+fn unreachable_load_is_stopped_at_once() {
     let bench = Bench::new();
     stopped_twice(&bench, "run @honest --rate 9M --duration 1h --timeout 1s --grace 1s -v");
 }
 
 /// Nothing of it is a result: there is nothing to wait for. The check of so slow a server takes minutes.
 #[test]
-fn once_stops_a_check_at_once() {
+fn first_signal_stops_a_check() {
     let bench = Bench::new().variant("slower", "--behaviour slow:50ms");
     for words in ["run @slower", "check @slower"] {
         let program = bench.start(words);
@@ -98,7 +98,7 @@ fn once_stops_a_check_at_once() {
 
 /// A terminal that closes, and whoever ends a job.
 #[test]
-fn other_signals_end_a_run_as_ctrl_c_does() {
+fn other_signals_end_a_run_like_ctrl_c() {
     for signal in [Signal::HUP, Signal::TERM] {
         let bench = Bench::new();
         let mut program = bench.start("run @honest --rounds 3 -v");
@@ -113,7 +113,7 @@ fn other_signals_end_a_run_as_ctrl_c_does() {
 }
 
 #[test]
-fn a_build_is_stopped_with_all_that_it_started() {
+fn stopped_build_ends_all_its_processes() {
     let script = "set -eu\necho $$ > \"$RPCBENCH_BUILD_DIR/pid\"\nsleep 1000\n";
     let bench = Bench::new().edit("servers/testkit/build.sh", "set -eu\n", script);
     for words in ["build testkit-liar", "run @honest", "check @honest"] {
@@ -131,7 +131,7 @@ fn a_build_is_stopped_with_all_that_it_started() {
 
 /// The kernel ends what waits with a time limit when a process goes on after it was stopped.
 #[test]
-fn a_check_that_was_stopped_for_a_moment_goes_on() {
+fn suspended_check_continues() {
     let bench = Bench::new().variant("slower", "--behaviour slow:2ms");
     let program = bench.start("check @slower");
     for round in 1..=10 {
@@ -159,7 +159,7 @@ fn waits(pid: i32) -> u64 {
 }
 
 #[test]
-fn servers_die_with_a_killed_run_and_the_rest_can_follow() {
+fn killed_run_ends_its_servers_and_can_be_resumed() {
     let bench = Bench::new();
     let mut program = bench.start("run @honest --processes 3 --rounds 1 -v");
     program.await_line("trial 1: ");
@@ -173,7 +173,7 @@ fn servers_die_with_a_killed_run_and_the_rest_can_follow() {
 
 /// One is idle when the run is killed, and the other has a child.
 #[test]
-fn nothing_is_left_of_a_killed_run() {
+fn killed_run_leaves_nothing() {
     let bench = Bench::new();
     let mut program = bench.start("run @honest @spawn-child -v");
     for _ in 0..2 {
@@ -212,7 +212,7 @@ fn signals_ignored_from_the_start_stay_ignored() {
 }
 
 #[test]
-fn a_record_deleted_during_the_run_is_lost_and_the_figures_are_shown() {
+fn record_deleted_during_the_run_is_reported_and_figures_are_shown() {
     let bench = Bench::new();
     let mut program = bench.start("run @honest --rounds 50 --processes 1 --warmup none -v");
     program.await_line("measuring, trial 2");

@@ -42,7 +42,7 @@ fn complete(run: &Run) {
 }
 
 #[test]
-fn each_load_is_a_share_of_the_servers_own_capacity() {
+fn loads_are_shares_of_the_servers_capacity() {
     let bench = Bench::new();
     let ended = bench.run("run @busy @honest --suite latency").expect(0);
     let run = bench.record();
@@ -61,7 +61,7 @@ fn each_load_is_a_share_of_the_servers_own_capacity() {
 }
 
 #[test]
-fn each_process_meets_all_loads() {
+fn each_process_gets_all_loads() {
     let bench = Bench::new();
     bench.run("run @busy --suite latency --processes 2 --rounds 1").expect(0);
     let run = bench.record();
@@ -77,7 +77,7 @@ fn each_process_meets_all_loads() {
 }
 
 #[test]
-fn a_killed_run_goes_on_with_the_capacity_that_it_measured() {
+fn resumed_run_uses_the_measured_capacity() {
     let bench = Bench::new();
     let mut program = bench.start("run @busy --suite latency -v");
     program.await_line("load-40, trial 1: ");
@@ -101,7 +101,7 @@ fn a_killed_run_goes_on_with_the_capacity_that_it_measured() {
 }
 
 #[test]
-fn a_server_without_a_capacity_gets_no_loads() {
+fn server_without_a_capacity_gets_no_loads() {
     let bench = Bench::new();
     let ended = bench.run("run @exit-after @honest --suite latency --duration 1s").expect(1);
     let run = bench.record();

@@ -54,7 +54,7 @@ const THRIFT_CHEATS: [(&str, &str); 9] = [
 ];
 
 #[test]
-fn an_honest_server_passes_check() {
+fn honest_server_passes_check() {
     let ended = Bench::new().run("check @honest").expect(0);
     assert!(ended.out.starts_with("testkit-liar@honest "), "{}", ended.out);
     ended.shows(&["passed: ", " cases"]);
@@ -62,7 +62,7 @@ fn an_honest_server_passes_check() {
 
 /// The contract says so, and how much such a server gains.
 #[test]
-fn a_server_that_remembers_all_but_the_nonce_passes() {
+fn server_that_remembers_all_but_the_nonce_passes() {
     Bench::new().run("check @memo-nonce").expect(0).shows(&["passed: ", " cases"]);
 }
 
@@ -100,7 +100,7 @@ fn tells_cheats(server: &str, cheats: [(&str, &str); 9]) {
 }
 
 #[test]
-fn a_run_ranks_no_cheat() {
+fn run_ranks_no_cheat() {
     let bench = Bench::new();
     let names = CHEATS.map(|(name, _)| format!("@{name}"));
     let ended = bench.run(&format!("run @honest {}", names.join(" "))).expect(1);
@@ -117,7 +117,7 @@ fn a_run_ranks_no_cheat() {
 
 /// Right for longer than the check lasts: only comparing every reply under load tells.
 #[test]
-fn a_wrong_answer_deep_in_the_load_is_told() {
+fn late_wrong_answer_is_reported() {
     let bench = Bench::new()
         .variant("wrong-later", "--behaviour wrong-once:7000")
         .variant("fails-later", "--behaviour status-once:7000");
@@ -132,7 +132,7 @@ fn a_wrong_answer_deep_in_the_load_is_told() {
 
 /// Right in the check, whose calls are few at a time: only malformed and odd requests among those of a load tell.
 #[test]
-fn a_server_that_copies_only_under_load_fails() {
+fn server_that_copies_only_under_load_fails() {
     let checked = Bench::new().run("check @swap-among testkit-json@swap-among").expect(0);
     assert_eq!(checked.out.matches("passed: ").count(), 2, "{}", checked.out);
     // Without a warm-up, the spot checks after its windows tell.
@@ -151,7 +151,7 @@ fn a_server_that_copies_only_under_load_fails() {
 
 /// What only looks at the first bytes of a request finds half of the odd ones usual.
 #[test]
-fn a_server_that_copies_requests_that_begin_as_usual_fails() {
+fn server_that_copies_requests_with_usual_beginnings_fails() {
     let servers = ["liar", "json", "thrift"].map(|of| format!("testkit-{of}@swap-usual"));
     let ended = Bench::new().run(&format!("check {}", servers.join(" "))).expect(1);
     assert_eq!(ended.out.matches(" FAILED: ").count(), 3, "{}", ended.out);
@@ -159,7 +159,7 @@ fn a_server_that_copies_requests_that_begin_as_usual_fails() {
 
 /// What a server uses outside of its cgroup is not measured, and looks cheap.
 #[test]
-fn a_server_outside_of_its_cgroup_fails() {
+fn server_outside_of_its_cgroup_fails() {
     if !has_cgroups() {
         return;
     }
@@ -183,7 +183,7 @@ fn a_server_outside_of_its_cgroup_fails() {
 
 /// Version 1 has several hierarchies, of which each counts something else, and takes threads one by one.
 #[test]
-fn a_server_that_leaves_a_part_of_its_cgroup_fails() {
+fn server_that_leaves_part_of_its_cgroup_fails() {
     if isolation_mode() != IsolationMode::CgroupV1 {
         return skip("no cgroup v1");
     }

@@ -12,7 +12,7 @@ fn load(server: &Target, words: &str) -> crate::program::Ended {
 }
 
 #[test]
-fn an_honest_server_is_loaded() {
+fn honest_server_is_loaded() {
     let honest = Target::new("honest");
     let ended = load(&honest, "--warmup 100ms --format json").expect_ok_or_late();
     let json: Value = ended.json();
@@ -28,7 +28,7 @@ fn an_honest_server_is_loaded() {
 }
 
 #[test]
-fn calls_that_fail_are_a_verdict_against() {
+fn failing_calls_exit_with_1() {
     let fails = |behaviour: &str, part: &str| {
         let words = "--warmup none --timeout 200ms --grace 200ms";
         load(&Target::new(behaviour), words).expect(1).shows(&[part]);
@@ -41,13 +41,13 @@ fn calls_that_fail_are_a_verdict_against() {
 }
 
 #[test]
-fn a_warm_up_that_fails_is_told() {
+fn failing_warm_up_is_reported() {
     let ended = load(&Target::new("reset-after:100"), "--warmup 100ms").expect(1);
     ended.complains(&["calls failed outside the window, such as: Connection reset by peer"]);
 }
 
 #[test]
-fn a_unix_socket_is_an_address_too() {
+fn unix_socket_is_an_address() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("server.sock");
     let honest = Target::new("honest");
@@ -59,7 +59,7 @@ fn a_unix_socket_is_an_address_too() {
 }
 
 #[test]
-fn a_closed_port_is_told() {
+fn closed_port_is_reported() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let ended = look(&format!("load {free} -c 2")).expect(2);
     ended.complains(&[&free.to_string(), "nothing listens there"]);

@@ -15,7 +15,7 @@ use crate::load_results::{load, window};
 
 /// Every file says the same as the results that are printed.
 #[test]
-fn files_hold_what_was_measured() {
+fn files_have_what_was_measured() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let failing = Target::new("status-once:100");
@@ -97,7 +97,7 @@ fn parquet(path: &Path) -> [u64; 2] {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_told_before_the_load() {
+fn unwritable_file_is_refused_before_the_load() {
     let place = "/no/such/folder/x.csv: can't be written: ";
     let cases = [
         ("--hdr /no/such/folder/x.csv", [place, "No such file"]),
@@ -121,7 +121,7 @@ fn a_file_that_cannot_be_written_is_told_before_the_load() {
 }
 
 #[test]
-fn a_record_that_is_there_is_not_written_over() {
+fn existing_record_is_not_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let words = format!("--duration 200ms --out {}", folder.path().display());
     load(&Target::new("honest"), &words).expect_ok_or_late();
@@ -136,7 +136,7 @@ fn a_record_that_is_there_is_not_written_over() {
 
 /// Files that a record would replace belong to the user.
 #[test]
-fn a_folder_with_files_of_another_kind_is_left_as_it_is() {
+fn folder_with_other_files_is_left_unchanged() {
     for name in ["report.html", "cells.csv", "events.jsonl"] {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join(name);
@@ -151,7 +151,7 @@ fn a_folder_with_files_of_another_kind_is_left_as_it_is() {
 }
 
 #[test]
-fn a_full_disk_costs_the_file_and_not_the_results() {
+fn full_disk_loses_the_file_but_not_the_results() {
     let ended = load(&Target::new("honest"), "--duration 200ms --hdr /dev/full").expect(2);
     ended.shows(&["ok calls/s", "p99.9"]);
     ended.complains(&["the results above are complete", "/dev/full", "No space left"]);

@@ -7,7 +7,7 @@ use crate::load_results::window;
 use crate::program::Program;
 
 #[test]
-fn ctrl_c_ends_the_window_and_nothing_of_it_is_lost() {
+fn ctrl_c_ends_the_window_without_losing_calls() {
     let honest = Target::new("honest");
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("record");
@@ -58,7 +58,7 @@ fn ctrl_c_twice_does_not_wait_for_the_last_calls() {
 }
 
 #[test]
-fn ctrl_c_ends_a_sweep_and_the_loads_before_are_shown() {
+fn ctrl_c_ends_a_sweep_and_shows_its_finished_loads() {
     let honest = Target::new("honest");
     let address = honest.address().to_string();
     let words = ["load", &address, "-c", "4", "--sweep", "200..900+100", "--arrivals", "constant"];

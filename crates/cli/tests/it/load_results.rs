@@ -19,7 +19,7 @@ pub fn load(server: &Target, words: &str) -> Ended {
 }
 
 #[test]
-fn an_open_loop_makes_the_calls_of_its_schedule() {
+fn open_loop_makes_the_calls_of_its_schedule() {
     // On a busy machine the client itself may be late; its calls are those of the arrival process all the same.
     let json = load(&Target::new("honest"), "--rate 500 --duration 1s --format json").json();
     assert_eq!(json["arrivals"], "constant:500");
@@ -29,7 +29,7 @@ fn an_open_loop_makes_the_calls_of_its_schedule() {
 }
 
 #[test]
-fn a_share_of_the_capacity_is_measured_first() {
+fn capacity_is_measured_before_a_share_of_it() {
     let words = "--arrivals poisson:10% --duration 500ms --format json -m 4";
     let ended = load(&Target::new("honest"), words);
     ended.complains(&[
@@ -54,7 +54,7 @@ pub fn window(folder: &Path) -> (Run, Measured) {
 }
 
 #[test]
-fn a_server_that_rpcbench_did_not_start_is_watched_by_its_process_id() {
+fn running_server_is_watched_by_process_id() {
     let mut process = Command::new(testkit::program())
         .args(["--print-address", "--behaviour", "busy:100"])
         .stdout(Stdio::piped())
@@ -76,7 +76,7 @@ fn a_server_that_rpcbench_did_not_start_is_watched_by_its_process_id() {
 }
 
 #[test]
-fn it_tells_how_it_goes_unless_it_is_to_be_quiet() {
+fn progress_is_shown_unless_quiet() {
     let honest = Target::new("honest");
     let loud = load(&honest, "--duration 2500ms").expect_ok_or_late();
     let is_progress = |line: &&str| !line.contains("generator late: ");
@@ -95,7 +95,7 @@ fn it_tells_how_it_goes_unless_it_is_to_be_quiet() {
 
 /// Nothing is waited for, and nothing is left that a second try would stumble over.
 #[test]
-fn nobody_there_is_told_at_once() {
+fn unreachable_server_is_reported_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("record");
     let words = format!("load 127.0.0.1:1 --connect-timeout 1h --out {}", out.display());
@@ -105,7 +105,7 @@ fn nobody_there_is_told_at_once() {
 }
 
 #[test]
-fn whoever_speaks_another_protocol_is_told_at_once() {
+fn wrong_protocol_is_named_at_once() {
     let web = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let words = format!("load {} --connect-timeout 1h", web.local_addr().unwrap());
     let answering = std::thread::spawn(move || {
@@ -120,21 +120,21 @@ fn whoever_speaks_another_protocol_is_told_at_once() {
 
 /// In these protocols, neither side sends anything before the first call.
 #[test]
-fn whoever_speaks_another_protocol_is_told_once_all_calls_have_failed() {
+fn wrong_protocol_is_named_after_load_fails() {
     let words = "--protocol json --duration 100ms --timeout 100ms --grace 100ms";
     let ended = load(&Target::new("honest"), words).expect(1);
     ended.complains(&[": it speaks HTTP/2, not json; try --protocol grpc"]);
 }
 
 #[test]
-fn a_search_that_could_not_end_is_refused_before_anything_is_loaded() {
+fn endless_search_is_refused_before_any_load() {
     let ended = look("load 127.0.0.1:1 --find-max p99>1s").expect(2);
     ended.complains(&["p99>1s"]);
     assert!(!ended.err.contains("connections"), "{}", ended.err);
 }
 
 #[test]
-fn a_full_standard_output_is_an_error_like_any_other() {
+fn full_standard_output_is_an_error() {
     let server = Target::new("honest");
     let address = server.address().to_string();
     let full = fs::File::create("/dev/full").unwrap();
@@ -147,7 +147,7 @@ fn a_full_standard_output_is_an_error_like_any_other() {
 
 /// A busy machine can make the client late or take its CPU, which is the verdict then; the server is overloaded all the same.
 #[test]
-fn a_rate_beyond_the_server_is_a_verdict_against() {
+fn rate_beyond_the_server_exits_with_1() {
     // Four calls at a time, each of 20 ms or more: 200 a second at most.
     let words = "-m 1 --rate 800 --duration 1s --format json";
     let ended = load(&Target::new("slow:20ms"), words).expect(1);
@@ -167,14 +167,14 @@ fn a_rate_beyond_the_server_is_a_verdict_against() {
 
 /// The second half has fewer calls than the first, and the server is no slower for it.
 #[test]
-fn a_rate_that_falls_has_its_mean_as_calls_a_second() {
+fn falling_rate_shows_its_mean() {
     let words = "--arrivals ramp:1000..100/1s --duration 1s --format json";
     let json = load(&Target::new("honest"), words).json();
     assert_eq!((&json["calls"], &json["calls_per_s"]), (&550.into(), &550.0.into()), "{json:#}");
 }
 
 #[test]
-fn a_limit_that_is_exceeded_is_a_verdict_against() {
+fn exceeded_limit_exits_with_1() {
     let honest = Target::new("slow:20ms");
     let words = "--duration 300ms -m 1 --fail-if p50>10ms --fail-if max>9s --fail-if rate<1M";
     let ended = load(&honest, words).expect(1);
@@ -199,7 +199,7 @@ fn calls_may_fail_within_a_limit() {
 }
 
 #[test]
-fn a_client_that_was_late_takes_the_blame() {
+fn late_client_is_blamed() {
     let honest = Target::new("honest");
     let address = honest.address().to_string();
     // With room for all calls, and for few.
@@ -222,7 +222,7 @@ fn a_client_that_was_late_takes_the_blame() {
 
 /// Which rate is found depends on the machine; that it is looked for, and shown, does not.
 #[test]
-fn a_highest_rate_is_searched_for() {
+fn search_finds_the_highest_rate() {
     let words = "--find-max p50<100ms --rate 1000 --duration 100ms --timeout 3s --grace 3s";
     let ended = load(&Target::new("slow:1ms"), &format!("{words} --format json"));
     let json = ended.json();
@@ -240,7 +240,7 @@ fn a_highest_rate_is_searched_for() {
 }
 
 #[test]
-fn a_sweep_and_a_search_are_recorded_and_shown_again() {
+fn recorded_sweep_and_search_are_shown_again() {
     let slow = Target::new("slow:1ms");
     let folder = tempfile::tempdir().unwrap();
     for (name, words) in [
@@ -265,7 +265,7 @@ fn a_sweep_and_a_search_are_recorded_and_shown_again() {
 }
 
 #[test]
-fn a_sweep_loads_at_each_of_its_rates() {
+fn sweep_loads_at_each_of_its_rates() {
     let words = "--sweep 200..600+200 --arrivals constant --duration 500ms";
     let ended = load(&Target::new("honest"), words);
     ended.shows(&["Latency over load", "\n   200 ", "\n   400 ", "\n   600 "]);
@@ -275,7 +275,7 @@ fn a_sweep_loads_at_each_of_its_rates() {
 }
 
 #[test]
-fn a_number_of_calls_is_made_and_no_more() {
+fn exact_number_of_calls_is_made() {
     let server = Target::new("honest");
     for (words, calls) in [("-n 1000 -c 5", 1000), ("-n 1 -c 5", 1), ("-n 300 --rate 2k", 300)] {
         let words = format!("load {} {words} --warmup none --format json", server.address());
@@ -292,7 +292,7 @@ fn a_number_of_calls_is_made_and_no_more() {
 }
 
 #[test]
-fn the_floor_is_loaded_with_every_shape() {
+fn floor_is_loaded_with_every_shape() {
     let floor = Target::new("tcp-echo");
     for shape in ["text:0", "text:100", "record", "dto", "tree"] {
         let words = format!("--protocol tcp-echo --shape {shape} -n 500 --format json");

@@ -4,7 +4,7 @@ use crate::bench::Bench;
 use crate::kernel::has_cgroups;
 
 #[test]
-fn a_server_over_its_limit_is_out_of_memory() {
+fn server_over_its_limit_is_out_of_memory() {
     if !has_cgroups() {
         return;
     }

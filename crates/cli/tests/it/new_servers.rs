@@ -63,7 +63,7 @@ fn can_run(listed: &str, language: &str) -> bool {
 
 /// Every template builds, and what is still to be written is said by the check.
 #[test]
-fn a_new_server_builds_and_its_check_says_what_to_do() {
+fn new_server_builds_and_its_check_lists_what_to_do() {
     let root = Root::new();
     let listed = root.run("list servers").expect(0).out;
     for language in LANGUAGES {
@@ -84,7 +84,7 @@ fn a_new_server_builds_and_its_check_says_what_to_do() {
 
 /// The library must still be there after the steps, in their order, whose source comes from the page for Go.
 #[test]
-fn the_printed_steps_work_in_their_order() {
+fn printed_steps_work_in_order() {
     let root = Root::new();
     if !can_run(&root.run("list servers").expect(0).out, "go") {
         return;
@@ -113,7 +113,7 @@ fn the_printed_steps_work_in_their_order() {
 
 /// Of servers whose packages come from nowhere, so that the registry has no say.
 #[test]
-fn a_lock_file_that_is_written_anew_is_as_it_was() {
+fn rewritten_lock_file_is_unchanged() {
     let root = Root::new();
     let listed = root.run("list servers").expect(0).out;
     for (language, library, lock) in [
@@ -136,7 +136,7 @@ fn a_lock_file_that_is_written_anew_is_as_it_was() {
 }
 
 #[test]
-fn libraries_of_the_distribution_are_not_locked() {
+fn distribution_libraries_are_not_locked() {
     let root = Root::new();
     for server in ["php-fpm", "ruby-sinatra"] {
         let lock = root.path().canonicalize().unwrap().join("build/servers").join(server);
@@ -199,7 +199,7 @@ fn section<'a>(page: &'a str, from: &str, to: &str) -> &'a str {
 }
 
 #[test]
-fn the_server_that_contributing_writes_passes_the_check() {
+fn server_of_contributing_passes_the_check() {
     let page = fs::read_to_string(repository().join("CONTRIBUTING.md")).unwrap();
     let walk = Walk { language: "python", library: "grpclib", source: "server.py" };
     walk.follow(section(&page, "## Adding a server in an existing language\n", "**6. "));
@@ -208,7 +208,7 @@ fn the_server_that_contributing_writes_passes_the_check() {
 /// The page has the files of a server in this repository, so they are the same; the check runs if an engine has the base
 /// image.
 #[test]
-fn the_server_of_the_page_for_any_language_passes_the_check() {
+fn server_of_any_language_page_passes_the_check() {
     let page = fs::read_to_string(repository().join("docs/any-language.md")).unwrap();
     let steps = section(&page, "## The steps\n", "\n## ");
     let root = Root::new();
@@ -240,7 +240,7 @@ fn the_server_of_the_page_for_any_language_passes_the_check() {
 }
 
 #[test]
-fn the_servers_of_the_page_for_go_and_java_pass_the_check() {
+fn servers_of_new_servers_page_pass_the_check() {
     let page = fs::read_to_string(repository().join("docs/new-servers.md")).unwrap();
     let go = Walk { language: "go", library: "chi", source: "main.go" };
     go.follow(section(&page, "## Go\n", "\n## "));

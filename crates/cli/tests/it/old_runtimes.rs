@@ -47,7 +47,7 @@ impl Old {
 }
 
 #[test]
-fn doctor_names_the_day() {
+fn doctor_names_the_end_of_support() {
     let said = Old::new().run("doctor");
     said.shows(&[
         "\
@@ -64,7 +64,7 @@ advice   toolchain-ruby       Ruby: its runtime is past its end of life
 }
 
 #[test]
-fn a_build_warns() {
+fn build_warns_of_old_runtimes() {
     let said = Old::new().run("build node-http").expect(0);
     let line = "rpcbench: node 18.20.4 has had no fixes since 2025-04-30: install a newer release";
     assert!(said.err.lines().any(|said| said == line), "{}", said.err);

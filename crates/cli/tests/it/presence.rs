@@ -7,7 +7,7 @@ use crate::bench::Bench;
 
 /// The later one says so at once, and both records do.
 #[test]
-fn two_runs_on_the_same_cpus_know_of_each_other() {
+fn runs_on_the_same_cpus_detect_each_other() {
     let bench = Bench::alone();
     let mut program = bench.start("run @honest --duration 1h -v --results first");
     program.await_line("measuring, trial 1");

@@ -21,7 +21,7 @@ fn pids(words: &str) -> (Vec<i32>, Run) {
 }
 
 #[test]
-fn a_process_for_each_round_where_there_is_one() {
+fn single_round_has_one_process() {
     let (pids, run) = pids("--suite fresh --processes 3");
     assert!(pids[0] != pids[1] && pids[1] != pids[2] && pids[0] != pids[2], "{pids:?}");
     let prepared: Vec<u32> = run.preparations.iter().map(|p| p.process).collect();
@@ -31,7 +31,7 @@ fn a_process_for_each_round_where_there_is_one() {
 
 /// The first shows when it is steady, by three flat seconds; the others need no proof.
 #[test]
-fn later_processes_are_warmed_as_long_as_the_first_took() {
+fn later_processes_warm_up_as_long_as_the_first() {
     let bench = Bench::new();
     bench
         .run("run @honest --processes 3 --rounds 1 --warmup until-steady --warmup-max 60s")
@@ -48,7 +48,7 @@ fn later_processes_are_warmed_as_long_as_the_first_took() {
 }
 
 #[test]
-fn one_process_for_all_rounds() {
+fn one_process_serves_all_rounds() {
     let (pids, run) = pids("--rounds 3");
     assert!(pids[0] == pids[1] && pids[1] == pids[2], "{pids:?}");
     assert_eq!(run.preparations.len(), 1);
@@ -56,7 +56,7 @@ fn one_process_for_all_rounds() {
 }
 
 #[test]
-fn the_seed_gives_the_order() {
+fn seed_decides_the_order() {
     let order = |seed: u32| {
         let bench = Bench::new();
         bench

@@ -3,14 +3,14 @@
 use crate::bench::Bench;
 
 #[test]
-fn the_floor_is_proven_by_the_cases_that_it_can_keep() {
+fn floor_passes_the_cases_it_can() {
     let ended = Bench::new().run("check testkit-floor").expect(0);
     assert!(ended.out.starts_with("testkit-floor "), "{}", ended.out);
     ended.shows(&["passed: 21 cases"]);
 }
 
 #[test]
-fn a_table_ranks_across_protocols() {
+fn table_ranks_across_protocols() {
     let bench = Bench::new();
     let ended = bench.run("run @honest testkit-floor --rounds 2").expect(0);
     ended.shows(&["protocol", "tcp-echo", "grpc", "testkit-floor"]);
@@ -25,7 +25,7 @@ fn a_table_ranks_across_protocols() {
 }
 
 #[test]
-fn a_protocol_picks_its_entries() {
+fn protocol_selects_its_entries() {
     let bench = Bench::new();
     let ended = bench.run("run @honest testkit-floor --protocol tcp-echo --rounds 2").expect(0);
     assert!(!ended.out.contains("testkit-liar"), "{}", ended.out);

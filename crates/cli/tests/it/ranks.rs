@@ -4,7 +4,7 @@ use crate::bench::Bench;
 use crate::scripted::script;
 
 #[test]
-fn the_same_server_twice_shares_its_place_and_a_slower_one_does_not() {
+fn equal_servers_share_a_place_and_a_slower_one_does_not() {
     let bench = Bench::new().variant("slower", "--behaviour honest");
     bench.run("run @honest @honest @slower --processes 3 --rounds 2 --duration 300ms").expect(0);
     let costs = [("testkit-liar@honest", 100e3), ("testkit-liar@honest#2", 100.5e3)];

@@ -25,7 +25,7 @@ fn page(name: &str) -> String {
 }
 
 #[test]
-fn the_matrix_is_the_one_of_the_manifests() {
+fn matrix_matches_the_manifests() {
     let why = "write it: cargo test -p rpcbench --test it derive_the_matrix -- --ignored";
     assert_eq!(page(MATRIX), with_matrix(), "{why}");
 }

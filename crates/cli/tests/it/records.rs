@@ -60,7 +60,7 @@ fn tamper(bench: &Bench, change: impl Fn(&mut Value)) {
 }
 
 #[test]
-fn a_record_that_was_tampered_with_is_suspect() {
+fn tampered_record_is_suspect() {
     let bench = Bench::new();
     bench.run("run @busy").expect(0);
     let path = bench.results().join("events.jsonl");
@@ -88,7 +88,7 @@ fn a_record_that_was_tampered_with_is_suspect() {
 /// Each call costs 500 us of CPU time, so that of the window is at least that of its calls, and at most the server's own
 /// account without that of its other calls.
 #[test]
-fn cpu_time_is_the_servers_own() {
+fn cpu_time_matches_the_servers() {
     let bench = Bench::new().variant("counts", "--behaviour counting --behaviour busy:500");
     bench.run("run @counts --rounds 1 --duration 8s").expect(0);
     let log = fs::read_to_string(bench.root().join("build/logs/testkit-liar@counts.log")).unwrap();

@@ -17,7 +17,7 @@ pub fn port() -> u16 {
 }
 
 #[test]
-fn a_server_is_served_until_ctrl_c_and_loaded_by_the_line_that_is_printed() {
+fn served_server_is_loaded_by_the_printed_command() {
     let bench = Bench::new();
     let port = port();
     let mut program = bench.start(&format!("serve @honest --port {port}"));
@@ -37,7 +37,7 @@ fn a_server_is_served_until_ctrl_c_and_loaded_by_the_line_that_is_printed() {
 }
 
 #[test]
-fn what_can_not_be_served_says_why() {
+fn unservable_server_reports_the_reason() {
     let bench = Bench::new();
     let serve = |words: &str| bench.run(&format!("serve {words} --port {}", port())).expect(2);
     serve("@exit-at-start").complains(&["exits on purpose with code 7", "before it was ready"]);
@@ -49,7 +49,7 @@ fn what_can_not_be_served_says_why() {
 }
 
 #[test]
-fn the_newest_run_is_shown_where_none_is_named() {
+fn newest_run_is_shown_by_default() {
     let bench = Bench::new();
     bench.run("report").expect(2).complains(&["results: no runs here; name one, or create one"]);
     fs::create_dir_all(bench.work().join("results/notes")).unwrap();
@@ -59,7 +59,7 @@ fn the_newest_run_is_shown_where_none_is_named() {
 }
 
 #[test]
-fn a_full_disk_behind_standard_output_is_an_error() {
+fn full_disk_behind_standard_output_is_an_error() {
     let root = testkit::folder().join("root");
     for words in ["list", "completions bash", "doctor", "list --matrix", "--help", "--version"] {
         let full = fs::File::create("/dev/full").unwrap();
@@ -72,7 +72,7 @@ fn a_full_disk_behind_standard_output_is_an_error() {
 }
 
 #[test]
-fn what_the_machine_does_not_have_is_refused_before_anything_runs() {
+fn limits_beyond_the_machine_are_refused_before_anything_runs() {
     let bench = Bench::new();
     let refused = |words: &str, part: &str| {
         let ended = bench.run(&format!("run @honest {words}")).expect(2);
@@ -90,7 +90,7 @@ fn what_the_machine_does_not_have_is_refused_before_anything_runs() {
 }
 
 #[test]
-fn logs_that_can_not_be_written_are_no_servers_fault() {
+fn unwritable_log_is_not_the_servers_failure() {
     let bench = Bench::new();
     let logs = bench.root().join("build/logs");
     fs::create_dir_all(logs.parent().unwrap()).unwrap();
@@ -102,7 +102,7 @@ fn logs_that_can_not_be_written_are_no_servers_fault() {
 }
 
 #[test]
-fn a_run_of_other_servers_is_not_gone_on_with() {
+fn run_with_other_servers_is_not_resumed() {
     let bench = Bench::new();
     let mut program = bench.start("run @honest --rounds 3 -v");
     program.await_line("measuring, trial 1");
@@ -121,7 +121,7 @@ fn a_run_of_other_servers_is_not_gone_on_with() {
 }
 
 #[test]
-fn a_command_that_can_not_be_started_names_file_and_key() {
+fn unstartable_command_names_file_and_key() {
     let bench = Bench::new().edit(
         "servers/testkit/floor/server.toml",
         "command = [\"{build}/",
@@ -132,7 +132,7 @@ fn a_command_that_can_not_be_started_names_file_and_key() {
 }
 
 #[test]
-fn one_bad_manifest_leaves_the_other_servers() {
+fn bad_manifest_leaves_the_other_servers() {
     let bench = Bench::new().edit("servers/testkit/floor/server.toml", "library = ", "libary = ");
     let ended = bench.run("check @honest").expect(0);
     ended.complains(&["testkit-floor is left out: ", "did you mean 'library'?"]);
@@ -140,7 +140,7 @@ fn one_bad_manifest_leaves_the_other_servers() {
 }
 
 #[test]
-fn one_bad_suite_leaves_the_others() {
+fn bad_suite_leaves_the_others() {
     let bench = Bench::new().edit("suites/slo.toml", "processes = ", "proceses = ");
     let ended = bench.run("list suites").expect(0);
     ended.complains(&["slo.toml is left out: ", "did you mean 'processes'?"]);
@@ -148,7 +148,7 @@ fn one_bad_suite_leaves_the_others() {
 }
 
 #[test]
-fn a_new_server_says_what_is_to_be_done() {
+fn new_server_lists_the_next_steps() {
     let bench = Bench::new();
     let template = bench.root().join("servers/testkit/_new");
     fs::create_dir(&template).unwrap();

@@ -101,7 +101,7 @@ impl SetUp {
 }
 
 #[test]
-fn nothing_is_installed_where_nothing_is_missing() {
+fn complete_machine_installs_nothing() {
     let set_up = SetUp::new();
     for name in ["shellcheck", "curl", "npm", "chromium"] {
         set_up.programs.script(name, "");
@@ -120,7 +120,7 @@ fn nothing_is_installed_where_nothing_is_missing() {
 }
 
 #[test]
-fn without_arguments_only_the_servers_of_make_bench_count() {
+fn default_mode_covers_the_servers_of_make_bench() {
     for (mode, asked) in [("default", "default"), ("all", "all"), ("test", "all")] {
         let set_up = SetUp::new();
         set_up.run(mode);
@@ -134,7 +134,7 @@ fn without_arguments_only_the_servers_of_make_bench_count() {
 }
 
 #[test]
-fn rust_that_can_not_be_had_is_said_before_anything_is_installed() {
+fn unavailable_rust_fails_before_anything_is_installed() {
     let bare = || SetUp::new().missing(OLD_GO).without("cargo").without("cc");
     for set_up in [
         bare().without("apt-get"),
@@ -149,7 +149,7 @@ fn rust_that_can_not_be_had_is_said_before_anything_is_installed() {
 }
 
 #[test]
-fn an_older_go_is_taken_from_backports() {
+fn older_go_is_replaced_from_backports() {
     let policy = "echo 'release o=Debian Backports,a=stable-backports,n=bookworm-backports,l=x'";
     let set_up = SetUp::new().missing(OLD_GO).with("apt-cache", policy);
     let ended = set_up.run("all").expect(0);
@@ -167,7 +167,7 @@ fn an_older_go_is_taken_from_backports() {
 }
 
 #[test]
-fn what_can_not_be_had_leaves_its_language_out() {
+fn unavailable_toolchain_omits_its_language() {
     let set_up = SetUp::new().missing(OLD_GO).with("apt-cache", "");
     let ended = set_up.run("all").expect(0);
     assert_eq!(set_up.installed(), [] as [String; 0]);
@@ -178,7 +178,7 @@ fn what_can_not_be_had_leaves_its_language_out() {
 }
 
 #[test]
-fn what_is_missing_is_installed_in_one_go() {
+fn missing_packages_are_installed_together() {
     let lines =
         "Ruby\truby\t-\t3.0\truby (>= 1:3.0)\tRuby\nPHP\tphp\t-\t8.2\tphp-cli (>= 2:8.2)\tPHP\n";
     let set_up = SetUp::new().missing(lines);
@@ -188,7 +188,7 @@ fn what_is_missing_is_installed_in_one_go() {
 }
 
 #[test]
-fn packages_that_debian_starts_as_services_are_unpacked_and_not_installed() {
+fn service_packages_are_unpacked_but_not_installed() {
     let lines = "PHP\tphp-fpm\t-\t-\tphp-fpm\tphp-fpm\nPHP\tnginx\t-\t-\tnginx-light\tnginx\n";
     let apt = r#"
 case "$*" in
@@ -222,7 +222,7 @@ esac"#;
 }
 
 #[test]
-fn a_package_that_several_servers_need_is_installed_once() {
+fn shared_package_is_installed_once() {
     let lines = "C++\tthrift\t-\t0.17\tthrift-compiler (>= 0.17)\tThrift\n\
         Go\tthrift\t-\t0.9\tthrift-compiler (>= 0.9), git\tThrift\n\
         Java\tjdk\t-\t17\tdefault-jdk | openjdk-21-jdk\tJDK\n\

@@ -35,7 +35,7 @@ fn is_a_bracket(search: &Search) {
 /// middle of the window, the 16 calls in flight count for its second half: a sixth more. Below that the highest rate
 /// depends on the machine, so it is compared with the capacity that the same run measured just before.
 #[test]
-fn the_limit_of_a_known_server_is_found() {
+fn limit_of_a_known_server_is_found() {
     for _ in 0..CHANCES {
         let bench = Bench::alone().variant("two-ms", "--behaviour busy:2000");
         let ended = bench.run("run @two-ms --suite slo");
@@ -67,7 +67,7 @@ fn the_limit_of_a_known_server_is_found() {
 /// Each call takes 1 ms at any load. On a busy machine the client may be late at the lowest rates too: then the search can't
 /// tell, and the server has not failed.
 #[test]
-fn a_limit_that_no_rate_keeps_is_a_failure() {
+fn limit_that_no_rate_keeps_is_a_failure() {
     let bench = Bench::new().variant("one-ms", "--behaviour slow:1ms").edit(
         "suites/slo.toml",
         "p99<1s",

@@ -28,7 +28,7 @@ fn shown(bench: &Bench, words: &str, variables: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn a_run_tells_how_long_it_takes_still_and_what_it_has_so_far() {
+fn run_shows_the_time_left_and_figures_so_far() {
     let bench = Bench::new();
     let words = "run @honest @busy --rounds 3";
     let live = shown(&bench, words, &[]);
@@ -43,7 +43,7 @@ fn a_run_tells_how_long_it_takes_still_and_what_it_has_so_far() {
 }
 
 #[test]
-fn building_and_checking_tell_which_and_how_long_they_take_still() {
+fn build_and_check_show_progress_and_time_left() {
     let bench = Bench::new();
     let built = shown(&bench, "build testkit-liar testkit-json", &[]);
     assert!(built.contains("building 1 of 2: testkit-"), "{built}");
@@ -55,7 +55,7 @@ fn building_and_checking_tell_which_and_how_long_they_take_still() {
 
 /// The peer accepts no connections: the kernel takes as many as fit in its queue.
 #[test]
-fn a_load_shows_how_many_connections_are_open_and_waits_no_longer_than_it_may() {
+fn load_shows_open_connections_and_keeps_its_time_limit() {
     let queue = net::socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
     net::bind(&queue, &SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
     net::listen(&queue, 4).unwrap();

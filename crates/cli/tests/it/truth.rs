@@ -141,7 +141,7 @@ fn load_with_a_stop(protocol: Protocol) -> (Measurement, Nanos, Nanos) {
 /// all wait longer than 0.5 s, and 1 % longer than 0.9 s; if the stop lasted longer, by that much longer. The upper bounds allow
 /// for time in which the machine gave the processes no CPU. The engine's tests have exact bounds, in virtual time.
 #[test]
-fn a_server_stopped_for_one_second_in_ten_is_in_the_quantiles() {
+fn stall_of_one_second_in_ten_shows_in_the_quantiles() {
     over_each_protocol(|protocol| {
         let (measurement, stopped, delay) = load_with_a_stop(protocol);
         let tally = &measurement.tally;
@@ -156,7 +156,7 @@ fn a_server_stopped_for_one_second_in_ten_is_in_the_quantiles() {
 }
 
 #[test]
-fn an_open_loop_sends_what_its_arrival_process_says_and_the_server_counts_the_same() {
+fn open_loop_follows_its_arrival_process_and_the_server_counts_agree() {
     over_each_protocol(|protocol| {
         let own = behaviour(protocol).parse().unwrap();
         let any_port = ([127, 0, 0, 1], 0).into();
@@ -179,7 +179,7 @@ fn an_open_loop_sends_what_its_arrival_process_says_and_the_server_counts_the_sa
 }
 
 #[test]
-fn an_arrival_process_can_not_change_under_calls() {
+fn arrival_process_cannot_change_under_load() {
     let server = Server::start("honest".parse().unwrap()).unwrap();
     let mut session = open(&plan(Protocol::Grpc, server.address(), "closed"));
     session.start();

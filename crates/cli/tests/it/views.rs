@@ -37,7 +37,7 @@ fn every_command_has_help_with_examples() {
 }
 
 #[test]
-fn completions_are_a_script_that_the_shell_takes() {
+fn completions_are_a_valid_shell_script() {
     let script = look("completions bash").expect(0).out;
     assert!(script.contains("_rpcbench()") && script.contains("--in-flight"), "{script}");
     let folder = tempfile::tempdir().unwrap();
@@ -63,7 +63,7 @@ fn list_has_every_server_and_suite() {
 
 /// The repository's own servers and suites, found from within it.
 #[test]
-fn the_repository_is_a_root() {
+fn repository_is_a_root() {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let ended = Program::start(rpcbench(&["list"]).current_dir(sources)).finish().expect(0);
     ended.shows(&["rust-tonic", "go-grpc", "java-grpc", "quick"]);
@@ -92,7 +92,7 @@ fn doctor_has_a_remedy_for_each_fault() {
 
 /// Client and server would share it.
 #[test]
-fn doctor_finds_against_a_machine_of_one_cpu() {
+fn doctor_rejects_a_machine_of_one_cpu() {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
     let first = list.trim().split([',', '-']).next().unwrap();
@@ -104,7 +104,7 @@ fn doctor_finds_against_a_machine_of_one_cpu() {
 }
 
 #[test]
-fn a_run_is_shown_in_every_format() {
+fn run_is_shown_in_every_format() {
     let bench = Bench::new();
     let made = bench.run("run @honest @canned").expect(1);
     let folder = bench.results();
@@ -142,7 +142,7 @@ fn a_run_is_shown_in_every_format() {
 }
 
 #[test]
-fn a_run_keeps_its_price_and_is_shown_at_any_other() {
+fn run_records_its_price_and_can_be_shown_at_another() {
     let bench = Bench::new();
     let made = bench.run("run @honest --price 0.04/cpu-hour").expect(0);
     made.shows(&["cost/M calls", "; price 0.04/cpu-hour"]);
@@ -167,7 +167,7 @@ fn a_run_keeps_its_price_and_is_shown_at_any_other() {
 }
 
 #[test]
-fn several_records_are_one_page_and_nothing_else() {
+fn several_records_make_one_page() {
     let bench = Bench::new();
     bench.run("run @honest --results a").expect(0);
     bench.run("run @honest --results b").expect(0);
@@ -206,7 +206,7 @@ fn strip(text: &str) -> String {
 }
 
 #[test]
-fn progress_tells_every_step() {
+fn progress_shows_every_step() {
     let ended = Bench::new().run("run @honest --rounds 2 --format json").expect(0);
     let json: Value = ended.json();
     assert_eq!(json["run"]["finished"], true);
@@ -224,7 +224,7 @@ fn progress_tells_every_step() {
 
 /// As in `rpcbench list | head -1`.
 #[test]
-fn a_reader_that_has_enough_is_no_failure() {
+fn closed_pipe_is_not_a_failure() {
     let words = "\"$0\" --help; \"$0\" list --root \"$1\"; echo $? >&2";
     let root = testkit::folder().join("root");
     let ended = Program::start(

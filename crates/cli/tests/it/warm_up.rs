@@ -19,7 +19,7 @@ fn efficiency_of(trial: &Measured) -> f64 {
 /// The step is that of the server's own CPU time, and large, so that what else the machine does neither moves nor hides it. A busy
 /// machine needs longer to be flat for five seconds.
 #[test]
-fn a_late_speed_up_is_waited_for() {
+fn warm_up_waits_for_a_late_speed_up() {
     // The check uses some of it.
     let bench = Bench::alone().variant("late", "--behaviour warm-step:11:10");
     bench
@@ -52,7 +52,7 @@ fn a_late_speed_up_is_waited_for() {
 }
 
 #[test]
-fn a_cap_that_leaves_no_time_is_not_taken_for_steady() {
+fn warm_up_at_its_cap_is_not_steady() {
     let bench = Bench::new();
     bench.run("run @busy --warmup until-steady --warmup-max 500ms --rounds 1").expect(0);
     let cells = bench.cells();

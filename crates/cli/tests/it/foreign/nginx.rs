@@ -33,7 +33,7 @@ const HTTP2: Speech = Speech { listen: " http2", pass: "grpc_pass grpc://server;
 
 #[test]
 #[ignore = "needs the built servers"]
-fn nginx_ends_connections_under_json_calls_and_none_is_lost() {
+fn json_calls_survive_connections_that_nginx_ends() {
     let server = Served::start("rust-axum").expect("Rust is always there");
     for (life, words) in [(100, ""), (100, "--pipelining -m 8"), (1, "")] {
         no_call_is_lost(&server, &HTTP1, life, &format!("--protocol json {words}"));
@@ -43,7 +43,7 @@ fn nginx_ends_connections_under_json_calls_and_none_is_lost() {
 
 #[test]
 #[ignore = "needs the built servers"]
-fn nginx_ends_connections_under_grpc_calls_and_none_is_lost() {
+fn grpc_calls_survive_connections_that_nginx_ends() {
     let server = Served::start("rust-tonic").expect("Rust is always there");
     for (life, words) in [(100, "-m 1"), (100, "-m 20"), (1, "-m 1")] {
         no_call_is_lost(&server, &HTTP2, life, words);

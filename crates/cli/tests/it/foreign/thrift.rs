@@ -26,7 +26,7 @@ fn library(words: &str) -> Program {
 
 #[test]
 #[ignore = "needs the built servers"]
-fn apaches_client_gets_the_right_reply_from_every_thrift_server() {
+fn apache_client_gets_the_right_reply_from_every_thrift_server() {
     servers::each(
         |entry| THRIFT.contains(&entry.protocol),
         |entry, address| {
@@ -39,7 +39,7 @@ fn apaches_client_gets_the_right_reply_from_every_thrift_server() {
 
 #[test]
 #[ignore = "needs Apache's Thrift library for Python"]
-fn the_engine_gets_the_right_reply_from_apaches_server_over_each_transport_and_protocol() {
+fn engine_gets_the_right_reply_from_apaches_thrift_server() {
     for protocol in THRIFT {
         let mut server = library(&format!("serve {protocol}"));
         let line = server.await_line("listens on ");

@@ -85,7 +85,7 @@ impl Docker {
 
 #[test]
 #[ignore = "needs a container engine: scripts/peers.sh"]
-fn docker_alone_measures_servers_and_the_results_are_the_users() {
+fn bench_in_docker_measures_and_the_user_owns_the_results() {
     let docker = clone();
     let ended = docker.script("@honest --rounds 1 --warmup none --duration 500ms").finish();
     let ended = ended.expect(0);
@@ -105,7 +105,7 @@ fn docker_alone_measures_servers_and_the_results_are_the_users() {
 
 #[test]
 #[ignore = "needs a container engine: scripts/peers.sh"]
-fn ctrl_c_in_docker_alone_shows_what_was_measured() {
+fn ctrl_c_in_bench_in_docker_shows_what_was_measured() {
     let docker = clone();
     let mut program = docker.script("@honest --rounds 3 -v");
     program.await_line("measuring, trial 1");
@@ -118,7 +118,7 @@ fn ctrl_c_in_docker_alone_shows_what_was_measured() {
 
 #[test]
 #[ignore = "needs a container engine: scripts/peers.sh"]
-fn nothing_is_left_of_docker_alone_whoever_is_killed() {
+fn killed_bench_in_docker_leaves_nothing() {
     let docker = clone();
     let words = "run @honest @busy --duration 1h";
     // The script.
@@ -135,7 +135,7 @@ fn nothing_is_left_of_docker_alone_whoever_is_killed() {
 }
 
 #[test]
-fn docker_alone_names_what_is_missing() {
+fn bench_in_docker_names_what_is_missing() {
     let folder = tempfile::tempdir().unwrap();
     let script = repository().join("bench-in-docker");
     let says = |docker: Option<&str>, expected: &str| {

@@ -27,7 +27,7 @@ fn servers_that_break_fail_alone() {
 
 #[test]
 #[ignore = "needs a container engine: scripts/peers.sh"]
-fn a_dockerfile_that_fails_shows_its_deciding_lines() {
+fn failing_dockerfile_shows_its_deciding_lines() {
     let steps = "RUN [\"/server/server\", \"--behaviour\", \"nonsense\"]";
     let docker = Docker::of(Bench::new(), steps, None);
     let ended = docker.run("check @honest").expect(2);
@@ -36,7 +36,7 @@ fn a_dockerfile_that_fails_shows_its_deciding_lines() {
 
 #[test]
 #[ignore = "needs a container engine: scripts/peers.sh"]
-fn odd_names_are_fine() {
+fn odd_names_are_accepted() {
     let bench = Bench::new().variant("\"a.b_c--d\"", "").variant("\"1+1\"", "");
     let docker = Docker::of(bench, "", None);
     let ended = docker.run("check @a.b_c--d @1+1").expect(0);
@@ -45,7 +45,7 @@ fn odd_names_are_fine() {
 
 #[test]
 #[ignore = "needs a container engine: scripts/peers.sh"]
-fn two_runs_at_once_do_not_touch_each_other() {
+fn concurrent_runs_do_not_interfere() {
     let docker = Docker::new();
     docker.run("build @honest").expect(0);
     let words = "run @honest --rounds 2 --warmup none --duration 500ms";
@@ -87,7 +87,7 @@ fn nothing_leaves_the_group_of_a_container() {
 /// As a rootless engine does on cgroup v1: here the real one never sees an option.
 #[test]
 #[ignore = "needs a container engine: scripts/peers.sh"]
-fn an_engine_that_ignores_limits_is_refused_with_the_remedy() {
+fn engine_that_ignores_limits_is_refused_with_a_remedy() {
     let docker = Docker::new();
     docker.run("build @honest").expect(0);
     for option in ["--cpuset-cpus", "--memory"] {
@@ -112,7 +112,7 @@ fn an_engine_that_ignores_limits_is_refused_with_the_remedy() {
 /// As rootless podman does on cgroup v1: here only the container's id is another.
 #[test]
 #[ignore = "needs a container engine: scripts/peers.sh"]
-fn an_engine_that_makes_no_group_is_refused_with_the_remedy() {
+fn engine_without_cgroups_is_refused_with_a_remedy() {
     let docker = Docker::new();
     docker.run("build @honest").expect(0);
     let script = r#"
@@ -148,7 +148,7 @@ fn command_of(script: &str) -> tempfile::TempDir {
 }
 
 #[test]
-fn a_missing_daemon_is_named_with_the_remedy() {
+fn missing_daemon_is_reported_with_a_remedy() {
     let bench = Bench::new();
     let folder = command_of("echo 'Cannot connect to the Docker daemon at unix:///x.' >&2; exit 1");
     for words in ["run @honest --in docker", "check @honest --in docker"] {

@@ -56,7 +56,7 @@ const WORDS: &str = "run @honest --rounds 1 --warmup none --duration 500ms";
 
 #[test]
 #[ignore = "needs a container engine: scripts/peers.sh"]
-fn servers_next_to_rpcbench_in_its_container_have_limits_with_the_machines_cgroups() {
+fn servers_in_rpcbenchs_container_have_limits_with_the_machines_cgroups() {
     let docker = Docker::new();
     let ended = docker.inside("rpcbench-test-with", &[CGROUPS], WORDS).finish().expect(0);
     ended.shows(&["testkit-liar@honest"]);
@@ -67,7 +67,7 @@ fn servers_next_to_rpcbench_in_its_container_have_limits_with_the_machines_cgrou
 
 #[test]
 #[ignore = "needs a container engine: scripts/peers.sh"]
-fn servers_next_to_rpcbench_in_its_container_have_no_limits_without_cgroups() {
+fn servers_in_rpcbenchs_container_have_no_limits_without_cgroups() {
     let docker = Docker::new();
     docker.inside("rpcbench-test-without", &[], WORDS).finish().expect(0);
     let isolation = docker.isolation();
@@ -76,7 +76,7 @@ fn servers_next_to_rpcbench_in_its_container_have_no_limits_without_cgroups() {
 
 #[test]
 #[ignore = "needs a container engine: scripts/peers.sh"]
-fn a_killed_container_of_rpcbench_takes_its_servers_with_it() {
+fn killed_rpcbench_container_ends_its_servers() {
     let docker = Docker::new();
     let words = "run @honest @busy --duration 1h -v";
     let mut program = docker.inside("rpcbench-test-killed", &[CGROUPS], words);

@@ -20,7 +20,7 @@ fn kill(docker: &Docker, program: Program) {
 
 #[test]
 #[ignore = "needs a container engine: scripts/peers.sh"]
-fn nothing_is_left_whenever_rpcbench_is_killed() {
+fn killed_rpcbench_leaves_no_container() {
     let bench = Bench::new().variant("slower", "--behaviour slow:50ms");
     let docker = Docker::of(bench, "", None);
     // While its image is built.
@@ -52,7 +52,7 @@ fn nothing_is_left_whenever_rpcbench_is_killed() {
 
 #[test]
 #[ignore = "needs a container engine: scripts/peers.sh"]
-fn a_killed_docker_command_fails_its_server_alone() {
+fn killed_docker_command_fails_only_its_server() {
     let docker = Docker::new();
     docker.run("build @honest").expect(0);
     let program = docker.start("check @honest");

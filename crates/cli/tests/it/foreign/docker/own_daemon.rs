@@ -85,7 +85,7 @@ fn answers_at(socket: &Path) -> bool {
 
 #[test]
 #[ignore = "needs a container engine: scripts/peers.sh"]
-fn a_full_disk_is_named_with_the_remedy() {
+fn full_disk_is_reported_with_a_remedy() {
     let Some(daemon) = Daemon::start("24m") else { return };
     let docker = Docker::of(Bench::new(), "", Some(daemon.host()));
     let ended = docker.run("check @honest").expect(2);
@@ -94,7 +94,7 @@ fn a_full_disk_is_named_with_the_remedy() {
 
 #[test]
 #[ignore = "needs a container engine: scripts/peers.sh"]
-fn a_daemon_that_restarts_is_blamed_and_what_was_measured_stays() {
+fn restarted_daemon_is_blamed_and_windows_are_kept() {
     let Some(mut daemon) = Daemon::start("200m") else { return };
     let docker = Docker::of(Bench::new(), "", Some(daemon.host()));
     let words = "run @honest --rounds 100 --warmup none --duration 1s -v";

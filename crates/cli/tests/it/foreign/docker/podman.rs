@@ -38,7 +38,7 @@ fn podman_builds_limits_measures_and_removes() {
 
 #[test]
 #[ignore = "needs a container engine: scripts/peers.sh"]
-fn a_server_that_breaks_in_podman_fails_alone() {
+fn server_that_breaks_in_podman_fails_alone() {
     let Some(docker) = podman(Bench::new()) else { return };
     let words = "run @exit-at-start @eat-memory-at-start @honest --rounds 1";
     let ended = docker.run(&format!("{words} --memory 256M --warmup none --duration 500ms"));
@@ -51,7 +51,7 @@ fn a_server_that_breaks_in_podman_fails_alone() {
 
 #[test]
 #[ignore = "needs a container engine: scripts/peers.sh"]
-fn nothing_is_left_in_podman_when_rpcbench_is_killed() {
+fn killed_rpcbench_leaves_nothing_in_podman() {
     let Some(docker) = podman(Bench::new()) else { return };
     let mut program = docker.start("run @honest @busy --duration 1h -v");
     program.await_line("measuring, trial 1");

@@ -11,7 +11,7 @@ use crate::program::Program;
 
 #[test]
 #[ignore = "needs pandas, DuckDB and Polars"]
-fn libraries_for_tables_read_the_calls_and_the_figures_of_a_load() {
+fn table_libraries_read_calls_and_figures_of_a_load() {
     let folder = tempfile::tempdir().unwrap();
     let (calls, record) = (folder.path().join("calls.parquet"), folder.path().join("record"));
     let (log, out) = (calls.display(), record.display());
