@@ -13,7 +13,7 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::Parser;
-use rpcbench_harness::run::StopNow;
+use rpcbench_harness::interrupt::StopNow;
 
 use args::{Cli, Command};
 use context::Context;

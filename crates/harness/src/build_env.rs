@@ -7,8 +7,6 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use crate::placement::VARIABLES;
-
 /// Names to pass on, in capitals. Case does not matter, as programs disagree on that of `http_proxy`.
 const NAMES: &[&str] = &[
     // Programs, homes and caches.
@@ -58,8 +56,9 @@ const NAMES: &[&str] = &[
     "CARGO_HOME",
 ];
 
-/// Prefixes of names to pass on, in capitals.
-const PREFIXES: &[&str] = &["RUSTUP_", "RPCBENCH_"];
+/// Prefixes of names to pass on, in capitals. With the last three, the commands of container engines find their engine
+/// and its settings.
+const PREFIXES: &[&str] = &["RUSTUP_", "RPCBENCH_", "DOCKER_", "CONTAINERS_", "XDG_RUNTIME_DIR"];
 
 /// Further names to pass on, which lead to registries and networks: a build in an image needs no others.
 const REGISTRIES: &[&str] = &[
@@ -135,9 +134,7 @@ impl BuildEnv {
 }
 
 fn is_passed(name: &str) -> bool {
-    is_listed(name, NAMES, PREFIXES)
-        || is_listed(name, REGISTRIES, REGISTRY_PREFIXES)
-        || is_listed(name, &[], VARIABLES)
+    is_listed(name, NAMES, PREFIXES) || is_listed(name, REGISTRIES, REGISTRY_PREFIXES)
 }
 
 fn is_listed(name: &str, names: &[&str], prefixes: &[&str]) -> bool {

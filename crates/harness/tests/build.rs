@@ -9,10 +9,11 @@ use std::process::Command;
 use std::sync::Arc;
 
 use rpcbench_harness::build::{BuildError, Built, is_current};
+use rpcbench_harness::build::{BuildEvent, BuildState, Builder, Building};
 use rpcbench_harness::build_env::BuildEnv;
+use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_harness::manifest::{Catalog, Selection, Server};
 use rpcbench_harness::placement;
-use rpcbench_harness::run::{BuildEvent, BuildState, Builder, Building, Interrupt};
 use rpcbench_record::{PlacementKind, Toolchain};
 
 const LANGUAGE: &str = r#"

@@ -26,7 +26,7 @@ fn all_manifests_are_valid() {
         let command = entry.command().join(" ");
         assert!(!command.contains("{build}") && !command.contains("{args}"), "{command}");
         let has_none = entry.server.toolchains.is_empty();
-        assert_eq!(has_none, entry.server.elsewhere().is_some(), "{}", entry.name());
+        assert_eq!(has_none, entry.server.build.container_only, "{}", entry.name());
     }
 }
 
@@ -44,7 +44,7 @@ fn lock_files_have_one_version_of_each_library() {
 /// Also of the oldest release that servers are run on.
 #[test]
 fn every_runtime_has_end_of_support_dates() {
-    for server in catalog().servers().iter().filter(|server| server.elsewhere().is_none()) {
+    for server in catalog().servers().iter().filter(|server| !server.build.container_only) {
         let dated = server.toolchains.iter().find(|tool| !tool.end_of_support.is_empty());
         let exempt = NO_DATES.iter().any(|(language, _)| *language == server.language);
         assert_eq!(dated.is_none(), exempt, "{}", server.name);

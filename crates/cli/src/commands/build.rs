@@ -6,8 +6,9 @@ use std::time::Duration;
 use indicatif::ProgressBar;
 use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_harness::build;
+use rpcbench_harness::build::{BuildEvent, BuildState, Builder, Building, Candidate};
+use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_harness::manifest::{Entry, Server};
-use rpcbench_harness::run::{BuildEvent, BuildState, Builder, Building, Candidate, Interrupt};
 use rpcbench_harness::{placement, toolchain};
 use rpcbench_record::PlacementKind;
 

@@ -2,7 +2,9 @@
 
 use anyhow::bail;
 use indicatif::ProgressBar;
-use rpcbench_harness::run::{BuildState, Candidate, Interrupt, Subject, Verified, verify};
+use rpcbench_harness::build::{BuildState, Candidate};
+use rpcbench_harness::interrupt::Interrupt;
+use rpcbench_harness::run::{Subject, Verified, verify};
 use rpcbench_record::{Failure, Limits};
 
 use super::{build, shared};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::slice;
 
 use anyhow::{Context as _, bail};
-use rpcbench_harness::run::Interrupt;
+use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_record::Run;
 use rpcbench_report::{Changes, Comparison, Document, changes, changes_html, changes_of_builds};
 

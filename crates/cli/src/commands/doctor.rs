@@ -4,11 +4,13 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
-use rpcbench_harness::doctor::{Facts, Language, Severity, examine, languages, noise};
+use rpcbench_harness::doctor::{Facts, Language, examine, languages, noise};
+use rpcbench_harness::finding::Severity;
 use rpcbench_harness::host::cpus::Topology;
 use rpcbench_harness::host::isolation::Isolation;
+use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_harness::manifest::Selection;
-use rpcbench_harness::run::{Ending, Interrupt};
+use rpcbench_harness::run::Ending;
 use rpcbench_harness::spec::RunSpec;
 use rpcbench_harness::toolchain::Probe;
 use rpcbench_record::{Run, StoreError};

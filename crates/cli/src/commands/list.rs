@@ -32,7 +32,7 @@ pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
     if args.what != Some(ListWhat::Servers) {
         out!("Suites")?;
         let mut entries = catalog.select(&Selection::default())?;
-        entries.retain(|entry| entry.server.elsewhere().is_none());
+        entries.retain(|entry| !entry.server.build.container_only);
         entries.retain(|entry| versions.of(&entry.server).iter().all(|it| it.found().is_some()));
         let cpus = shared::available_cpus()?;
         let shown = |suite: &Suite| print(&suites::text(suite, &entries, cpus, width));
@@ -49,10 +49,10 @@ fn show_server(server: &Server, probes: &[Probe], width: usize) -> Result<(), Un
     let missing: Vec<String> = probes.iter().filter_map(Probe::remedy).collect();
     let found = probes.iter().filter_map(Probe::found).map(ToString::to_string);
     let found: Vec<String> = found.collect();
-    let state = match server.elsewhere() {
-        Some(elsewhere) => elsewhere.to_string(),
-        None if missing.is_empty() => format!("can run here ({})", found.join(", ")),
-        None => format!("can't run here: {}", missing.join("; ")),
+    let state = match (server.build.container_only, missing.is_empty()) {
+        (true, _) => Server::CONTAINER_ONLY.to_owned(),
+        (false, true) => format!("can run here ({})", found.join(", ")),
+        (false, false) => format!("can't run here: {}", missing.join("; ")),
     };
     let text = format!("{}, {}: {state}", server.library, server.language_title);
     print(&hanging(&format!("  {:<16} ", server.name), &text, width))?;

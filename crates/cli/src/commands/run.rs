@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use rpcbench_clock as clock;
+use rpcbench_harness::build::{BuildState, Candidate};
+use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_harness::load::room;
 use rpcbench_harness::manifest::{Entry, Selection, Tree};
 use rpcbench_harness::placement::Site;
 use rpcbench_harness::run::{
-    BuildState, Candidate, CurrentSetup, Ending, Environment, Event, Interrupt, Observer, Runner,
-    Subject, resumable,
+    CurrentSetup, Ending, Environment, Event, Observer, Runner, Subject, resumable,
 };
 use rpcbench_harness::spec::RunSpec;
 use rpcbench_harness::suite::{Suite, fit, plan};

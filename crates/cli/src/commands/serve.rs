@@ -3,8 +3,10 @@
 use std::net::{Ipv4Addr, TcpListener};
 
 use anyhow::{Context as _, anyhow, bail};
+use rpcbench_harness::build::{BuildState, Candidate};
+use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_harness::manifest::{Entry, Selection};
-use rpcbench_harness::run::{BuildState, Candidate, Interrupt, Served, Subject, serve as run};
+use rpcbench_harness::run::{Served, Subject, serve as run};
 use rpcbench_record::{Failure, Limits, Protocol, units};
 
 use super::{build, shared};

@@ -10,10 +10,11 @@ use rpcbench_engine::CallLog;
 use rpcbench_harness::host::cpus::Topology;
 use rpcbench_harness::host::fingerprint::memory_bytes;
 use rpcbench_harness::host::process::is_ignored;
+use rpcbench_harness::interrupt::{Interrupt, Raised};
 use rpcbench_harness::load::InProcess;
 use rpcbench_harness::manifest::{Catalog, Selection};
 use rpcbench_harness::placement::{self, Site, SiteOptions};
-use rpcbench_harness::run::{Environment, Interrupt, Raised};
+use rpcbench_harness::run::Environment;
 use rpcbench_record::{Limits, PlacementKind, units};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -150,7 +151,7 @@ pub fn environment(
 
 #[cfg(test)]
 mod tests {
-    use rpcbench_harness::run::CurrentTrial;
+    use rpcbench_harness::interrupt::CurrentTrial;
 
     use super::*;
 

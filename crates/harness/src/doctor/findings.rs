@@ -1,10 +1,11 @@
 //! Turns facts into findings.
 
 use rpcbench_record::IsolationMode;
-
-use super::{Facts, Finding, Language, Severity};
-use crate::toolchain::Probe;
 use rpcbench_record::units::bytes;
+
+use super::{Facts, Language};
+use crate::finding::{Finding, advice, fine, problem};
+use crate::toolchain::Probe;
 
 /// All findings, in reading order.
 pub fn examine(facts: &Facts) -> Vec<Finding> {
@@ -20,21 +21,6 @@ pub fn examine(facts: &Facts) -> Vec<Finding> {
     findings.extend(facts.placements.iter().cloned());
     findings.extend(facts.languages.iter().map(toolchain));
     findings
-}
-
-/// All is well.
-pub(crate) fn fine(id: &str, what: String) -> Finding {
-    Finding { id: id.to_owned(), severity: Severity::Ok, what, remedy: None }
-}
-
-/// It could be better.
-pub(crate) fn advice(id: &str, what: String, remedy: &str) -> Finding {
-    let remedy = Some(remedy.to_owned());
-    Finding { id: id.to_owned(), severity: Severity::Advice, what, remedy }
-}
-
-fn problem(id: &str, what: String, remedy: &str) -> Finding {
-    Finding { severity: Severity::Problem, ..advice(id, what, remedy) }
 }
 
 /// `what`, and how it is worse than it should be unless it `is_fine`.
@@ -216,6 +202,7 @@ mod tests {
     use rpcbench_record::{Cpu, Machine, Toolchain};
 
     use super::*;
+    use crate::finding::Severity;
     use crate::host::cpus::Topology;
     use crate::toolchain::Missing;
 

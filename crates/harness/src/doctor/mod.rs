@@ -9,6 +9,7 @@ use procfs::{CpuPressure, Current, CurrentSI, KernelStats, LoadAverage, Meminfo}
 use rpcbench_record::{IsolationMode, Machine};
 
 use crate::build_env::BuildEnv;
+use crate::finding::Finding;
 use crate::host::cpus::Topology;
 use crate::host::fingerprint::fingerprint;
 use crate::host::isolation::Isolation;
@@ -18,32 +19,7 @@ use crate::placement;
 use crate::toolchain::{self, Probe, Versions};
 
 pub use findings::examine;
-pub(crate) use findings::{advice, fine};
 pub use noise::{CpuNoise, noise};
-
-/// How much a finding matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// Fine.
-    Ok,
-    /// Figures are right, but could be steadier or more complete.
-    Advice,
-    /// Figures will be wrong or missing.
-    Problem,
-}
-
-/// The result of one check.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// Stable across versions: `governor`, `toolchain-go`.
-    pub id: String,
-    /// How much it matters.
-    pub severity: Severity,
-    /// What was found, one line.
-    pub what: String,
-    /// What to do, unless it is [`Severity::Ok`].
-    pub remedy: Option<String>,
-}
 
 /// The input of the checks.
 #[derive(Clone, Debug)]
@@ -124,7 +100,7 @@ pub fn languages<'a>(
 ) -> Vec<Language> {
     let versions = Versions::ask(servers.clone(), env);
     let mut found: Vec<Language> = Vec::new();
-    for server in servers.filter(|server| server.elsewhere().is_none()) {
+    for server in servers.filter(|server| !server.build.container_only) {
         let known = found.iter().position(|language| language.name == server.language);
         let at = known.unwrap_or_else(|| {
             found.push(Language {

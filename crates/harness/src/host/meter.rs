@@ -7,7 +7,7 @@ use procfs::process::{Process, Task};
 use rpcbench_clock as clock;
 
 use super::isolation::Counted;
-use crate::placement::{Counters, CpuReading};
+use super::readings::{Counters, CpuReading};
 
 /// Reads the counters of one server. It remembers the threads, so that what ended ones used still counts.
 #[derive(Debug)]

@@ -6,11 +6,9 @@ pub mod cpus;
 pub mod fingerprint;
 pub(crate) mod guard;
 pub mod isolation;
-mod machine;
 pub mod meter;
 pub(crate) mod port;
 pub(crate) mod presence;
 pub mod process;
+pub mod readings;
 pub mod runtime_log;
-
-pub(crate) use machine::HostMachine;

@@ -230,7 +230,7 @@ mod tests {
     use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 
     use super::*;
-    use crate::placement::{CpuTime, MemoryUse};
+    use crate::host::readings::{CpuTime, MemoryUse};
 
     struct Family(Vec<Pid>);
 

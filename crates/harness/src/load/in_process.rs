@@ -15,8 +15,8 @@ use super::{
     LoadError, LoadGenerator, LoadRequest, LoadSession, Measurement, Progress, Sample, Span,
     Unmeasured, room,
 };
+use crate::interrupt::Interrupt;
 use crate::placement::Endpoint;
-use crate::run::Interrupt;
 
 /// Makes load with threads of this process.
 #[derive(Debug)]

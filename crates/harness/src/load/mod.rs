@@ -15,8 +15,8 @@ use rpcbench_clock::Nanos;
 use rpcbench_contract::cases::Caller;
 use rpcbench_record::{Arrivals, Protocol, Window, Workload};
 
+use crate::interrupt::Interrupt;
 use crate::placement::Endpoint;
-use crate::run::Interrupt;
 
 pub use contract::{EchoClient, EchoPayload};
 pub use in_process::InProcess;

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use rpcbench_record::{Build, Limits, PlannedServer, Protocol};
 
 use super::{Server, Variant};
-use crate::placement::ContainerOnly;
 
 /// A server under one of its protocols, in one of its variants, entered once.
 #[derive(Clone, Debug)]
@@ -163,10 +162,8 @@ impl Server {
         self.build_folder.file_name().unwrap_or_default().to_string_lossy()
     }
 
-    /// Why it can't run as a process of this machine. `None`: it can.
-    pub fn elsewhere(&self) -> Option<ContainerOnly> {
-        self.build.elsewhere
-    }
+    /// Why a [container-only](super::BuildSpec::container_only) server can't run as a process of this machine.
+    pub const CONTAINER_ONLY: &str = "container only: use --in docker or --in podman";
 
     /// The build command, placeholders expanded.
     pub fn build_command(&self) -> Vec<String> {

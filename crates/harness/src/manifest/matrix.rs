@@ -49,9 +49,9 @@ pub(super) fn matrix<'a>(
             .clone()
             .filter(|it| it.language_title == language)
             .filter(|it| it.protocols.iter().any(|spoken| column(*spoken) == *protocol))
-            .map(|server| match server.elsewhere() {
-                Some(elsewhere) => format!("{} ({})", server.name, elsewhere.remark),
-                None => server.name.clone(),
+            .map(|server| match server.build.container_only {
+                true => format!("{} (container only)", server.name),
+                false => server.name.clone(),
             })
             .collect();
         if !names.is_empty() {

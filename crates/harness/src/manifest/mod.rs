@@ -22,14 +22,15 @@ use jiff::civil::Date;
 use regex::Regex;
 use rpcbench_record::Protocol;
 
-use crate::placement::ContainerOnly;
-
 pub use catalog::{Broken, Catalog};
 pub use entry::{Address, Entry};
 pub use matrix::{Matrix, MatrixCell, MatrixRow};
 pub(crate) use names::{NAME_RULE, is_name};
 pub use select::Selection;
 pub use tree::Tree;
+
+/// What builds an image: in a server's folder, that server's; in a language's, those of its other servers.
+pub(crate) const DOCKERFILE: &str = "Dockerfile";
 
 /// One implementation under test, all layers merged.
 #[derive(Clone, Debug)]
@@ -100,10 +101,10 @@ pub struct ToolchainSpec {
 /// How a server is built.
 #[derive(Clone, Debug)]
 pub struct BuildSpec {
-    /// Run in the server's folder, placeholders not yet expanded. Empty: see `elsewhere`.
+    /// Run in the server's folder, placeholders not yet expanded. Empty: see `container_only`.
     pub command: Vec<String>,
-    /// The placement that builds it, if it has no command.
-    pub elsewhere: Option<ContainerOnly>,
+    /// Whether only its own Dockerfile builds it.
+    pub container_only: bool,
     /// Writes the lock file, run as the command is. Empty: nothing does.
     pub lock: Vec<String>,
     /// Files and folders whose change means a rebuild, besides the server's folder and the definitions in `contract/`.

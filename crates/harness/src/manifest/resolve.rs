@@ -12,9 +12,8 @@ use toml::Spanned;
 
 use super::layers::{self, Defaults, Language};
 use super::names::Name;
-use super::{BuildSpec, Runtime, Server, ToolchainSpec, Variant};
+use super::{BuildSpec, DOCKERFILE, Runtime, Server, ToolchainSpec, Variant};
 use crate::config::{ConfigError, FileKind, Given, Length, SourceFile};
-use crate::placement::elsewhere;
 
 #[expect(clippy::expect_used, reason = "a constant pattern, which tests use")]
 static PLACEHOLDER: LazyLock<Regex> =
@@ -137,8 +136,8 @@ impl Layers<'_> {
             self.language.map(|it| &it.build),
         ];
         let command = first(layers, |build| build.command.as_ref());
-        let elsewhere = if command.is_none() { elsewhere(self.folder) } else { None };
-        if command.is_none() && elsewhere.is_none() {
+        let container_only = command.is_none() && self.folder.join(DOCKERFILE).is_file();
+        if command.is_none() && !container_only {
             return Err(missing(self.language, "build.command"));
         }
         command.map_or(Ok(()), |command| check_command(command, &["build", "server"]))?;
@@ -148,7 +147,7 @@ impl Layers<'_> {
         let inputs = inputs.map_or(&[][..], |inputs| inputs.value);
         Ok(BuildSpec {
             command: command.map(|it| it.value.get_ref().clone()).unwrap_or_default(),
-            elsewhere,
+            container_only,
             lock: lock.map(|lock| lock.value.get_ref().clone()).unwrap_or_default(),
             inputs: inputs.iter().map(|input| self.path(build_folder, input)).collect(),
             slow: first(layers, |build| build.slow.as_ref()).is_some_and(|slow| *slow.value),

@@ -13,32 +13,31 @@
 
 mod container;
 mod error;
+mod host_machine;
 mod native;
 mod processes;
-mod readings;
 mod unmanaged;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rpcbench_clock::Span;
 use rpcbench_engine::ServerAddress;
 use rpcbench_record::{
-    Isolation, Limits, MachineUsage, Machines, PlacementKind, RuntimeStatistics, Toolchain,
+    Isolation, Limits, MachineUsage, Machines, PlacementKind, RuntimeStatistics,
 };
 
+use crate::build::ServerBuilder;
 use crate::build_env::BuildEnv;
-use crate::doctor::Finding;
-use crate::manifest::{Entry, Server};
-use crate::run::BuildState;
+use crate::finding::Finding;
+use crate::manifest::Entry;
 use container::{DOCKER, PODMAN};
 use processes::ProcessBuilder;
 
+pub use crate::host::readings::{Counters, CpuReading, CpuTime, MachineReading, MemoryUse};
 pub use error::PlacementError;
-pub use readings::{Counters, CpuReading, CpuTime, MachineReading, MemoryUse};
 pub use unmanaged::Unmanaged;
 
 /// What a site is opened for.
@@ -111,48 +110,9 @@ pub fn builder(
     }
 }
 
-/// Builds servers in the form that their placement starts, from several threads.
-pub trait ServerBuilder: Sync {
-    /// The toolchains of this machine that `server` needs, and the state of its build. It is built if it changed and
-    /// `may_build` says so.
-    fn build(
-        &self,
-        server: &Server,
-        may_build: bool,
-        watch: &mut BuildWatch<'_>,
-    ) -> (Vec<Toolchain>, BuildState);
-}
-
-/// Called when a build begins, and several times a second during it, with the server in whose build folder the log is. The build
-/// ends when it returns false.
-pub type BuildWatch<'a> = dyn FnMut(&Server) -> bool + 'a;
-
 /// What `doctor` finds of placements other than native.
 pub(crate) fn examine() -> Vec<Finding> {
     container::examine()
-}
-
-/// Beginnings of the names of variables, in capitals, that placements other than native need.
-pub(crate) const VARIABLES: &[&str] = container::VARIABLES;
-
-/// Why a server can't run as a process of this machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ContainerOnly {
-    /// In two words.
-    pub remark: &'static str,
-    /// How to run it.
-    pub remedy: &'static str,
-}
-
-impl fmt::Display for ContainerOnly {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.remark, self.remedy)
-    }
-}
-
-/// Where a server without a build command is built from the files in its folder. `None`: nowhere.
-pub(crate) fn elsewhere(folder: &Path) -> Option<ContainerOnly> {
-    container::builds(folder).then_some(container::ONLY)
 }
 
 /// A place for one server.

@@ -12,11 +12,11 @@ use procfs::{Current as _, Meminfo};
 use rpcbench_clock::Span;
 use rpcbench_record::{Isolation as IsolationRecord, IsolationMode, Machines, RuntimeStatistics};
 
+use super::host_machine::HostMachine;
 use super::{
     Counters, CpuReading, Endpoint, Machine, Placement, PlacementError, Running, Site, SiteOptions,
 };
 use crate::error::about;
-use crate::host::HostMachine;
 use crate::host::cpus::{Split, Topology, pin_this_thread};
 use crate::host::fingerprint::fingerprint;
 use crate::host::isolation::{GroupLimits, Isolation};

@@ -2,11 +2,9 @@
 
 use rpcbench_record::{Failure, Toolchain};
 
-use super::{BuildWatch, ServerBuilder};
-use crate::build;
+use crate::build::{self, BuildState, BuildWatch, ServerBuilder};
 use crate::build_env::BuildEnv;
 use crate::manifest::Server;
-use crate::run::BuildState;
 use crate::toolchain::{Probe, Versions};
 
 pub(super) struct ProcessBuilder<'a> {
@@ -20,8 +18,9 @@ impl ServerBuilder for ProcessBuilder<'_> {
         may_build: bool,
         watch: &mut BuildWatch<'_>,
     ) -> (Vec<Toolchain>, BuildState) {
-        if let Some(elsewhere) = server.elsewhere() {
-            return (Vec::new(), BuildState::Skipped { reason: elsewhere.to_string() });
+        if server.build.container_only {
+            let reason = Server::CONTAINER_ONLY.to_owned();
+            return (Vec::new(), BuildState::Skipped { reason });
         }
         let probes = Versions::ask([server], self.env).of(server);
         let missing: Vec<String> = probes.iter().filter_map(Probe::remedy).collect();

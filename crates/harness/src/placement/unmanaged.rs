@@ -7,8 +7,8 @@ use rpcbench_engine::ServerAddress;
 use rpcbench_record::{Isolation, IsolationMode};
 use rustix::process::Pid;
 
+use super::host_machine::HostMachine;
 use super::{Counters, CpuReading, Endpoint, Machine, Placement, PlacementError, Running};
-use crate::host::HostMachine;
 use crate::host::cpus::allowed;
 use crate::host::isolation::ProcessTree;
 use crate::host::meter::Meter;

@@ -3,10 +3,10 @@
 use rpcbench_clock::Nanos;
 use rpcbench_record::Workload;
 
-use super::interrupt::{Interrupt, StopNow};
 use super::loaded_server::{LoadedServer, StepError};
 use super::observer::{Observer, Stage};
 use super::subject::{Admission, Subject};
+use crate::interrupt::{Interrupt, StopNow};
 use crate::load::LoadGenerator;
 
 /// How often to ask whether the last call has ended: every fiftieth of the time so far, within these bounds.

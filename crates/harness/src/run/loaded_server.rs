@@ -8,11 +8,11 @@ use rpcbench_contract::{Corpus, Method, Profile, Shape};
 use rpcbench_record::{Failure, Isolation, Protocol, Workload, units};
 
 use super::context::{Context, Environment};
-use super::interrupt::{Interrupt, StopNow};
 use super::observer::Event;
 use super::serve::Served;
 use super::subject::{Admission, Subject};
 use super::warm::errors;
+use crate::interrupt::{Interrupt, StopNow};
 use crate::load::{LoadError, LoadRequest, LoadSession, Unmeasured};
 use crate::placement::{CpuReading, PlacementError, Running};
 

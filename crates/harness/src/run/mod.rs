@@ -11,13 +11,11 @@
 //!
 //! The run knows where servers run and who makes the load only by the traits of [`crate::placement`] and [`crate::load`].
 
-mod candidates;
 mod context;
 mod estimate;
 mod group;
 mod growth;
 mod interim;
-mod interrupt;
 mod loaded_server;
 mod observer;
 mod pool;
@@ -39,15 +37,14 @@ use rpcbench_record::{
     TrialResult, Workload, Writer,
 };
 
+use crate::interrupt::StopNow;
 use crate::placement::Running;
 
-pub use candidates::{BuildEvent, BuildObserver, BuildState, Builder, Building, Candidate};
 use context::Context;
 pub use context::Environment;
 pub use estimate::{Estimate, Left};
 use group::EntryProcess;
 use interim::Interim;
-pub use interrupt::{CurrentTrial, Interrupt, Raised, StopNow};
 use loaded_server::{LoadedServer, StepError};
 pub use observer::{Event, Observer, Phase, Stage};
 use pool::ServerPool;

@@ -3,9 +3,9 @@
 use rpcbench_record::{CheckResult, Preparation, Readiness, WarmUp, Workload};
 
 use super::context::Context;
-use super::interrupt::StopNow;
 use super::loaded_server::{LoadedServer, StepError};
 use super::warm::{warm, warm_by_calls};
+use crate::interrupt::StopNow;
 use crate::placement::{PlacementError, Running};
 
 /// Makes the started server, process number `process` of its entry, ready for a workload: checked, connected, warm. The

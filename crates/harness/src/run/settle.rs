@@ -3,9 +3,9 @@
 use rpcbench_clock::Nanos;
 
 use super::context::Context;
-use super::interrupt::StopNow;
 use super::loaded_server::{LoadedServer, StepError};
 use super::warm::COMPILER_SHARE;
+use crate::interrupt::StopNow;
 
 /// Longest time that a closed loop runs before its window beyond `settle`: a Node.js server takes up to a second until its
 /// rate is back.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rpcbench_record::{CheckResult, Preparation, Protocol, Readiness, Toolchain, Workload};
 
-use super::candidates::{BuildState, Candidate};
+use crate::build::{BuildState, Candidate};
 use crate::manifest::Runtime;
 use crate::placement::Placement;
 

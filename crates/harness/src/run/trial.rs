@@ -10,11 +10,11 @@ use rpcbench_record::{
 };
 
 use super::context::Context;
-use super::interrupt::StopNow;
 use super::loaded_server::{LoadedServer, StepError, failure};
 use super::observer::{Event, Phase, Stage};
 use super::settle::settle_by_slices;
 use super::warm::errors;
+use crate::interrupt::StopNow;
 use crate::placement::{Counters, MachineReading, PlacementError, Running};
 use crate::search::{PRECISION, Search, at_rate};
 

@@ -4,9 +4,9 @@ use rpcbench_contract::cases::CheckReport;
 use rpcbench_record::{Failure, Readiness};
 
 use super::context::Environment;
-use super::interrupt::StopNow;
 use super::loaded_server::{LoadedServer, StepError};
 use super::subject::Subject;
+use crate::interrupt::StopNow;
 
 /// The result of checking a server.
 #[derive(Clone, Debug)]

@@ -7,12 +7,12 @@ use rpcbench_clock::Nanos;
 use rpcbench_contract::Method;
 use rpcbench_contract::cases::{CallError, Caller};
 use rpcbench_engine::Tally;
+use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_harness::load::{
     LoadError, LoadGenerator, LoadRequest, LoadSession, Measurement, Progress, Sample, Span,
     Unmeasured,
 };
 use rpcbench_harness::placement::Endpoint;
-use rpcbench_harness::run::Interrupt;
 use rpcbench_record::{Arrivals, ClientUsage, Pacing, Protocol, Window, Workload};
 
 use super::Log;

@@ -11,9 +11,10 @@ use std::time::Duration;
 use load::{Answer, CALLS, COMPILES, RECOMPILES, SLOW, Script, Scripted};
 use placement::{EARLY, ScriptedPlacement};
 use rpcbench_clock::Nanos;
+use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_harness::manifest::Runtime;
 use rpcbench_harness::run::{
-    Admission, Ending, Environment, Event, Interrupt, Observer, Provenance, Runner, Subject,
+    Admission, Ending, Environment, Event, Observer, Provenance, Runner, Subject,
 };
 use rpcbench_record::{
     Arrivals, Header, Machine, Plan, PlannedServer, PlannedTrial, Protocol, Rate, Readiness, Run,

@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 
 use rpcbench_clock::Nanos;
+use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_harness::placement::{
     Counters, CpuReading, CpuTime, Endpoint, Machine, MachineReading, Placement, PlacementError,
     Running,
 };
-use rpcbench_harness::run::Interrupt;
 use rpcbench_record::{Isolation, IsolationMode, MachineUsage};
 
 use super::Log;

@@ -12,10 +12,11 @@ use rpcbench_clock as clock;
 use rpcbench_engine::CallLog;
 use rpcbench_harness::host::cpus::Topology;
 use rpcbench_harness::host::fingerprint::fingerprint;
+use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_harness::load::{InProcess, room};
 use rpcbench_harness::placement::Unmanaged;
 use rpcbench_harness::reach;
-use rpcbench_harness::run::{Ending, Environment, Interrupt, Runner, Subject};
+use rpcbench_harness::run::{Ending, Environment, Runner, Subject};
 use rpcbench_record::{
     Header, IsolationMode, Machines, Plan, Readiness, Run, ServerMachine, StoreError, Trial, Writer,
 };

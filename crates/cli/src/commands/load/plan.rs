@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use rpcbench_engine::ServerAddress;
+use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_harness::load::InProcess;
 use rpcbench_harness::placement::Endpoint;
 use rpcbench_harness::reach;
-use rpcbench_harness::run::Interrupt;
 use rpcbench_record::{Limits, PlacementKind, Plan, PlannedServer, PlannedTrial};
 
 use crate::args::{Address, LoadArgs};

@@ -11,7 +11,7 @@ use super::files::await_state;
 use super::tree::ProcessTree;
 use super::{Backend, Counted, GroupLimits};
 use crate::error::about;
-use crate::placement::{CpuTime, MemoryUse};
+use crate::host::readings::{CpuTime, MemoryUse};
 
 #[derive(Debug)]
 pub(super) struct Home;

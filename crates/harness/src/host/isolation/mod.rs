@@ -29,7 +29,7 @@ pub(crate) use names::Owner;
 pub use tree::ProcessTree;
 
 use crate::host::guard::Guard;
-use crate::placement::{CpuTime, MemoryUse};
+use crate::host::readings::{CpuTime, MemoryUse};
 
 /// What the processes of a group may use.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use procfs::process::{Process, Stat, all_processes};
 use rustix::process::Pid;
 
 use super::Counted;
-use crate::placement::{CpuTime, MemoryUse};
+use crate::host::readings::{CpuTime, MemoryUse};
 
 /// A process, those in its process group, and all their descendants.
 #[derive(Debug)]

@@ -17,7 +17,7 @@ use super::names::Owner;
 use super::{Adopted, Backend, Counted, GroupLimits};
 use crate::host::cpus::parse_list;
 use crate::host::guard::Guard;
-use crate::placement::{CpuTime, MemoryUse};
+use crate::host::readings::{CpuTime, MemoryUse};
 
 /// This process's own group in each hierarchy, in which others are made.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use super::mounts::{MountPoint, Mounts};
 use super::names::Owner;
 use super::{Adopted, Backend, Counted, GroupLimits};
 use crate::host::cpus::parse_list;
-use crate::placement::{CpuTime, MemoryUse};
+use crate::host::readings::{CpuTime, MemoryUse};
 
 /// Controllers that set the limits.
 const REQUIRED: [&str; 2] = ["cpuset", "memory"];

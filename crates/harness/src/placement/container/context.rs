@@ -4,9 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use crate::build::BuildError;
+use crate::build::{BuildError, stamp};
 use crate::manifest::Server;
-use crate::stamp;
 
 /// Copies everything that `server` is built from into `folder`, in place of its contents.
 pub(super) fn lay_out(server: &Server, folder: &Path) -> Result<(), BuildError> {

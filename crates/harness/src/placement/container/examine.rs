@@ -6,7 +6,7 @@ use super::engine::Engine;
 use super::facts::{Docker, Found, Podman, PodmanHost};
 use super::image::BUILDKIT;
 use super::{DOCKER, PODMAN};
-use crate::doctor::{Finding, advice, fine};
+use crate::finding::{Finding, advice, fine};
 
 const DOCKER_ROOT: &str = "use an engine that runs as root; --in docker refuses this one";
 

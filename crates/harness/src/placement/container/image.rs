@@ -13,15 +13,10 @@ use serde::Deserialize;
 use super::PlacementError;
 use super::context::{lay_out, root};
 use super::engine::Engine;
-use crate::build::{self, BuildError, Built};
+use crate::build::{self, BuildError, BuildState, BuildWatch, Built, ServerBuilder, stamp};
 use crate::build_env::BuildEnv;
-use crate::manifest::Server;
-use crate::placement::{BuildWatch, ServerBuilder};
-use crate::run::BuildState;
-use crate::stamp;
+use crate::manifest::{DOCKERFILE, Server};
 
-/// What an image is built by.
-pub(super) const DOCKERFILE: &str = "Dockerfile";
 /// What builds and runs images are named after.
 const REPOSITORY: &str = "rpcbench";
 /// Label of all images that are built here.

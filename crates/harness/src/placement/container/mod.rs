@@ -13,16 +13,16 @@ mod server;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rpcbench_record::{Isolation, Machines, Toolchain, units};
 use rustix::process::Pid;
 
+use super::host_machine::HostMachine;
 use super::native::{HOST, Native, free_address};
-use super::{ContainerOnly, Placement, PlacementError, Running, Site, SiteOptions};
-use crate::host::HostMachine;
+use super::{Placement, PlacementError, Running, Site, SiteOptions};
 use crate::host::guard::Guard;
 use crate::host::isolation::{Adopted, Owner};
 use crate::host::meter::Meter;
@@ -30,29 +30,18 @@ use crate::host::runtime_log::RuntimeLog;
 use crate::manifest::{Address, Entry};
 use engine::Engine;
 pub(super) use examine::examine;
+use image::Image;
 pub(super) use image::ImageBuilder;
-use image::{DOCKERFILE, Image};
 use leftovers::{OWNER, guard, sweep};
 use server::{Container, ContainerServer, Process};
 
 /// The commands that drive engines.
 pub(super) const DOCKER: &str = "docker";
 pub(super) const PODMAN: &str = "podman";
-/// See [`super::VARIABLES`]: where the command finds its engine and its settings.
-pub(super) const VARIABLES: &[&str] = &["DOCKER_", "CONTAINERS_", "XDG_RUNTIME_DIR"];
 
 /// What to do about an engine that doesn't limit containers.
 const ROOTLESS: &str = "a rootless engine needs cgroup v2 with the controllers cpuset and memory delegated to its user, so use one \
                         that runs as root";
-
-/// Of servers that only their own Dockerfile builds.
-pub(super) const ONLY: ContainerOnly =
-    ContainerOnly { remark: "container only", remedy: "use --in docker or --in podman" };
-
-/// Whether the server in `folder` has its own image.
-pub(super) fn builds(folder: &Path) -> bool {
-    folder.join(DOCKERFILE).is_file()
-}
 
 /// Containers on this machine as a site.
 #[derive(Debug)]

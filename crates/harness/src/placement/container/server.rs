@@ -15,13 +15,13 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::engine::Engine;
 use crate::error::about;
-use crate::host::HostMachine;
 use crate::host::isolation::Adopted;
 use crate::host::meter::Meter;
 use crate::host::port::{listening, served_by_others};
 use crate::host::process::Exit;
 use crate::host::runtime_log::RuntimeLog;
 use crate::log;
+use crate::placement::host_machine::HostMachine;
 use crate::placement::native::note_unchecked;
 use crate::placement::{Counters, CpuReading, Endpoint, Machine, PlacementError, Running};
 use crate::task::wait_readable;

@@ -1,5 +1,8 @@
 //! Builds servers whose sources changed.
 
+mod candidates;
+pub(crate) mod stamp;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::fs::{self, File};
@@ -15,8 +18,11 @@ use thiserror::Error;
 use crate::build_env::BuildEnv;
 use crate::log;
 use crate::manifest::Server;
-use crate::stamp;
 use crate::task::Task;
+
+pub use candidates::{
+    BuildEvent, BuildObserver, BuildState, BuildWatch, Builder, Building, Candidate, ServerBuilder,
+};
 
 /// A build that takes this long hangs.
 pub const BUILD_TIMEOUT: Duration = Duration::from_secs(3600);

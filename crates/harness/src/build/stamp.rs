@@ -8,7 +8,7 @@ use blake3::Hasher;
 use ignore::WalkBuilder;
 use rpcbench_record::Toolchain;
 
-use crate::build::BuildError;
+use super::BuildError;
 use crate::manifest::Server;
 
 /// Files of `contract/` that servers are built from; the others are for readers.

@@ -7,10 +7,9 @@ use std::thread;
 
 use rpcbench_record::{Failure, Toolchain};
 
-use super::interrupt::{Interrupt, StopNow};
-use crate::build::Built;
+use super::Built;
+use crate::interrupt::{Interrupt, StopNow};
 use crate::manifest::{Entry, Server};
-use crate::placement::ServerBuilder;
 
 /// An entry that can run, or the reason why not.
 #[derive(Clone, Debug)]
@@ -36,6 +35,22 @@ pub enum BuildState {
     /// The build failed.
     Failed(Failure),
 }
+
+/// Builds servers in the form that their placement starts, from several threads.
+pub trait ServerBuilder: Sync {
+    /// The toolchains of this machine that `server` needs, and the state of its build. It is built if it changed and
+    /// `may_build` says so.
+    fn build(
+        &self,
+        server: &Server,
+        may_build: bool,
+        watch: &mut BuildWatch<'_>,
+    ) -> (Vec<Toolchain>, BuildState);
+}
+
+/// Called when a build begins, and several times a second during it, with the server in whose build folder the log is. The build
+/// ends when it returns false.
+pub type BuildWatch<'a> = dyn FnMut(&Server) -> bool + 'a;
 
 /// Progress of the build of one server.
 #[derive(Debug)]

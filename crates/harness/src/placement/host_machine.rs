@@ -9,16 +9,16 @@ use rpcbench_clock as clock;
 use rpcbench_engine::Reference;
 use rpcbench_record::{Isolation, MachineUsage};
 
-use super::cpus::pin_this_thread;
-use super::presence::Presence;
+use super::{Machine, MachineReading, PlacementError};
 use crate::error::about;
-use crate::placement::{Machine, MachineReading, PlacementError};
+use crate::host::cpus::pin_this_thread;
+use crate::host::presence::Presence;
 
 const REFERENCE: &str = "the machine reference can't run";
 
 /// This machine, for one server on it.
 #[derive(Debug)]
-pub(crate) struct HostMachine {
+pub(super) struct HostMachine {
     /// Empty if unknown.
     server_cpus: Vec<u32>,
     client_cpus: Vec<u32>,
