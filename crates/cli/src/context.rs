@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::ColorChoice;
 use rpcbench_harness::build_env::BuildEnv;
+use rpcbench_harness::interrupt::Interrupt;
+use rpcbench_harness::setup::{Setup, SetupObserver};
+use rpcbench_record::Tool;
 use rpcbench_report::Style;
 
 use crate::args::GlobalArgs;
@@ -30,7 +33,7 @@ pub struct Context {
     /// The environment of builds.
     pub build_env: BuildEnv,
     /// See [`PASSED_ON`].
-    pub base_env: BTreeMap<String, String>,
+    base_env: BTreeMap<String, String>,
     root: Option<PathBuf>,
 }
 
@@ -71,6 +74,33 @@ impl Context {
         }
     }
 
+    /// For a command that starts servers.
+    pub fn setup<'a>(
+        &self,
+        interrupt: Interrupt,
+        observer: &'a mut dyn SetupObserver,
+    ) -> anyhow::Result<Setup<'a>> {
+        Ok(Setup { root: self.root()?, ..self.setup_outside(interrupt, observer) })
+    }
+
+    /// For a command that needs no checkout.
+    pub fn setup_outside<'a>(
+        &self,
+        interrupt: Interrupt,
+        observer: &'a mut dyn SetupObserver,
+    ) -> Setup<'a> {
+        Setup {
+            tool: tool(),
+            arguments: self.arguments.clone(),
+            root: PathBuf::new(),
+            base_env: self.base_env.clone(),
+            build_env: self.build_env.clone(),
+            interrupt,
+            call_log: None,
+            observer,
+        }
+    }
+
     /// The folder that holds `servers/` and `suites/`.
     pub fn root(&self) -> anyhow::Result<PathBuf> {
         if let Some(root) = &self.root {
@@ -88,6 +118,14 @@ impl Context {
                 current.display()
             )
         })
+    }
+}
+
+fn tool() -> Tool {
+    Tool {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: option_env!("RPCBENCH_COMMIT").map(str::to_owned),
+        profile: env!("RPCBENCH_PROFILE").to_owned(),
     }
 }
 

@@ -14,6 +14,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use rpcbench_harness::interrupt::StopNow;
+use rpcbench_harness::setup::SetupError;
 
 use args::{Cli, Command};
 use context::Context;
@@ -45,7 +46,7 @@ fn main() -> ExitCode {
         Ok(Verdict::ChecksFailed) => ExitCode::from(1),
         Ok(Verdict::Stopped) => ExitCode::from(2),
         // The signal was answered on standard error.
-        Err(error) if error.is::<StopNow>() => ExitCode::from(2),
+        Err(error) if is_stop(&error) => ExitCode::from(2),
         Err(error) if error.downcast_ref().is_some_and(Unprinted::is_pipe_closed) => {
             ExitCode::SUCCESS
         }
@@ -56,6 +57,10 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+fn is_stop(error: &anyhow::Error) -> bool {
+    error.is::<StopNow>() || matches!(error.downcast_ref(), Some(SetupError::Stopped(_)))
 }
 
 /// What is wrong with arguments that are not text. Records keep arguments and print them, so they must be.

@@ -1,7 +1,9 @@
 //! Errors of the system, with what they are about.
 
 use std::fmt::Display;
+use std::fs;
 use std::io;
+use std::path::Path;
 
 /// For `map_err`: puts a path, or what was refused, in front of an error.
 pub(crate) fn about<E: Into<io::Error>>(what: impl Display) -> impl FnOnce(E) -> io::Error {
@@ -9,4 +11,11 @@ pub(crate) fn about<E: Into<io::Error>>(what: impl Display) -> impl FnOnce(E) ->
         let error = error.into();
         io::Error::new(error.kind(), format!("{what}: {error}"))
     }
+}
+
+/// Whether files can be made in a folder: makes one, and removes it.
+pub(crate) fn probe_folder(folder: &Path) -> io::Result<()> {
+    let probe = folder.join(format!(".writable-{}", std::process::id()));
+    fs::write(&probe, "")?;
+    fs::remove_file(probe)
 }

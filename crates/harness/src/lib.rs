@@ -16,6 +16,7 @@ pub mod placement;
 pub mod reach;
 pub mod run;
 pub mod search;
+pub mod setup;
 pub mod spec;
 pub mod suite;
 mod task;

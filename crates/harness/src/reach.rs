@@ -124,7 +124,7 @@ fn explain(speaks: Speaks, protocol: Protocol) -> Option<String> {
 
 /// What a server whose calls all failed speaks instead of `protocol`, if it gives itself away when greeted in HTTP/2, or
 /// answers a call in another form of Thrift: in most protocols no server speaks before the first call.
-pub fn detect_protocol(
+pub(crate) fn detect_protocol(
     address: &ServerAddress,
     protocol: Protocol,
     within: Duration,

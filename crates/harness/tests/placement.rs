@@ -5,7 +5,7 @@ mod support;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use rpcbench_harness::placement::{Placement, Unmanaged};
+use rpcbench_harness::placement::{Capacity, Placement, Site, Unmanaged};
 use rpcbench_record::IsolationMode;
 use support::{Shell, cpus, wait_until, ways};
 
@@ -15,10 +15,13 @@ fn nowhere() -> SocketAddr {
 
 #[test]
 fn bare_address_has_no_counters() {
-    let placement = Unmanaged::new(nowhere().into(), None, cpus()).unwrap();
-    assert_eq!((placement.server_cpus(), placement.is_local()), (None, true));
+    let placement = Unmanaged::new(nowhere().into(), None).unwrap();
+    assert!(placement.is_local() && !placement.is_managed());
+    let all = u32::try_from(cpus().len()).unwrap();
+    let capacity = Capacity { cpus: all, memory_bytes: None };
+    assert_eq!(placement.capacity().unwrap(), capacity);
     let elsewhere: SocketAddr = "192.0.2.1:1".parse().unwrap();
-    assert!(!Unmanaged::new(elsewhere.into(), None, cpus()).unwrap().is_local());
+    assert!(!Unmanaged::new(elsewhere.into(), None).unwrap().is_local());
     let mut server = placement.start(1).unwrap();
     assert_eq!(server.endpoint().authority, "127.0.0.1:1");
     assert_eq!((server.sample().unwrap(), server.sample_cpu().unwrap()), (None, None));
@@ -38,8 +41,9 @@ fn process_is_watched_but_not_changed() {
     let mut process = shell.start(&way, "(while :; do :; done) & echo > up; wait");
     shell.wait_for_file("up");
     let pid = process.pid().as_raw_pid().unsigned_abs();
-    let placement = Unmanaged::new(nowhere().into(), Some(pid), cpus()).unwrap();
-    assert_eq!(placement.server_cpus(), Some(cpus().as_slice()));
+    let placement = Unmanaged::new(nowhere().into(), Some(pid)).unwrap();
+    assert_eq!(placement.capacity().unwrap().cpus as usize, cpus().len());
+    assert_eq!(placement.isolation().server_cpus, cpus());
     let mut server = placement.start(1).unwrap();
     assert_eq!(server.isolation().server_cpus, cpus());
     assert!(server.isolation().notes[0].contains("the same CPUs"));
@@ -61,7 +65,7 @@ fn process_is_watched_but_not_changed() {
 #[test]
 fn missing_process_is_refused() {
     for pid in [0, u32::MAX, i32::MAX.unsigned_abs()] {
-        let refused = Unmanaged::new(nowhere().into(), Some(pid), cpus()).unwrap_err().to_string();
+        let refused = Unmanaged::new(nowhere().into(), Some(pid)).unwrap_err().to_string();
         assert!(refused.contains(&format!("process {pid} can't be watched")), "{refused}");
         assert!(refused.contains("give the id of the server's process"), "{refused}");
     }

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
+use rpcbench_harness::setup::Address;
 use rpcbench_harness::spec::{
     ConfigError, Given, Length, WarmUpValue, WorkloadSpec, load_workloads,
 };
 use rpcbench_record::{Protocol, Threshold, WarmUp, Workload};
 
 use super::Format;
-use super::values::{Address, CallsFile, process, seed};
+use super::values::{CallsFile, process, seed};
 
 #[derive(Args, Debug)]
 #[command(

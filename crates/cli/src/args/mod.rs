@@ -14,14 +14,14 @@ use std::path::PathBuf;
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 
 pub use compare::{CompareArgs, Compared};
-pub use load::{LoadArgs, ResultArgs};
+pub use load::LoadArgs;
 pub use run::RunArgs;
 pub use simple::{
     BuildArgs, CheckArgs, CompletionsArgs, DoctorArgs, HistoryArgs, ListArgs, ListWhat, NewArgs,
     NewWhat, ReportArgs, ServeArgs, Whose,
 };
 pub use table::TableArgs;
-pub use values::{Address, CallsFile, CallsFormat};
+pub use values::{CallsFile, CallsFormat};
 
 /// Benchmarks RPC stacks: which serves your calls fastest, cheapest and most steadily, on this machine.
 #[derive(Debug, Parser)]

@@ -1,16 +1,13 @@
-//! `rpcbench build`, and building before other commands.
+//! `rpcbench build`, and how building goes before other commands.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
 use rpcbench_clock::{self as clock, Nanos};
-use rpcbench_harness::build;
-use rpcbench_harness::build::{BuildEvent, BuildState, Builder, Building, Candidate};
+use rpcbench_harness::build::{self, BuildEvent, BuildState, Building};
 use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_harness::manifest::{Entry, Server};
-use rpcbench_harness::{placement, toolchain};
-use rpcbench_record::PlacementKind;
+use rpcbench_harness::setup::{SetupEvent, SetupObserver};
 
 use super::shared;
 use crate::Verdict;
@@ -21,15 +18,20 @@ use crate::print::{note, out};
 
 pub fn build(context: &Context, args: &BuildArgs) -> anyhow::Result<Verdict> {
     let interrupt = shared::listen(Interrupt::default())?;
-    let catalog = shared::catalog(&context.root()?)?;
-    let entries = catalog.into_selected(&args.selection)?;
     if args.lock {
-        return lock(context, &entries, &interrupt);
+        let catalog = shared::catalog(&context.root()?)?;
+        return lock(context, &catalog.into_selected(&args.selection)?, &interrupt);
     }
-    let built =
-        run(context, &entries, (args.placement, Building::Changed), &interrupt, Say::Everything)?;
+    let mut progress = SetupProgress { is_terse: false, ..SetupProgress::new(context) };
+    let mut setup = context.setup(interrupt, &mut progress)?;
+    let built = setup.candidates(&args.selection, args.placement, Building::Changed)?;
     let failed = built.iter().any(|candidate| matches!(candidate.build, BuildState::Failed(_)));
     Ok(if failed { Verdict::Stopped } else { Verdict::Done })
+}
+
+/// Which servers to build before a command that starts them.
+pub fn building(no_build: bool) -> Building {
+    if no_build { Building::Never } else { Building::Changed }
 }
 
 /// Writes lock files again.
@@ -46,77 +48,46 @@ fn lock(context: &Context, entries: &[Entry], interrupt: &Interrupt) -> anyhow::
     Ok(Verdict::Done)
 }
 
-/// Builds the servers of `entries`, with progress on standard error.
-pub fn prepare(
-    context: &Context,
-    entries: &[Entry],
-    placement: PlacementKind,
-    no_build: bool,
-    interrupt: &Interrupt,
-) -> anyhow::Result<Vec<Candidate>> {
-    let building = if no_build { Building::Never } else { Building::Changed };
-    let say = if context.verbose > 0 { Say::Everything } else { Say::News };
-    run(context, entries, (placement, building), interrupt, say)
-}
-
-/// Which builds are reported.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Say {
-    /// Those that did something or failed.
-    News,
-    /// Also servers that are up to date.
-    Everything,
-}
-
-fn run(
-    context: &Context,
-    entries: &[Entry],
-    (placement, building): (PlacementKind, Building),
-    interrupt: &Interrupt,
-    say: Say,
-) -> anyhow::Result<Vec<Candidate>> {
-    let builds = placement::builder(placement, &context.build_env)?;
-    let jobs = shared::available_cpus()? as usize;
-    let builder = Builder { builds: &*builds, building, jobs, interrupt };
-    let mut progress = BuildProgress::new(context, entries, say);
-    let candidates = builder.candidates(entries, &mut |event| progress.event(event));
-    progress.bar.finish_and_clear();
-    let candidates = candidates?;
-    warn_of_ended_support(&candidates);
-    Ok(candidates)
-}
-
-/// Names the toolchains past their end of life with which servers run. `doctor` names all.
-fn warn_of_ended_support(candidates: &[Candidate]) {
-    let today = toolchain::today();
-    let run = candidates.iter().filter(|it| matches!(it.build, BuildState::Built(_)));
-    let lines = run.flat_map(|candidate| {
-        toolchain::unsupported(&candidate.entry.server, &candidate.toolchains, today)
-    });
-    let lines: BTreeSet<String> = lines.collect();
-    lines.iter().for_each(|line| note!("rpcbench: {line}"));
-}
-
-/// Shows how building goes: a line that is redrawn on a terminal, and lines that stay everywhere.
-struct BuildProgress {
+/// Shows how a request is prepared: a line that is redrawn on a terminal, and lines that stay everywhere.
+pub struct SetupProgress {
     bar: ProgressBar,
     live: bool,
-    say: Say,
+    /// Leaves out servers that are up to date.
+    pub is_terse: bool,
+    /// Leaves out notices.
+    pub is_quiet: bool,
     /// Finished servers, and all of them.
     position: (usize, usize),
     /// Names of the current builds, and when each began. The line is about the first.
     current: Vec<(String, Nanos)>,
 }
 
-impl BuildProgress {
-    fn new(context: &Context, entries: &[Entry], say: Say) -> Self {
-        // wide_msg is cut to the width of the terminal.
-        let bar = live::line(context, "{spinner} {wide_msg}");
-        let folders: BTreeSet<_> = entries.iter().map(|entry| &entry.server.build_folder).collect();
-        Self { bar, live: context.live, say, position: (0, folders.len()), current: Vec::new() }
+impl SetupObserver for SetupProgress {
+    fn event(&mut self, event: &SetupEvent<'_>) {
+        match event {
+            SetupEvent::Notice(_) if self.is_quiet => {}
+            SetupEvent::Notice(line) => note!("rpcbench: {line}"),
+            SetupEvent::Building(servers) => self.position = (0, *servers),
+            SetupEvent::Build(event) => self.build(event),
+            SetupEvent::Built => self.bar.finish_and_clear(),
+        }
+    }
+}
+
+impl SetupProgress {
+    pub fn new(context: &Context) -> Self {
+        Self {
+            // wide_msg is cut to the width of the terminal.
+            bar: live::line(context, "{spinner} {wide_msg}"),
+            live: context.live,
+            is_terse: context.verbose == 0,
+            is_quiet: false,
+            position: (0, 0),
+            current: Vec::new(),
+        }
     }
 
-    fn event(&mut self, event: &BuildEvent<'_>) {
+    fn build(&mut self, event: &BuildEvent<'_>) {
         match event {
             BuildEvent::Building(server) => {
                 self.current.push((server.build_name().into_owned(), clock::now()));
@@ -154,7 +125,7 @@ impl BuildProgress {
     fn done(&self, server: &Server, state: &BuildState) {
         let name = server.build_name();
         match state {
-            BuildState::Built(built) if built.rebuilt || self.say == Say::Everything => {
+            BuildState::Built(built) if built.rebuilt || !self.is_terse => {
                 let versions: Vec<String> = built
                     .versions
                     .iter()

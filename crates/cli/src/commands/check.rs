@@ -2,41 +2,32 @@
 
 use anyhow::bail;
 use indicatif::ProgressBar;
-use rpcbench_harness::build::{BuildState, Candidate};
 use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_harness::run::{Subject, Verified, verify};
-use rpcbench_record::{Failure, Limits};
+use rpcbench_record::{Failure, Readiness};
 
-use super::{build, shared};
+use super::build::{SetupProgress, building};
+use super::shared;
 use crate::Verdict;
 use crate::args::CheckArgs;
 use crate::context::Context;
 use crate::live;
 use crate::print::{Unprinted, note, out};
 
-/// One CPU, and memory for the largest messages of the slowest runtime.
-const LIMITS: Limits = Limits { cpus: 1, memory_bytes: Some(1 << 30) };
-/// Every check sends the same payloads.
-const SEED: u64 = 1;
-
 pub fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<Verdict> {
-    let interrupt = shared::listen(Interrupt::default())?;
-    let catalog = shared::catalog(&context.root()?)?;
-    let entries = catalog.into_selected(&args.selection)?;
-    let candidates = build::prepare(context, &entries, args.placement, args.no_build, &interrupt)?;
-    let site = shared::open_site(context, args.placement, |options| options.limits = LIMITS)?;
-    let environment = shared::environment(&*site, SEED, interrupt, None);
-    let progress = progress(context, candidates.len());
+    let mut preparing = SetupProgress::new(context);
+    let setup = context.setup(shared::listen(Interrupt::default())?, &mut preparing)?;
+    let servers = setup.check(&args.selection, args.placement, building(args.no_build))?;
+    let all = servers.subjects.len();
+    let progress = progress(context, all);
     let mut count = Count::default();
-    for (done, candidate) in candidates.iter().enumerate() {
-        let name = candidate.entry.name();
-        let left = live::left(done, candidates.len(), progress.elapsed());
+    for (done, subject) in servers.subjects.iter().enumerate() {
+        let left = live::left(done, all, progress.elapsed());
         progress.inc(1);
-        progress.set_message(format!("{name}{left}"));
-        let subject = Subject::built(candidate, site.place(&candidate.entry));
-        let verified = verify(&environment, &subject)?;
-        count.add(&verified, candidate);
-        progress.suspend(|| print_result(&name, &verified))?;
+        progress.set_message(format!("{}{left}", subject.entry));
+        let verified = verify(&servers.environment, subject)?;
+        count.add(&verified, subject);
+        progress.suspend(|| print_result(&subject.entry, &verified))?;
     }
     progress.finish_and_clear();
     count.verdict()
@@ -59,13 +50,11 @@ struct Count {
 }
 
 impl Count {
-    fn add(&mut self, verified: &Verified, candidate: &Candidate) {
+    fn add(&mut self, verified: &Verified, subject: &Subject<'_>) {
         match verified {
             Verified::Skipped { .. } => {}
             Verified::Checked(report) if report.failed.is_empty() => self.passed += 1,
-            Verified::Failed(_) if matches!(candidate.build, BuildState::Failed(_)) => {
-                self.unbuilt += 1
-            }
+            Verified::Failed(_) if subject.readiness != Readiness::Ready => self.unbuilt += 1,
             Verified::Checked(_) | Verified::Failed(_) => self.failed += 1,
         }
     }

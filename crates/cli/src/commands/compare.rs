@@ -4,13 +4,13 @@ use std::path::Path;
 use std::slice;
 
 use anyhow::{Context as _, bail};
-use rpcbench_harness::interrupt::Interrupt;
+use rpcbench_harness::setup::RunRequest;
 use rpcbench_record::Run;
 use rpcbench_report::{Changes, Comparison, Document, changes, changes_html, changes_of_builds};
 
+use super::build::building;
 use super::out_file::OutFile;
-use super::run::{PreparedRun, RunRequest, conclude};
-use super::{report, shared};
+use super::{report, run, shared};
 use crate::Verdict;
 use crate::args::{CompareArgs, Compared};
 use crate::context::Context;
@@ -45,13 +45,13 @@ pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict>
         Compared::Builds { builds, selection, spec } => {
             let request = RunRequest {
                 selection,
-                builds: Some(builds),
-                suite: &args.suite,
+                builds: Some(builds.map(str::to_owned)),
+                suite: args.suite.clone(),
                 spec: *spec,
                 scale_to_machine: false,
                 seed: args.seed,
-                results: &args.results,
-                no_build: args.no_build,
+                results: args.results.clone(),
+                building: building(args.no_build),
             };
             measure(output, &request)
         }
@@ -59,15 +59,13 @@ pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict>
 }
 
 /// Measures builds, and compares what was measured.
-fn measure(output: Output<'_>, request: &RunRequest<'_>) -> anyhow::Result<Verdict> {
-    let Output { context, args, .. } = output;
-    let interrupt = shared::listen(Interrupt::default())?;
-    let prepared = PreparedRun::begin(context, request, interrupt)?;
-    let folder = prepared.folder.clone();
-    let (run, ending) = prepared.execute(context);
-    let records = Records { folders: &[&folder], runs: slice::from_ref(&run) };
-    let shown = output.show(&of_builds(&run, args)?, &records);
-    let verdict = conclude(&run, &folder, ending)?;
+fn measure(output: Output<'_>, request: &RunRequest) -> anyhow::Result<Verdict> {
+    let args = output.args;
+    let finished = run::measure(output.context, |setup| setup.run(request))?;
+    let folders = Vec::from_iter(finished.folder.as_deref());
+    let records = Records { folders: &folders, runs: slice::from_ref(&finished.run) };
+    let shown = output.show(&of_builds(&finished.run, args)?, &records);
+    let verdict = run::conclude(finished)?;
     let limits = shown?;
     Ok(if verdict == Verdict::Done { limits } else { verdict })
 }

@@ -1,22 +1,20 @@
 //! `rpcbench doctor`.
 
-use std::path::Path;
-
 use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
+use rpcbench_harness::build::Building;
 use rpcbench_harness::doctor::{Facts, Language, examine, languages, noise};
 use rpcbench_harness::finding::Severity;
 use rpcbench_harness::host::cpus::Topology;
 use rpcbench_harness::host::isolation::Isolation;
-use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_harness::manifest::Selection;
 use rpcbench_harness::run::Ending;
+use rpcbench_harness::setup::{FinishedRun, RunRequest};
 use rpcbench_harness::spec::RunSpec;
 use rpcbench_harness::toolchain::Probe;
-use rpcbench_record::{Run, StoreError};
 use rpcbench_report::spreads;
 
-use super::run::{PreparedRun, RunRequest};
+use super::run::measure;
 use super::shared;
 use crate::Verdict;
 use crate::args::{DoctorArgs, Whose};
@@ -99,7 +97,7 @@ fn show_noise(context: &Context, cpus: &[u32]) -> anyhow::Result<Verdict> {
         )?;
     }
     out!("\n{bold}The same server, entered twice{bold:#}")?;
-    let (run, ending) = run_equals(context)?;
+    let FinishedRun { run, ending, .. } = measure(context, |setup| setup.run(&equals()))?;
     let spreads = spreads(&run);
     for spread in &spreads {
         out!(
@@ -140,20 +138,18 @@ fn judged(between: f64) -> (bool, String) {
     }
 }
 
-/// Runs one server against itself. The record is kept, as for any run.
-fn run_equals(context: &Context) -> anyhow::Result<(Run, Result<Ending, StoreError>)> {
-    let request = RunRequest {
-        scale_to_machine: false,
+/// One server against itself. The record is kept, as for any run.
+fn equals() -> RunRequest {
+    RunRequest {
         selection: Selection::named(vec![EQUAL.to_owned(); 2]),
         builds: None,
-        suite: "quick",
+        suite: "quick".to_owned(),
         spec: RunSpec::with_processes(PROCESSES),
+        scale_to_machine: false,
         seed: None,
-        results: Path::new("results"),
-        no_build: false,
-    };
-    let interrupt = shared::listen(Interrupt::default())?;
-    Ok(PreparedRun::begin(context, &request, interrupt)?.execute(context))
+        results: "results".into(),
+        building: Building::Changed,
+    }
 }
 
 #[cfg(test)]

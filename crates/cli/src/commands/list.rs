@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use anyhow::Context as _;
+use rpcbench_harness::host::cpus::Topology;
 use rpcbench_harness::manifest::{Selection, Server};
 use rpcbench_harness::suite::{Suite, Suites};
 use rpcbench_harness::toolchain::{Probe, Versions};
@@ -34,7 +36,8 @@ pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
         let mut entries = catalog.select(&Selection::default())?;
         entries.retain(|entry| !entry.server.build.container_only);
         entries.retain(|entry| versions.of(&entry.server).iter().all(|it| it.found().is_some()));
-        let cpus = shared::available_cpus()?;
+        let topology = Topology::read().context("CPUs available to this process")?;
+        let cpus = u32::try_from(topology.cpus().len()).unwrap_or(u32::MAX);
         let shown = |suite: &Suite| print(&suites::text(suite, &entries, cpus, width));
         let suites = Suites::load(&root)?;
         suites.all.iter().try_for_each(shown)?;

@@ -59,7 +59,7 @@ impl From<BuildError> for Failure {
 }
 
 /// A built server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Built {
     /// True if it was built now, false if it was up to date.
     pub rebuilt: bool,

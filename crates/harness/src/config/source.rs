@@ -16,7 +16,7 @@ pub(crate) trait FileKind: DeserializeOwned {
 }
 
 /// A file and its text.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SourceFile {
     pub path: PathBuf,
     text: String,

@@ -19,7 +19,8 @@ pub struct Catalog {
 }
 
 /// A server, or a whole language, whose manifest can't be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{name} is left out: {error}")]
 pub struct Broken {
     /// The server's name, `cobol-grpc`; of a language `cobol-*`.
     pub name: String,

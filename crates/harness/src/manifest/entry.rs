@@ -36,6 +36,12 @@ pub struct Address {
 }
 
 impl Entry {
+    /// A server that the user runs.
+    pub fn existing(name: String, protocol: Protocol) -> Self {
+        let server = Server { name, protocols: vec![protocol], ..Server::default() };
+        Self { server: server.into(), protocol, variant: None, copy: NonZeroU32::MIN, build: None }
+    }
+
     /// The entries of one server: one for each of its protocols and variants.
     pub(super) fn of(server: &Arc<Server>) -> Vec<Self> {
         let plain = server.plain.then_some(None);

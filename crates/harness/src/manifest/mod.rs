@@ -32,8 +32,8 @@ pub use tree::Tree;
 /// What builds an image: in a server's folder, that server's; in a language's, those of its other servers.
 pub(crate) const DOCKERFILE: &str = "Dockerfile";
 
-/// One implementation under test, all layers merged.
-#[derive(Clone, Debug)]
+/// One implementation under test, all layers merged. Of one that the user runs, only name and protocol are known.
+#[derive(Clone, Debug, Default)]
 pub struct Server {
     /// `<language>-<library folder>`: `go-grpc`.
     pub name: String,
@@ -99,7 +99,7 @@ pub struct ToolchainSpec {
 }
 
 /// How a server is built.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct BuildSpec {
     /// Run in the server's folder, placeholders not yet expanded. Empty: see `container_only`.
     pub command: Vec<String>,
@@ -114,7 +114,7 @@ pub struct BuildSpec {
 }
 
 /// A language's runtime.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Runtime {
     /// Minimum warm-up time.
     pub least_warm_up: Duration,

@@ -1,8 +1,8 @@
 //! Where a server runs, and who starts it.
 //!
-//! The rest of the harness knows a server by these traits only: a [`Site`] has a [`Placement`] for each entry of a run,
-//! which starts what a [`ServerBuilder`] has built; [`Running`] is that server until it is stopped, and [`Machine`] what it
-//! runs on. Another kind of place, such as another machine, is another folder here:
+//! The rest of the harness knows a server by these traits only: a [`Site`] tells what a server can have and builds it; once
+//! it is an [`OpenSite`], it has a [`Placement`] for each entry of a run, which starts what was built; [`Running`] is that
+//! server until it is stopped, and [`Machine`] what it runs on. Another kind of place, such as another machine, is another folder here:
 //!
 //! - `container`: containers of this machine, started by the command of an engine, counted and frozen by their cgroups.
 //! - `native`: processes of this machine, started and isolated by the harness; `processes` builds them.
@@ -26,22 +26,27 @@ use std::time::Duration;
 use rpcbench_clock::Span;
 use rpcbench_engine::ServerAddress;
 use rpcbench_record::{
-    Isolation, Limits, MachineUsage, Machines, PlacementKind, RuntimeStatistics,
+    Isolation, Limits, MachineUsage, Machines, PlacementKind, RuntimeStatistics, units,
 };
 
 use crate::build::ServerBuilder;
 use crate::build_env::BuildEnv;
+use crate::error::about;
 use crate::finding::Finding;
+use crate::host::cpus::Topology;
+use crate::host::fingerprint::memory_bytes;
 use crate::manifest::Entry;
 use container::{DOCKER, PODMAN};
-use processes::ProcessBuilder;
 
 pub use crate::host::readings::{Counters, CpuReading, CpuTime, MachineReading, MemoryUse};
 pub use error::PlacementError;
 pub use unmanaged::Unmanaged;
 
+/// What fails if they are unknown, or this process can't be moved to some of them.
+const CPUS: &str = "the CPUs of this process";
+
 /// What a site is opened for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SiteOptions {
     /// What each server may use.
     pub limits: Limits,
@@ -69,44 +74,85 @@ impl SiteOptions {
     }
 }
 
-/// Where all servers of a run are placed.
+/// Where servers can run.
 pub trait Site {
+    /// What one server can have there.
+    fn capacity(&self) -> Result<Capacity, PlacementError> {
+        Ok(Capacity::of(&Topology::read().map_err(about(CPUS))?.cpus(), memory_bytes()))
+    }
+
+    /// Builds servers in the form that is started there. Fails with the remedy if they can't run there at all: its engine
+    /// is missing, or doesn't answer.
+    fn builder<'a>(
+        &'a self,
+        env: &'a BuildEnv,
+    ) -> Result<Box<dyn ServerBuilder + 'a>, PlacementError>;
+
+    /// Opens it for servers. The calling thread, and those it starts later, may be moved to CPUs that are neither the
+    /// servers' nor the load threads'.
+    fn open(&self, options: SiteOptions) -> Result<Box<dyn OpenSite>, PlacementError>;
+}
+
+/// Where all servers of a run are placed.
+pub trait OpenSite {
     /// A place for the server of `entry`.
-    fn place<'a>(&'a self, entry: &'a Entry) -> Box<dyn Placement + 'a>;
+    fn place(&self, entry: &Entry) -> Box<dyn Placement>;
 
     /// The machines of client and servers.
     fn machines(&self) -> Machines;
 
-    /// CPUs of this machine for load threads.
+    /// CPUs of this machine for load threads. Empty: any.
     fn client_cpus(&self) -> &[u32];
 
     /// What the user should know before the run, a line each.
-    fn notices(&self) -> &[String];
-}
-
-/// Opens the site for servers of that kind. The calling thread, and those it starts later, may be moved to CPUs that are
-/// neither the servers' nor the load threads'.
-pub fn open(kind: PlacementKind, options: SiteOptions) -> Result<Box<dyn Site>, PlacementError> {
-    match kind {
-        PlacementKind::Native => Ok(Box::new(native::Native::open(options)?)),
-        PlacementKind::Docker => Ok(Box::new(container::Containers::open(DOCKER, options)?)),
-        PlacementKind::Podman => Ok(Box::new(container::Containers::open(PODMAN, options)?)),
-        PlacementKind::Unmanaged => Err(PlacementError(
-            "an unmanaged server can't be started; `rpcbench load` measures it".to_owned(),
-        )),
+    fn notices(&self) -> &[String] {
+        &[]
     }
 }
 
-/// The builder of servers for that kind of placement. Fails with the remedy if servers can't be placed there at all: its
-/// engine is missing, or doesn't answer.
-pub fn builder(
-    kind: PlacementKind,
-    env: &BuildEnv,
-) -> Result<Box<dyn ServerBuilder + '_>, PlacementError> {
+/// What a server can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capacity {
+    /// CPUs, including those that the client takes if it runs there.
+    pub cpus: u32,
+    /// Bytes. `None` if unknown.
+    pub memory_bytes: Option<u64>,
+}
+
+impl Capacity {
+    fn of(cpus: &[u32], memory_bytes: Option<u64>) -> Self {
+        Self { cpus: u32::try_from(cpus.len()).unwrap_or(u32::MAX), memory_bytes }
+    }
+
+    /// Refuses limits above it, which would limit nothing.
+    pub fn check(&self, limits: &Limits) -> Result<(), PlacementError> {
+        let Limits { cpus, memory_bytes } = limits;
+        if *cpus > self.cpus {
+            let there = self.cpus;
+            return Err(PlacementError(format!(
+                "--cpus {cpus}: only {there} are available, including the client's; use fewer"
+            )));
+        }
+        match (memory_bytes, self.memory_bytes) {
+            (Some(limit), Some(there)) if *limit > there => Err(PlacementError(format!(
+                "a memory limit of {}: this machine has {}; use less with --memory",
+                units::bytes(*limit),
+                units::bytes(there)
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The site of that kind, for servers that rpcbench starts.
+pub fn site(kind: PlacementKind) -> Result<Box<dyn Site>, PlacementError> {
     match kind {
-        PlacementKind::Docker => Ok(Box::new(container::ImageBuilder::open(DOCKER, env)?)),
-        PlacementKind::Podman => Ok(Box::new(container::ImageBuilder::open(PODMAN, env)?)),
-        PlacementKind::Native | PlacementKind::Unmanaged => Ok(Box::new(ProcessBuilder { env })),
+        PlacementKind::Native => Ok(Box::new(native::ThisMachine)),
+        PlacementKind::Docker => Ok(Box::new(container::Engines(DOCKER))),
+        PlacementKind::Podman => Ok(Box::new(container::Engines(PODMAN))),
+        PlacementKind::Unmanaged => Err(PlacementError(
+            "an unmanaged server can't be started; `rpcbench load` measures it".to_owned(),
+        )),
     }
 }
 
@@ -117,6 +163,11 @@ pub(crate) fn examine() -> Vec<Finding> {
 
 /// A place for one server.
 pub trait Placement {
+    /// Whether rpcbench starts the server there, which must then prove that it keeps the contract.
+    fn is_managed(&self) -> bool {
+        true
+    }
+
     /// What is known of its isolation before the server runs.
     fn isolation(&self) -> Isolation;
 

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,10 +14,14 @@ use rpcbench_clock::Span;
 use rpcbench_record::{Isolation as IsolationRecord, IsolationMode, Machines, RuntimeStatistics};
 
 use super::host_machine::HostMachine;
+use super::processes::ProcessBuilder;
 use super::{
-    Counters, CpuReading, Endpoint, Machine, Placement, PlacementError, Running, Site, SiteOptions,
+    CPUS, Counters, CpuReading, Endpoint, Machine, OpenSite, Placement, PlacementError, Running,
+    Site, SiteOptions,
 };
-use crate::error::about;
+use crate::build::ServerBuilder;
+use crate::build_env::BuildEnv;
+use crate::error::{about, probe_folder};
 use crate::host::cpus::{Split, Topology, pin_this_thread};
 use crate::host::fingerprint::fingerprint;
 use crate::host::isolation::{GroupLimits, Isolation};
@@ -27,10 +32,23 @@ use crate::host::process::{ProcessError, ServerProcess, Spec};
 use crate::host::runtime_log::RuntimeLog;
 use crate::manifest::{Address, Entry, Runtime};
 
-/// What fails if they are unknown, or this process can't be moved to some of them.
-const CPUS: &str = "the CPUs of this process";
-
 /// This machine as a site.
+pub(super) struct ThisMachine;
+
+impl Site for ThisMachine {
+    fn builder<'a>(
+        &'a self,
+        env: &'a BuildEnv,
+    ) -> Result<Box<dyn ServerBuilder + 'a>, PlacementError> {
+        Ok(Box::new(ProcessBuilder { env }))
+    }
+
+    fn open(&self, options: SiteOptions) -> Result<Box<dyn OpenSite>, PlacementError> {
+        Ok(Box::new(Rc::new(Native::open(options)?)))
+    }
+}
+
+/// This machine with servers.
 #[derive(Debug)]
 pub struct Native {
     pub(super) options: SiteOptions,
@@ -134,17 +152,13 @@ fn warning(Rival { pid, cpus }: &Rival) -> String {
 
 /// Checked before the first server, which would be blamed otherwise.
 fn make_logs(folder: &Path) -> io::Result<()> {
-    let made = fs::create_dir_all(folder).and_then(|()| {
-        let probe = folder.join(format!(".writable-{}", std::process::id()));
-        fs::write(&probe, "")?;
-        fs::remove_file(probe)
-    });
+    let made = fs::create_dir_all(folder).and_then(|()| probe_folder(folder));
     made.map_err(about(format!("{}: the servers' logs can't be written", folder.display())))
 }
 
-impl Site for Native {
-    fn place<'a>(&'a self, entry: &'a Entry) -> Box<dyn Placement + 'a> {
-        Box::new(NativePlacement { site: self, entry })
+impl OpenSite for Rc<Native> {
+    fn place(&self, entry: &Entry) -> Box<dyn Placement> {
+        Box::new(NativePlacement { site: Self::clone(self), entry: entry.clone() })
     }
 
     fn machines(&self) -> Machines {
@@ -160,12 +174,12 @@ impl Site for Native {
     }
 }
 
-struct NativePlacement<'a> {
-    site: &'a Native,
-    entry: &'a Entry,
+struct NativePlacement {
+    site: Rc<Native>,
+    entry: Entry,
 }
 
-impl NativePlacement<'_> {
+impl NativePlacement {
     /// Names the manifest if its command can't be started.
     fn explain(&self, error: ProcessError) -> PlacementError {
         let manifest = self.entry.server.folder.join("server.toml");
@@ -178,7 +192,7 @@ impl NativePlacement<'_> {
     }
 }
 
-impl Placement for NativePlacement<'_> {
+impl Placement for NativePlacement {
     fn isolation(&self) -> IsolationRecord {
         self.site.describe(None)
     }
@@ -196,7 +210,7 @@ impl Placement for NativePlacement<'_> {
     }
 }
 
-impl NativePlacement<'_> {
+impl NativePlacement {
     fn start_on(&self, process: u32, cpus: &[u32]) -> Result<Box<dyn Running>, PlacementError> {
         let Self { site, entry } = self;
         let SiteOptions { limits, base_env, runtime_statistics, port, .. } = &site.options;

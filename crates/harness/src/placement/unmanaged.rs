@@ -4,14 +4,22 @@ use std::io;
 
 use procfs::process::Process;
 use rpcbench_engine::ServerAddress;
-use rpcbench_record::{Isolation, IsolationMode};
+use rpcbench_record::{Isolation, IsolationMode, Machines, ServerMachine, Toolchain};
 use rustix::process::Pid;
 
 use super::host_machine::HostMachine;
-use super::{Counters, CpuReading, Endpoint, Machine, Placement, PlacementError, Running};
-use crate::host::cpus::allowed;
+use super::{
+    CPUS, Capacity, Counters, CpuReading, Endpoint, Machine, OpenSite, Placement, PlacementError,
+    Running, Site, SiteOptions,
+};
+use crate::build::{BuildState, BuildWatch, Built, ServerBuilder};
+use crate::build_env::BuildEnv;
+use crate::error::about;
+use crate::host::cpus::{Topology, allowed};
+use crate::host::fingerprint::fingerprint;
 use crate::host::isolation::ProcessTree;
 use crate::host::meter::Meter;
+use crate::manifest::{Entry, Server};
 
 /// A server at an address: neither started nor stopped, frozen or limited. Given its process id on this machine, its CPU
 /// time, memory, threads and context switches are read from `/proc`, to the clock tick, with those of its child processes.
@@ -19,7 +27,7 @@ use crate::host::meter::Meter;
 pub struct Unmanaged {
     endpoint: Endpoint,
     process: Option<Watched>,
-    client_cpus: Vec<u32>,
+    topology: Topology,
 }
 
 /// A process of this machine.
@@ -32,14 +40,11 @@ struct Watched {
 }
 
 impl Unmanaged {
-    /// The server at `endpoint`, loaded by threads on `client_cpus`. `pid`: its process on this machine, to watch it.
-    pub fn new(
-        endpoint: Endpoint,
-        pid: Option<u32>,
-        client_cpus: Vec<u32>,
-    ) -> Result<Self, PlacementError> {
+    /// The server at `endpoint`, loaded by threads on any CPU. `pid`: its process on this machine, to watch it.
+    pub fn new(endpoint: Endpoint, pid: Option<u32>) -> Result<Self, PlacementError> {
+        let topology = Topology::read().map_err(about(CPUS))?;
         let process = pid.map(Watched::find).transpose()?;
-        Ok(Self { endpoint, process, client_cpus })
+        Ok(Self { endpoint, process, topology })
     }
 
     /// The same server, at another address of its host.
@@ -54,9 +59,9 @@ impl Unmanaged {
         self.process.is_some() || self.endpoint.address.is_local()
     }
 
-    /// CPUs that the watched process may use. `None` if no process is watched.
-    pub fn server_cpus(&self) -> Option<&[u32]> {
-        self.process.as_ref().map(|process| process.cpus.as_slice())
+    /// CPUs that the watched process may use. Empty if no process is watched.
+    fn server_cpus(&self) -> &[u32] {
+        self.process.as_ref().map_or(&[], |process| &process.cpus)
     }
 }
 
@@ -84,16 +89,64 @@ fn start_of(pid: Pid) -> Option<u64> {
     (!matches!(stat.state, 'Z' | 'X')).then_some(stat.starttime)
 }
 
+impl Site for Unmanaged {
+    fn capacity(&self) -> Result<Capacity, PlacementError> {
+        let watched = self.process.as_ref().map(|process| process.cpus.clone());
+        Ok(Capacity::of(&watched.unwrap_or_else(|| self.topology.cpus()), None))
+    }
+
+    fn builder<'a>(
+        &'a self,
+        _: &'a BuildEnv,
+    ) -> Result<Box<dyn ServerBuilder + 'a>, PlacementError> {
+        Ok(Box::new(Existing))
+    }
+
+    fn open(&self, _: SiteOptions) -> Result<Box<dyn OpenSite>, PlacementError> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+/// The server runs already.
+struct Existing;
+
+impl ServerBuilder for Existing {
+    fn build(&self, _: &Server, _: bool, _: &mut BuildWatch<'_>) -> (Vec<Toolchain>, BuildState) {
+        (Vec::new(), BuildState::Built(Built::default()))
+    }
+}
+
+impl OpenSite for Unmanaged {
+    fn place(&self, _: &Entry) -> Box<dyn Placement> {
+        Box::new(self.clone())
+    }
+
+    fn machines(&self) -> Machines {
+        let client = fingerprint(&self.topology, IsolationMode::Unmanaged);
+        let server =
+            if self.is_local() { ServerMachine::SameAsClient } else { ServerMachine::Unknown };
+        Machines { client, server, engine: None }
+    }
+
+    fn client_cpus(&self) -> &[u32] {
+        &[]
+    }
+}
+
 impl Placement for Unmanaged {
+    fn is_managed(&self) -> bool {
+        false
+    }
+
     fn isolation(&self) -> Isolation {
-        let server_cpus = self.server_cpus().unwrap_or_default().to_vec();
-        let shared = server_cpus.iter().any(|cpu| self.client_cpus.contains(cpu));
+        let (server_cpus, client_cpus) = (self.server_cpus().to_vec(), self.topology.cpus());
+        let shared = server_cpus.iter().any(|cpu| client_cpus.contains(cpu));
         let note =
             "server and client may run on the same CPUs: each other's load is in their figures";
         Isolation {
             mode: IsolationMode::Unmanaged,
             server_cpus,
-            client_cpus: self.client_cpus.clone(),
+            client_cpus,
             memory_bytes: None,
             details: Default::default(),
             notes: shared.then(|| note.to_owned()).into_iter().collect(),

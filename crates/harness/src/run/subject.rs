@@ -59,8 +59,8 @@ pub struct Provenance {
 }
 
 impl<'a> Subject<'a> {
-    /// A server of the repository.
-    pub fn built(candidate: &'a Candidate, placement: Box<dyn Placement + 'a>) -> Self {
+    /// The server of a candidate, at a place. One that is managed there must prove itself.
+    pub fn new(candidate: &Candidate, placement: Box<dyn Placement + 'a>) -> Self {
         let (entry, server) = (&candidate.entry, &candidate.entry.server);
         let mut provenance = Provenance {
             toolchains: candidate.toolchains.clone(),
@@ -85,27 +85,12 @@ impl<'a> Subject<'a> {
             protocol: entry.protocol,
             provenance,
             runtime: server.runtime.clone(),
-            admission: Admission::Proven { ready_timeout: server.ready_timeout },
+            admission: match placement.is_managed() {
+                true => Admission::Proven { ready_timeout: server.ready_timeout },
+                false => Admission::Unchecked,
+            },
             placement,
             readiness,
-        }
-    }
-
-    /// A server that the user runs; `entry` is its address as typed.
-    pub fn existing(entry: String, protocol: Protocol, placement: Box<dyn Placement + 'a>) -> Self {
-        Self {
-            entry,
-            protocol,
-            provenance: Provenance::default(),
-            runtime: Runtime {
-                least_warm_up: Duration::ZERO,
-                warm_up_cap: Duration::ZERO,
-                compiler_threads: Vec::new(),
-                statistics: false,
-            },
-            admission: Admission::Unchecked,
-            placement,
-            readiness: Readiness::Ready,
         }
     }
 

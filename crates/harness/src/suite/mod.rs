@@ -26,7 +26,7 @@ use crate::spec::{RunSpec, SuiteSpec};
 use resolve::Layers;
 
 /// A named list of workloads and the limits under which servers meet them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Suite {
     /// The file's name without its ending.
     pub name: String,
@@ -194,7 +194,34 @@ pub fn plan(
     entries: &[PlannedServer],
     seed: u64,
 ) -> Result<Plan, ConfigError> {
-    let suite = suite.with(run)?;
+    planned(suite.with(run)?, run, entries, seed)
+}
+
+/// A window of an existing server under each of these workloads.
+pub(crate) fn plan_load(
+    workloads: Vec<Workload>,
+    limits: Limits,
+    server: PlannedServer,
+    seed: u64,
+) -> Result<Plan, ConfigError> {
+    let suite = Suite {
+        name: "load".to_owned(),
+        processes: Some(1),
+        rounds: Some(1),
+        placement: PlacementKind::Unmanaged,
+        limits,
+        workloads,
+        ..Suite::default()
+    };
+    planned(suite, &RunSpec::default(), &[server], seed)
+}
+
+fn planned(
+    suite: Suite,
+    run: &RunSpec,
+    entries: &[PlannedServer],
+    seed: u64,
+) -> Result<Plan, ConfigError> {
     for (at, server) in entries.iter().enumerate() {
         if entries[..at].iter().any(|before| before.entry == server.entry) {
             let entry = &server.entry;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 
 use anyhow::{Context as _, bail};
-use rpcbench_engine::{CallLog, LoggedCall, call_log};
-use rpcbench_record::{Plan, Trial};
+use rpcbench_engine::LoggedCall;
+use rpcbench_record::Trial;
 use rpcbench_report::Calls;
 
 use super::{CallWriter, OutFile, draw, drawn, parquet};
@@ -20,13 +20,9 @@ pub struct CallFiles {
 }
 
 impl CallFiles {
-    /// The files of a run in `folder`, and where to send its calls. `None` if the plan doesn't ask for them.
-    pub fn of(plan: &Plan, folder: &Path) -> (Option<Self>, Option<CallLog>) {
-        if !plan.log_calls {
-            return (None, None);
-        }
-        let (sender, calls) = call_log();
-        (Some(Self { folder: folder.join(CALLS_FOLDER), calls }), Some(sender))
+    /// The files of a run in `folder`.
+    pub fn new(folder: &Path, calls: Receiver<Vec<LoggedCall>>) -> Self {
+        Self { folder: folder.join(CALLS_FOLDER), calls }
     }
 
     /// Discards the calls of the window that just ended.
@@ -69,7 +65,7 @@ mod tests {
     use ::parquet::file::reader::{FileReader, SerializedFileReader};
     use jiff::Timestamp;
     use rpcbench_clock::Nanos;
-    use rpcbench_engine::Ended;
+    use rpcbench_engine::{Ended, call_log};
     use rpcbench_record::{Measured, Outcomes, TrialResult};
 
     use super::*;

@@ -1,116 +1,63 @@
 //! `rpcbench load`: a run of one server that is already running.
 
 mod live;
-mod plan;
 mod tap;
 
 use std::io::Write as _;
-use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use rpcbench_clock as clock;
-use rpcbench_engine::CallLog;
-use rpcbench_harness::host::cpus::Topology;
-use rpcbench_harness::host::fingerprint::fingerprint;
 use rpcbench_harness::interrupt::Interrupt;
-use rpcbench_harness::load::{InProcess, room};
-use rpcbench_harness::placement::Unmanaged;
-use rpcbench_harness::reach;
-use rpcbench_harness::run::{Ending, Environment, Runner, Subject};
-use rpcbench_record::{
-    Header, IsolationMode, Machines, Plan, Readiness, Run, ServerMachine, StoreError, Trial, Writer,
-};
+use rpcbench_harness::run::Ending;
+use rpcbench_harness::setup::{FinishedRun, LoadRequest, Setup};
+use rpcbench_record::{Plan, Readiness, Run, StoreError, Trial};
 use rpcbench_report::format::{plural, si};
 use rpcbench_report::{Load, LoadCurve, View, cut_short, load_hdr};
 
+use super::build::SetupProgress;
 use super::calls_log::{CallsLog, drawn};
 use super::out_file::OutFile;
 use super::report::{OutputOptions, show, write_calls, write_views};
-use super::run::tool;
 use super::shared;
 use crate::Verdict;
-use crate::args::{LoadArgs, ResultArgs};
+use crate::args::LoadArgs;
 use crate::context::Context;
 use crate::print::note;
 use live::Live;
 use tap::LogTap;
 
 pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
-    let topology = Topology::read().context("CPUs that this process may use")?;
-    let cpus = topology.cpus();
-    let addresses = plan::resolve(&args.address)?;
-    let endpoint = plan::endpoint(args, &addresses);
-    let placement = Unmanaged::new(endpoint, args.pid, cpus.clone())?;
-    let server_cpus = placement.server_cpus().map_or(cpus.len(), <[u32]>::len);
-    let plan = plan::plan(args, u32::try_from(server_cpus).unwrap_or(u32::MAX))?;
-    room::check(&plan)?;
-    let server =
-        if placement.is_local() { ServerMachine::SameAsClient } else { ServerMachine::Unknown };
-    let machines =
-        Machines { client: fingerprint(&topology, IsolationMode::Unmanaged), server, engine: None };
-    let header = Header::new(tool(), context.arguments.clone(), clock::wall(), machines, plan);
+    let request = LoadRequest {
+        address: args.address.clone(),
+        protocol: args.protocol,
+        pid: args.pid,
+        seed: args.seed,
+        workloads: args.workloads()?,
+        fail_if: args.results.fail_if.clone(),
+        out: args.results.out.clone(),
+    };
+    // Before the load starts.
+    let hdr = args.results.hdr.as_deref().map(|path| OutFile::open(path, HDR)).transpose()?;
+    let (log, call_log) = args.results.log.as_ref().map(CallsLog::open).transpose()?.unzip();
     let interrupt = shared::listen(Interrupt::ending_windows())?;
-    let found = addresses.len();
-    let address = plan::reach(&header.plan, addresses, &interrupt)?;
-    if let Some(chosen) = plan::chosen(&args.address, found, &address)
-        && !args.results.quiet
-    {
-        note!("rpcbench: {chosen}");
-    }
-    let placement = placement.at(address.clone());
-    let files = Files::open(&args.results, &header)?;
-    let (log, call_log) = files.log.unzip();
+    let is_quiet = args.results.quiet;
+    let mut preparing = SetupProgress::new(context);
+    (preparing.is_quiet, preparing.is_terse) = (is_quiet, true);
+    let setup = Setup { call_log, ..context.setup_outside(interrupt, &mut preparing) };
+    let prepared = setup.load(request)?;
+    let plan = prepared.plan().clone();
     let tap = LogTap::new(log);
-    let generator = Box::new(InProcess { cpus: Vec::new(), call_log });
-    let environment = Environment { seed: args.seed, interrupt, generator };
-    let entry = args.address.to_string();
-    let subject = Subject::existing(entry, args.protocol, Box::new(placement));
-    let plan = header.plan.clone();
-    let live = Live::new(context, args.results.quiet, &plan, &tap);
-    let run = Run::new(header);
-    let subjects = [subject];
-    let runner = Runner::new(&environment, &subjects, files.out, run, &live);
-    let (run, ending) = runner.execute();
+    let live = Live::new(context, is_quiet, &plan, &tap);
+    let FinishedRun { run, ending, hint, .. } = prepared.execute(&live);
     live.finish();
-    // The log of calls ends when its last sender is dropped.
-    drop(environment);
-    let verdict = conclude(context, args, &run, Done { ending, tap, hdr: files.hdr });
-    if no_call_was_answered(&run)
-        && let Some(what) = reach::detect_protocol(&address, args.protocol, DETECT_TIMEOUT)
-    {
-        note!("rpcbench: {address}: {what}");
+    let verdict = conclude(context, args, &run, Done { ending, tap, hdr });
+    if let Some(hint) = hint {
+        note!("rpcbench: {hint}");
     }
     verdict
 }
 
-/// How long the server of a failed load has to show what it speaks.
-const DETECT_TIMEOUT: Duration = Duration::from_secs(1);
-
-fn no_call_was_answered(run: &Run) -> bool {
-    let measured = run.trials.iter().filter_map(Trial::measured);
-    !run.trials.is_empty() && measured.map(|window| window.outcomes.ok).sum::<u64>() == 0
-}
-
 /// How every log of HdrHistogram begins.
 const HDR: &[u8] = b"#[";
-
-/// Output files, opened before the load starts.
-struct Files {
-    out: Option<Writer>,
-    hdr: Option<OutFile>,
-    log: Option<(CallsLog, CallLog)>,
-}
-
-impl Files {
-    fn open(results: &ResultArgs, header: &Header) -> anyhow::Result<Self> {
-        let hdr = results.hdr.as_deref().map(|path| OutFile::open(path, HDR)).transpose()?;
-        let log = results.log.as_ref().map(CallsLog::open).transpose()?;
-        let create =
-            |folder| Writer::create(folder, header).context("--out: the record can't be written");
-        let out = results.out.as_deref().map(create).transpose()?;
-        Ok(Self { out, hdr, log })
-    }
-}
 
 /// What a run returns besides its record.
 struct Done {

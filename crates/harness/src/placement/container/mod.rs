@@ -14,6 +14,7 @@ mod server;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,7 +23,9 @@ use rustix::process::Pid;
 
 use super::host_machine::HostMachine;
 use super::native::{HOST, Native, free_address};
-use super::{Placement, PlacementError, Running, Site, SiteOptions};
+use super::{OpenSite, Placement, PlacementError, Running, Site, SiteOptions};
+use crate::build::ServerBuilder;
+use crate::build_env::BuildEnv;
 use crate::host::guard::Guard;
 use crate::host::isolation::{Adopted, Owner};
 use crate::host::meter::Meter;
@@ -43,11 +46,27 @@ pub(super) const PODMAN: &str = "podman";
 const ROOTLESS: &str = "a rootless engine needs cgroup v2 with the controllers cpuset and memory delegated to its user, so use one \
                         that runs as root";
 
-/// Containers on this machine as a site.
+/// The engine with that command as a site.
+pub(super) struct Engines(pub(super) &'static str);
+
+impl Site for Engines {
+    fn builder<'a>(
+        &'a self,
+        env: &'a BuildEnv,
+    ) -> Result<Box<dyn ServerBuilder + 'a>, PlacementError> {
+        Ok(Box::new(ImageBuilder::open(self.0, env)?))
+    }
+
+    fn open(&self, options: SiteOptions) -> Result<Box<dyn OpenSite>, PlacementError> {
+        Ok(Box::new(Rc::new(Containers::open(self.0, options)?)))
+    }
+}
+
+/// An engine with servers.
 #[derive(Debug)]
 pub(super) struct Containers {
     /// Divides the machine between servers and client.
-    machine: Native,
+    machine: Rc<Native>,
     engine: Engine,
     version: Toolchain,
     owner: Owner,
@@ -74,7 +93,7 @@ impl Containers {
         let version = engine.version()?;
         let owner = Owner::this_process().map_err(|error| PlacementError(error.to_string()))?;
         let removed = sweep(&engine, owner)?;
-        let machine = Native::open(options)?;
+        let machine = Rc::new(Native::open(options)?);
         let mut notices = machine.notices().to_vec();
         notices.extend(
             removed
@@ -86,12 +105,12 @@ impl Containers {
     }
 }
 
-impl Site for Containers {
-    fn place<'a>(&'a self, entry: &'a Entry) -> Box<dyn Placement + 'a> {
+impl OpenSite for Rc<Containers> {
+    fn place(&self, entry: &Entry) -> Box<dyn Placement> {
         let image = Image::of(&entry.server);
         let entry = Entry { server: image.server.clone().into(), ..entry.clone() };
         Box::new(ContainerPlacement {
-            site: self,
+            site: Self::clone(self),
             entry,
             image: image.name().map_err(|error| PlacementError(error.to_string())),
         })
@@ -110,15 +129,15 @@ impl Site for Containers {
     }
 }
 
-struct ContainerPlacement<'a> {
-    site: &'a Containers,
+struct ContainerPlacement {
+    site: Rc<Containers>,
     /// With paths inside the container.
     entry: Entry,
     /// Name of the image, which changes with the sources.
     image: Result<String, PlacementError>,
 }
 
-impl ContainerPlacement<'_> {
+impl ContainerPlacement {
     /// The arguments of `docker run`.
     fn arguments(
         &self,
@@ -128,7 +147,7 @@ impl ContainerPlacement<'_> {
         runtime: Option<&RuntimeLog>,
     ) -> Vec<String> {
         let Self { site, entry, .. } = self;
-        let Native { options, split, .. } = &site.machine;
+        let Native { options, split, .. } = &*site.machine;
         let mut words: Vec<String> =
             ["run", "-d", "--init", "--network", "host"].map(str::to_owned).into();
         let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
@@ -206,7 +225,7 @@ impl ContainerPlacement<'_> {
     fn verify(&self, group: &Adopted) -> Result<(), PlacementError> {
         /// The kernel rounds limits down to pages.
         const PAGE: u64 = 64 << 10;
-        let Native { options, split, .. } = &self.site.machine;
+        let Native { options, split, .. } = &*self.site.machine;
         let mut wanted = split.server.clone();
         wanted.sort_unstable();
         let cpus = group.limits.cpus == wanted;
@@ -227,7 +246,7 @@ impl ContainerPlacement<'_> {
     }
 }
 
-impl Placement for ContainerPlacement<'_> {
+impl Placement for ContainerPlacement {
     fn isolation(&self) -> Isolation {
         self.site.machine.describe(None)
     }

@@ -1,0 +1,147 @@
+//! The address of a server that the user runs.
+
+use std::fmt;
+use std::net::{Ipv6Addr, ToSocketAddrs as _};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use rpcbench_engine::ServerAddress;
+
+use super::SetupError;
+
+/// Where a server listens: `HOST:PORT`, with an IPv6 address in brackets, or `unix:PATH`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// A port of a host.
+    Host {
+        /// A name or an address, without brackets.
+        host: String,
+        /// From 1.
+        port: u16,
+    },
+    /// A socket in the file system.
+    Unix(PathBuf),
+}
+
+/// Most bytes of a socket's path (unix(7): 108 with the terminating zero).
+const MAX_PATH: usize = 107;
+
+impl Address {
+    /// The host that requests name: the address as typed, unless it is a path.
+    pub fn authority(&self) -> String {
+        match self {
+            // The zone names an interface of this machine: no server knows it (RFC 6874, section 1).
+            Self::Host { host, port } if host.contains('%') => {
+                format!("[{}]:{port}", host.split('%').next().unwrap_or_default())
+            }
+            Self::Host { .. } => self.to_string(),
+            Self::Unix(path) => ServerAddress::Unix(path.clone()).authority(),
+        }
+    }
+
+    /// Its socket addresses; at least one.
+    pub(super) fn resolve(&self) -> Result<Vec<ServerAddress>, SetupError> {
+        let (host, port) = match self {
+            Self::Host { host, port } => (host, port),
+            Self::Unix(path) => return Ok(vec![ServerAddress::Unix(path.clone())]),
+        };
+        let refused = |why: String| SetupError::Refused(format!("{host}: {why}"));
+        let found = (host.as_str(), *port).to_socket_addrs().map_err(|error| {
+            refused(match host.split_once('%') {
+                Some((_, interface)) => format!(
+                    "no interface '{interface}'? 'ip -6 address' lists them with their addresses: {error}"
+                ),
+                None => format!("no such host: {error}"),
+            })
+        })?;
+        let found: Vec<_> = found.map(ServerAddress::from).collect();
+        if found.is_empty() { Err(refused("no address".to_owned())) } else { Ok(found) }
+    }
+
+    fn unix(path: &str) -> Result<Self, String> {
+        match path.len() {
+            0 => Err("the path is missing; write unix:PATH, such as unix:/run/app.sock".to_owned()),
+            1..=MAX_PATH => Ok(Self::Unix(path.into())),
+            long => Err(format!(
+                "a socket's path has at most {MAX_PATH} bytes, this one has {long}; give a shorter one, such as one relative to the current folder"
+            )),
+        }
+    }
+}
+
+impl FromStr for Address {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const REMEDY: &str =
+            "write HOST:PORT, such as 127.0.0.1:50051 or [::1]:50051, or unix:PATH";
+        if let Some(path) = text.strip_prefix("unix:") {
+            return Self::unix(path.strip_prefix("//").unwrap_or(path));
+        }
+        if let Some((scheme, _)) = text.split_once("://") {
+            return Err(format!("leave '{scheme}://' out; {REMEDY}"));
+        }
+        let (host, port) = text.rsplit_once(':').ok_or(format!("the port is missing; {REMEDY}"))?;
+        let bare = host.strip_prefix('[').and_then(|h| h.strip_suffix(']'));
+        let host = match bare {
+            Some(inner) if is_ipv6(inner) => inner,
+            Some(inner) if inner.ends_with('%') => {
+                return Err(format!(
+                    "'{host}' lacks the interface after '%'; write it, such as [fe80::1%eth0]"
+                ));
+            }
+            None if !host.is_empty() && !host.contains([':', '[', ']', '/']) => host,
+            _ => return Err(format!("'{host}' is not a host; {REMEDY}")),
+        };
+        match port.parse() {
+            Ok(0) | Err(_) => Err(format!("'{port}' is not a port from 1 to 65535; {REMEDY}")),
+            Ok(port) => Ok(Self::Host { host: host.to_owned(), port }),
+        }
+    }
+}
+
+/// An address, with or without the interface of a link-local one: `fe80::1%eth0`.
+fn is_ipv6(text: &str) -> bool {
+    let (address, zone) = text.split_once('%').unwrap_or((text, "-"));
+    let named = !zone.is_empty() && !zone.contains(|c: char| c.is_whitespace() || c == '%');
+    named && address.parse::<Ipv6Addr>().is_ok()
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Host { host, port } if host.contains(':') => write!(f, "[{host}]:{port}"),
+            Self::Host { host, port } => write!(f, "{host}:{port}"),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_read_back_as_written() {
+        for text in ["127.0.0.1:50051", "[::1]:1", "some-host.example:65535", "unix:/run/app.sock"]
+        {
+            assert_eq!(text.parse::<Address>().map(|a| a.to_string()), Ok(text.to_owned()));
+        }
+        let slashes: Address = "unix:///run/app.sock".parse().unwrap();
+        assert_eq!(slashes.to_string(), "unix:/run/app.sock");
+        let refused = |text: &str| text.parse::<Address>().expect_err("a refusal");
+        insta::assert_snapshot!(refused("unix:"), @"the path is missing; write unix:PATH, such as unix:/run/app.sock");
+        insta::assert_snapshot!(refused(&format!("unix:/{}", "x".repeat(107))), @"a socket's path has at most 107 bytes, this one has 108; give a shorter one, such as one relative to the current folder");
+        insta::assert_snapshot!(refused("http://localhost:1"), @"leave 'http://' out; write HOST:PORT, such as 127.0.0.1:50051 or [::1]:50051, or unix:PATH");
+        insta::assert_snapshot!(refused("localhost"), @"the port is missing; write HOST:PORT, such as 127.0.0.1:50051 or [::1]:50051, or unix:PATH");
+        let zoned: Address = "[fe80::1%lo]:50051".parse().unwrap();
+        assert_eq!(
+            (zoned.to_string().as_str(), zoned.authority().as_str()),
+            ("[fe80::1%lo]:50051", "[fe80::1]:50051")
+        );
+        insta::assert_snapshot!(refused("[fe80::1%]:50051"), @"'[fe80::1%]' lacks the interface after '%'; write it, such as [fe80::1%eth0]");
+        insta::assert_snapshot!(refused("::1:50051"), @"'::1' is not a host; write HOST:PORT, such as 127.0.0.1:50051 or [::1]:50051, or unix:PATH");
+        insta::assert_snapshot!(refused("localhost:0"), @"'0' is not a port from 1 to 65535; write HOST:PORT, such as 127.0.0.1:50051 or [::1]:50051, or unix:PATH");
+        insta::assert_snapshot!(refused(":50051"), @"'' is not a host; write HOST:PORT, such as 127.0.0.1:50051 or [::1]:50051, or unix:PATH");
+    }
+}

@@ -1,0 +1,100 @@
+//! Loads on a server that the user runs.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use rpcbench_engine::ServerAddress;
+use rpcbench_record::{Limits, Plan, Protocol, Threshold, Workload};
+
+use super::{Address, PreparedRun, Setup, SetupError, room};
+use crate::build::Building;
+use crate::manifest::Entry;
+use crate::placement::{Endpoint, Site as _, Unmanaged};
+use crate::reach;
+use crate::suite::plan_load;
+
+/// How often Ctrl-C is checked while the server is sought.
+const POLL: Duration = Duration::from_millis(50);
+
+/// A load to make.
+#[derive(Clone, Debug)]
+pub struct LoadRequest {
+    /// Where the server listens.
+    pub address: Address,
+    /// How calls travel.
+    pub protocol: Protocol,
+    /// The server's process, to watch it.
+    pub pid: Option<u32>,
+    /// Seed of payloads and random arrivals.
+    pub seed: u64,
+    /// The loads, in order.
+    pub workloads: Vec<Workload>,
+    /// What must not become true of a window.
+    pub fail_if: Vec<Threshold>,
+    /// The folder of the record. `None`: it has none.
+    pub out: Option<PathBuf>,
+}
+
+impl Setup<'_> {
+    /// Prepares a load: a run of one server that runs already.
+    pub fn load(mut self, request: LoadRequest) -> Result<PreparedRun, SetupError> {
+        let LoadRequest { address, protocol, .. } = request;
+        let addresses = address.resolve()?;
+        let endpoint = Endpoint { address: addresses[0].clone(), authority: address.authority() };
+        let site = Unmanaged::new(endpoint, request.pid)?;
+        let entry = Entry::existing(address.to_string(), protocol);
+        let limits = Limits { cpus: site.capacity()?.cpus, memory_bytes: None };
+        let plan = plan_load(request.workloads, limits, entry.planned(), request.seed)?;
+        let plan = Plan { fail_if: request.fail_if, ..plan };
+        room::check(&plan)?;
+        let number = addresses.len();
+        let used = self.reach(&plan, addresses)?;
+        chosen(&address, number, &used).into_iter().for_each(|line| self.notice(line));
+        let site = site.at(used.clone());
+        let candidates = self.build(&site, &[entry], Building::Never)?;
+        let run = self.begin(plan, (&site, &candidates), || Ok(request.out))?;
+        Ok(PreparedRun { existing: Some(used), ..run })
+    }
+
+    /// The first of the addresses where a server speaks the protocol, unless Ctrl-C comes first.
+    fn reach(
+        &self,
+        plan: &Plan,
+        addresses: Vec<ServerAddress>,
+    ) -> Result<ServerAddress, SetupError> {
+        let (sender, reached) = channel();
+        let (protocol, workload) = (plan.servers[0].protocol, &plan.workloads[0]);
+        let within = Duration::from_millis(workload.connect_timeout_ms);
+        thread::spawn(move || sender.send(reach::reach(&addresses, protocol, within)));
+        loop {
+            let refused = match reached.recv_timeout(POLL) {
+                Ok(reached) => return Ok(reached?),
+                Err(_) if self.interrupt.check().is_err() => "stopped before anything was measured",
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => "the search for the server ended early",
+            };
+            return Err(SetupError::Refused(refused.to_owned()));
+        }
+    }
+}
+
+/// Which of several addresses of a host all connections go to. `None` if it has only one.
+fn chosen(host: &Address, addresses: usize, used: &ServerAddress) -> Option<String> {
+    (addresses > 1)
+        .then(|| format!("{host} has {addresses} addresses; all connections go to {used}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chosen_address_is_named_if_there_are_several() {
+        let host: Address = "api.example:50051".parse().unwrap();
+        let used = ServerAddress::from("[::1]:50051".parse::<std::net::SocketAddr>().unwrap());
+        assert_eq!(chosen(&host, 1, &used), None);
+        insta::assert_snapshot!(chosen(&host, 2, &used).unwrap(), @"api.example:50051 has 2 addresses; all connections go to [::1]:50051");
+    }
+}

@@ -1,0 +1,257 @@
+//! From what a command asks for to servers, a client and a record that are ready to start.
+//!
+//! A request is data. [`Setup`] turns it into [`PreparedServers`] or a [`PreparedRun`]: entries, plan, builds, the site of
+//! the servers, the load generator and the record are put together here only, for servers that rpcbench starts and for one
+//! that the user runs.
+
+mod address;
+mod entries;
+mod folders;
+mod load;
+mod run;
+mod servers;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rpcbench_clock as clock;
+use rpcbench_engine::{CallLog, ServerAddress};
+use rpcbench_record::{
+    Header, Machines, Plan, PlannedServer, Run, StoreError, Tool, Trial, Writer,
+};
+
+use crate::build::{BuildEvent, BuildState, Builder, Building, Candidate};
+use crate::build_env::BuildEnv;
+use crate::config::ConfigError;
+use crate::interrupt::{Interrupt, StopNow};
+use crate::load::InProcess;
+use crate::load::room::{self, NoRoom};
+use crate::manifest::Entry;
+use crate::placement::{PlacementError, Site, SiteOptions};
+use crate::reach::{self, ReachError};
+use crate::run::{Ending, Environment, Observer, ResumeError, Runner, Subject};
+use crate::toolchain;
+
+pub use address::Address;
+pub use load::LoadRequest;
+pub use run::RunRequest;
+pub use servers::ServeRequest;
+
+/// How long the server of a failed load has to show what it speaks.
+const DETECT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Why what was asked for can't start: what is wrong, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// The request, a suite or a manifest.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The place where servers run.
+    #[error(transparent)]
+    Placement(#[from] PlacementError),
+    /// The client's connections.
+    #[error(transparent)]
+    Room(#[from] NoRoom),
+    /// The server to load.
+    #[error(transparent)]
+    Reach(#[from] ReachError),
+    /// The run to resume.
+    #[error(transparent)]
+    Resume(#[from] ResumeError),
+    /// The record.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Ctrl-C.
+    #[error(transparent)]
+    Stopped(#[from] StopNow),
+    /// Anything else.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// What happens while a request is prepared.
+#[derive(Debug)]
+pub enum SetupEvent<'a> {
+    /// What the user should know, one line.
+    Notice(String),
+    /// This many servers are to be built, or are up to date.
+    Building(usize),
+    /// Progress of one of them.
+    Build(&'a BuildEvent<'a>),
+    /// Builds are over.
+    Built,
+}
+
+/// Watches the preparation of a request.
+pub trait SetupObserver: Send {
+    /// Receives an event. Those of builds come from several threads.
+    fn event(&mut self, event: &SetupEvent<'_>);
+}
+
+/// Prepares one request.
+pub struct Setup<'a> {
+    /// This program.
+    pub tool: Tool,
+    /// Its arguments, for the record.
+    pub arguments: Vec<String>,
+    /// The folder with `servers/` and `suites/`. Empty for a load, which needs neither.
+    pub root: PathBuf,
+    /// Environment of every server: `PATH` and the like.
+    pub base_env: BTreeMap<String, String>,
+    /// Environment of builds.
+    pub build_env: BuildEnv,
+    /// Raised by Ctrl-C.
+    pub interrupt: Interrupt,
+    /// Receives every measured call of a load, and of a run whose plan logs them.
+    pub call_log: Option<CallLog>,
+    /// Watches the preparation.
+    pub observer: &'a mut dyn SetupObserver,
+}
+
+/// Servers that are built and can start, and their client.
+pub struct PreparedServers {
+    /// The servers, in the order asked for.
+    pub subjects: Vec<Subject<'static>>,
+    /// The client.
+    pub environment: Environment,
+    /// CPUs of the client's load threads. Empty: any.
+    pub client_cpus: Vec<u32>,
+}
+
+/// A run that is ready to start or to continue.
+pub struct PreparedRun {
+    servers: PreparedServers,
+    run: Run,
+    writer: Option<Writer>,
+    /// The address of a server that the user runs.
+    existing: Option<ServerAddress>,
+    /// The folder of its record. `None`: it has none.
+    pub folder: Option<PathBuf>,
+}
+
+/// A run that has ended.
+pub struct FinishedRun {
+    /// What was measured, even if it was interrupted.
+    pub run: Run,
+    /// How it ended.
+    pub ending: Result<Ending, StoreError>,
+    /// Why no call was answered, if it shows: the server speaks another protocol.
+    pub hint: Option<String>,
+    /// The folder of its record. `None`: it has none.
+    pub folder: Option<PathBuf>,
+}
+
+impl Setup<'_> {
+    fn notice(&mut self, line: impl Into<String>) {
+        self.observer.event(&SetupEvent::Notice(line.into()));
+    }
+
+    /// Builds the servers of `entries`, as their site starts them.
+    fn build(
+        &mut self,
+        site: &dyn Site,
+        entries: &[Entry],
+        building: Building,
+    ) -> Result<Vec<Candidate>, SetupError> {
+        let folders: BTreeSet<_> = entries.iter().map(|entry| &entry.server.build_folder).collect();
+        self.observer.event(&SetupEvent::Building(folders.len()));
+        let candidates = {
+            let builds = &*site.builder(&self.build_env)?;
+            let jobs = site.capacity()?.cpus as usize;
+            let builder = Builder { builds, building, jobs, interrupt: &self.interrupt };
+            let observer = &mut *self.observer;
+            builder.candidates(entries, &mut |event| observer.event(&SetupEvent::Build(event)))
+        };
+        self.observer.event(&SetupEvent::Built);
+        let candidates = candidates?;
+        let today = toolchain::today();
+        let built = candidates.iter().filter(|it| matches!(it.build, BuildState::Built(_)));
+        let ended: BTreeSet<String> = built
+            .flat_map(|it| toolchain::unsupported(&it.entry.server, &it.toolchains, today))
+            .collect();
+        ended.into_iter().for_each(|line| self.notice(line));
+        Ok(candidates)
+    }
+
+    /// Opens the site of the servers, and makes the client.
+    fn open(
+        &mut self,
+        site: &dyn Site,
+        candidates: &[Candidate],
+        options: SiteOptions,
+        seed: u64,
+    ) -> Result<(Machines, PreparedServers), SetupError> {
+        let base_env = self.base_env.clone();
+        let logs = self.root.join("build/logs");
+        let site = site.open(SiteOptions { base_env, logs, ..options })?;
+        site.notices().iter().for_each(|line| self.notice(line));
+        let subject = |it: &Candidate| Subject::new(it, site.place(&it.entry));
+        let client_cpus = site.client_cpus().to_vec();
+        let generator =
+            Box::new(InProcess { cpus: client_cpus.clone(), call_log: self.call_log.take() });
+        let environment = Environment { seed, interrupt: self.interrupt.clone(), generator };
+        let subjects = candidates.iter().map(subject).collect();
+        Ok((site.machines(), PreparedServers { subjects, environment, client_cpus }))
+    }
+
+    /// The same for the servers of a plan.
+    fn open_for(
+        &mut self,
+        plan: &Plan,
+        site: &dyn Site,
+        candidates: &[Candidate],
+    ) -> Result<(Machines, PreparedServers), SetupError> {
+        let threads = plan.workloads.iter().map(|workload| workload.client_threads).max();
+        let options = SiteOptions {
+            limits: plan.limits,
+            client_threads: threads.unwrap_or(1),
+            runtime_statistics: plan.runtime_statistics,
+            measures: true,
+            ..SiteOptions::default()
+        };
+        self.open(site, candidates, options, plan.seed)
+    }
+
+    /// A new run of a plan. `folder` makes the folder of its record.
+    fn begin(
+        mut self,
+        plan: Plan,
+        (site, candidates): (&dyn Site, &[Candidate]),
+        folder: impl FnOnce() -> Result<Option<PathBuf>, SetupError>,
+    ) -> Result<PreparedRun, SetupError> {
+        let (machines, servers) = self.open_for(&plan, site, candidates)?;
+        let header = Header::new(self.tool, self.arguments, clock::wall(), machines, plan);
+        let folder = folder()?;
+        let writer = folder.as_ref().map(|folder| Writer::create(folder, &header)).transpose()?;
+        let run = Run::new(header);
+        Ok(PreparedRun { servers, run, writer, existing: None, folder })
+    }
+}
+
+impl PreparedRun {
+    /// What will run.
+    pub fn plan(&self) -> &Plan {
+        &self.run.header.plan
+    }
+
+    /// Runs it.
+    pub fn execute(self, observer: &dyn Observer) -> FinishedRun {
+        let Self { servers, run, writer, existing, folder } = self;
+        let PreparedServers { subjects, environment, .. } = servers;
+        let runner = Runner::new(&environment, &subjects, writer, run, observer);
+        let (run, ending) = runner.execute();
+        let hint = existing.filter(|_| is_unanswered(&run)).and_then(|address| {
+            let PlannedServer { protocol, .. } = run.header.plan.servers.first()?;
+            let speaks = reach::detect_protocol(&address, *protocol, DETECT_TIMEOUT)?;
+            Some(format!("{address}: {speaks}"))
+        });
+        FinishedRun { run, ending, hint, folder }
+    }
+}
+
+/// Whether calls were made, and none was answered correctly.
+fn is_unanswered(run: &Run) -> bool {
+    let mut measured = run.trials.iter().filter_map(Trial::measured);
+    !run.trials.is_empty() && measured.all(|window| window.outcomes.ok == 0)
+}

@@ -1,0 +1,96 @@
+//! Runs of servers that rpcbench starts.
+
+use std::path::PathBuf;
+
+use rpcbench_record::{MAX_SEED, Writer};
+
+use super::{PreparedRun, Setup, SetupError, folders, room};
+use crate::build::{BuildState, Building, Candidate};
+use crate::manifest::{Entry, Selection};
+use crate::placement;
+use crate::run::{CurrentSetup, resumable};
+use crate::spec::RunSpec;
+use crate::suite::{Suite, fit, plan};
+
+/// A run to make.
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    /// The servers.
+    pub selection: Selection,
+    /// The old build and the new one, if builds are compared.
+    pub builds: Option<[String; 2]>,
+    /// Name or file of the suite.
+    pub suite: String,
+    /// Options in place of the suite's values.
+    pub spec: RunSpec,
+    /// Whether servers get fewer CPUs than the suite gives them, if the machine has fewer.
+    pub scale_to_machine: bool,
+    /// `None`: random.
+    pub seed: Option<u64>,
+    /// The folder in which the run's own is made.
+    pub results: PathBuf,
+    /// Which servers to build.
+    pub building: Building,
+}
+
+impl Setup<'_> {
+    /// Prepares a new run.
+    pub fn run(mut self, request: &RunRequest) -> Result<PreparedRun, SetupError> {
+        let suite = Suite::named(&self.root, &request.suite)?;
+        let mut entries = self.compared(request)?;
+        let planned: Vec<_> = entries.iter().map(Entry::planned).collect();
+        let site = placement::site(suite.with(&request.spec)?.placement)?;
+        let capacity = site.capacity()?;
+        let spec = fit(&suite, &request.spec, capacity.cpus, request.scale_to_machine)?;
+        let seed = request.seed.unwrap_or_else(|| rand::random::<u64>() & MAX_SEED);
+        let plan = plan(&suite, &spec, &planned, seed)?;
+        capacity.check(&plan.limits)?;
+        room::check(&plan)?;
+        folders::check_results(&request.results)?;
+        entries.retain(|entry| plan.servers.iter().any(|server| server.entry == entry.name()));
+        let candidates = self.build(&*site, &entries, request.building)?;
+        ensure_any_runnable(&candidates)?;
+        self.call_log = self.call_log.filter(|_| plan.log_calls);
+        self.begin(plan, (&*site, &candidates), || folders::new_run(&request.results).map(Some))
+    }
+
+    /// Prepares the rest of a run that was interrupted.
+    pub fn resume(
+        mut self,
+        folder: PathBuf,
+        building: Building,
+    ) -> Result<PreparedRun, SetupError> {
+        let run = rpcbench_record::read(&folder)?;
+        let plan = &run.header.plan;
+        let refused = |why: String| SetupError::Refused(format!("{}: {why}", folder.display()));
+        if !plan.placement.starts_servers() {
+            return Err(refused(
+                "this is the record of a load, which can't be resumed; `rpcbench report` shows it"
+                    .to_owned(),
+            ));
+        }
+        if let Some(withheld) = plan.withheld() {
+            return Err(refused(format!(
+                "the record has no {withheld}, so this run can't be resumed; start a new one"
+            )));
+        }
+        let entries = self.planned(plan)?;
+        let site = placement::site(plan.placement)?;
+        let candidates = self.build(&*site, &entries, building)?;
+        self.call_log = self.call_log.filter(|_| plan.log_calls);
+        let (machines, servers) = self.open_for(plan, &*site, &candidates)?;
+        let (tool, machine, subjects) = (&self.tool, &machines.client, &servers.subjects);
+        resumable(&run, &CurrentSetup { tool, machine, subjects })?;
+        let writer = Some(Writer::resume(&folder)?);
+        Ok(PreparedRun { servers, run, writer, existing: None, folder: Some(folder) })
+    }
+}
+
+fn ensure_any_runnable(candidates: &[Candidate]) -> Result<(), SetupError> {
+    match candidates.iter().any(|it| matches!(it.build, BuildState::Built(_))) {
+        true => Ok(()),
+        false => Err(SetupError::Refused(
+            "none of these servers can run here; the lines above say why".to_owned(),
+        )),
+    }
+}

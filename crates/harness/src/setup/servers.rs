@@ -1,0 +1,99 @@
+//! Servers that are started without a plan: to be checked, or for the user to load.
+
+use std::net::{Ipv4Addr, TcpListener};
+
+use rpcbench_record::{Limits, PlacementKind, Readiness};
+
+use super::{PreparedServers, Setup, SetupError};
+use crate::build::{Building, Candidate};
+use crate::manifest::{Entry, Selection};
+use crate::placement::{self, SiteOptions};
+
+/// Of checks: one CPU, and memory for the largest messages of the slowest runtime.
+const CHECK_LIMITS: Limits = Limits { cpus: 1, memory_bytes: Some(1 << 30) };
+/// Every check sends the same payloads. A served server gets no load.
+const SEED: u64 = 1;
+
+/// A server to start for the user.
+#[derive(Clone, Debug)]
+pub struct ServeRequest {
+    /// Its name, which may be a pattern.
+    pub server: String,
+    /// Where it runs.
+    pub placement: PlacementKind,
+    /// Whether it is built.
+    pub building: Building,
+    /// What it may use.
+    pub limits: Limits,
+    /// Its port.
+    pub port: u16,
+}
+
+impl Setup<'_> {
+    /// Builds servers.
+    pub fn candidates(
+        &mut self,
+        selection: &Selection,
+        placement: PlacementKind,
+        building: Building,
+    ) -> Result<Vec<Candidate>, SetupError> {
+        let entries = self.entries(selection)?;
+        self.build(&*placement::site(placement)?, &entries, building)
+    }
+
+    /// Prepares servers to be checked.
+    pub fn check(
+        mut self,
+        selection: &Selection,
+        placement: PlacementKind,
+        building: Building,
+    ) -> Result<PreparedServers, SetupError> {
+        let candidates = self.candidates(selection, placement, building)?;
+        let options = SiteOptions { limits: CHECK_LIMITS, ..SiteOptions::default() };
+        Ok(self.open(&*placement::site(placement)?, &candidates, options, SEED)?.1)
+    }
+
+    /// Prepares one server for the user.
+    pub fn serve(mut self, request: &ServeRequest) -> Result<PreparedServers, SetupError> {
+        let entries = self.entries(&Selection::named(vec![request.server.clone()]))?;
+        let entry = only(&request.server, entries)?;
+        let site = placement::site(request.placement)?;
+        site.capacity()?.check(&request.limits)?;
+        ensure_free(request.port)?;
+        let candidates = self.build(&*site, &[entry], request.building)?;
+        let (limits, port) = (request.limits, Some(request.port));
+        let options = SiteOptions { limits, port, ..SiteOptions::default() };
+        let (_, servers) = self.open(&*site, &candidates, options, SEED)?;
+        match servers.subjects.iter().find(|subject| subject.readiness != Readiness::Ready) {
+            None => Ok(servers),
+            Some(subject) => Err(SetupError::Refused(format!(
+                "{} can't run here; the lines above say why",
+                subject.entry
+            ))),
+        }
+    }
+}
+
+/// The only entry, or the representative one.
+fn only(typed: &str, mut entries: Vec<Entry>) -> Result<Entry, SetupError> {
+    if entries.len() > 1 && entries.iter().any(Entry::is_representative) {
+        entries.retain(Entry::is_representative);
+    }
+    match <[Entry; 1]>::try_from(entries) {
+        Ok([entry]) => Ok(entry),
+        Err(several) => {
+            let names: Vec<String> = several.iter().map(Entry::name).collect();
+            Err(SetupError::Refused(format!(
+                "'{typed}' matches several entries: {}; name one of them",
+                names.join(", ")
+            )))
+        }
+    }
+}
+
+/// Refuses a port that is taken.
+fn ensure_free(port: u16) -> Result<(), SetupError> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map(drop).map_err(|error| {
+        SetupError::Refused(format!("--port {port} can't be used; give another: {error}"))
+    })
+}
