@@ -14,6 +14,7 @@
 mod container;
 mod error;
 mod host_machine;
+mod local;
 mod native;
 mod processes;
 mod unmanaged;

@@ -3,30 +3,25 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use procfs::{Current as _, Meminfo};
-use rpcbench_clock::Span;
-use rpcbench_record::{Isolation as IsolationRecord, IsolationMode, Machines, RuntimeStatistics};
+use rpcbench_record::{Isolation as IsolationRecord, IsolationMode, Machines};
+use rustix::process::Pid;
 
-use super::host_machine::HostMachine;
+use super::local::{LocalServer, Started};
 use super::processes::ProcessBuilder;
-use super::{
-    CPUS, Counters, CpuReading, Endpoint, Machine, OpenSite, Placement, PlacementError, Running,
-    Site, SiteOptions,
-};
+use super::{CPUS, OpenSite, Placement, PlacementError, Running, Site, SiteOptions};
 use crate::build::ServerBuilder;
 use crate::build_env::BuildEnv;
 use crate::error::{about, probe_folder};
 use crate::host::cpus::{Split, Topology, pin_this_thread};
 use crate::host::fingerprint::fingerprint;
-use crate::host::isolation::{GroupLimits, Isolation};
-use crate::host::meter::Meter;
-use crate::host::port::{listening, served_by_others, still_served};
+use crate::host::isolation::{Backend, GroupLimits, Isolation};
 use crate::host::presence::{Presence, Rival};
 use crate::host::process::{ProcessError, ServerProcess, Spec};
 use crate::host::runtime_log::RuntimeLog;
@@ -116,15 +111,32 @@ impl Native {
         }
     }
 
-    /// A free address that no server of this run has been given: those that start do not listen yet.
-    fn new_address(&self) -> io::Result<Address> {
+    /// An address for a server. If no port was asked for, a free one that no server of this run has been given: those that
+    /// start do not listen yet.
+    pub(super) fn address(&self) -> io::Result<Address> {
+        const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        if let Some(port) = self.options.port {
+            return Ok(Address { host: HOST, port });
+        }
         loop {
-            let address = free_address()?;
+            let free = TcpListener::bind((HOST, 0)).and_then(|socket| socket.local_addr());
+            let port = free.map_err(about(format!("no free port on {HOST}")))?.port();
             let mut given = self.given_ports.lock().unwrap_or_else(PoisonError::into_inner);
-            if given.insert(address.port) {
-                return Ok(address);
+            if given.insert(port) {
+                return Ok(Address { host: HOST, port });
             }
         }
+    }
+
+    /// The runtime log of a process, if its server writes one.
+    pub(super) fn runtime_log(
+        &self,
+        entry: &Entry,
+        process: u32,
+    ) -> io::Result<Option<RuntimeLog>> {
+        let is_wanted = self.options.runtime_statistics && entry.server.runtime.statistics;
+        let file = || self.options.log_file(entry, process, "runtime");
+        is_wanted.then(|| RuntimeLog::create(file())).transpose()
     }
 
     /// Whether another server's memory fits.
@@ -213,17 +225,14 @@ impl Placement for NativePlacement {
 impl NativePlacement {
     fn start_on(&self, process: u32, cpus: &[u32]) -> Result<Box<dyn Running>, PlacementError> {
         let Self { site, entry } = self;
-        let SiteOptions { limits, base_env, runtime_statistics, port, .. } = &site.options;
-        let address =
-            port.map_or_else(|| site.new_address(), |port| Ok(Address { host: HOST, port }))?;
+        let SiteOptions { limits, base_env, .. } = &site.options;
+        let address = site.address()?;
         let group_limits = GroupLimits { cpus: cpus.to_vec(), memory_bytes: limits.memory_bytes };
         let group = site.isolation.create(&entry.name(), group_limits)?;
         let isolation = site.describe(group.memory_enforced);
         let file = |kind: &str| site.options.log_file(entry, process, kind);
         let mut env = entry.environment(base_env, address, limits);
-        let runtime = (*runtime_statistics && entry.server.runtime.statistics)
-            .then(|| RuntimeLog::create(file("runtime")))
-            .transpose()?;
+        let runtime = site.runtime_log(entry, process)?;
         if let Some(log) = &runtime {
             env.insert(RuntimeLog::VARIABLE.into(), log.path().to_string_lossy().into_owned());
         }
@@ -234,149 +243,38 @@ impl NativePlacement {
             log: file("log"),
             stop_timeout: entry.server.stop_timeout,
         };
-        Ok(Box::new(NativeServer {
-            process: ServerProcess::spawn(&spec, group).map_err(|error| self.explain(error))?,
-            address: SocketAddr::new(address.host, address.port),
-            endpoint: SocketAddr::new(address.host, address.port).into(),
-            machine: HostMachine::owned(&isolation, site.presence.clone()),
-            isolation,
-            meter: Meter::new(&entry.server.runtime.compiler_threads),
-            runtime,
-            frozen: false,
-            is_away: cpus != site.split.server,
-            wider_cpus: site.wider_cpus(&entry.server.runtime),
-        }))
+        let started = ServerProcess::spawn(&spec, group).map_err(|error| self.explain(error))?;
+        let mut server = LocalServer::new(started, (address, runtime), isolation, (site, entry));
+        server.is_away = cpus != site.split.server;
+        server.wider_cpus = site.wider_cpus(&entry.server.runtime);
+        Ok(Box::new(server))
     }
 }
 
 /// What a server without a memory limit is expected to use, bytes.
 const MEMORY: u64 = 1 << 30;
 
-/// The interface on which servers listen.
-pub(super) const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-
-/// A loopback address with a port that is free now.
-pub(super) fn free_address() -> io::Result<Address> {
-    let port = TcpListener::bind((HOST, 0)).and_then(|socket| socket.local_addr());
-    let address = port.map_err(about(format!("no free port on {HOST}")))?;
-    Ok(Address { host: HOST, port: address.port() })
-}
-
-/// Notes, once, that it is unknown who serves the port.
-pub(super) fn note_unchecked(isolation: &mut IsolationRecord, error: &io::Error) {
-    let note = format!("who serves its port can't be checked: {error}");
-    if !isolation.notes.contains(&note) {
-        isolation.notes.push(note);
-    }
-}
-
-struct NativeServer {
-    process: ServerProcess,
-    address: SocketAddr,
-    endpoint: Endpoint,
-    isolation: IsolationRecord,
-    machine: HostMachine,
-    meter: Meter,
-    runtime: Option<RuntimeLog>,
-    frozen: bool,
-    /// Whether it may run on other CPUs than the servers'.
-    is_away: bool,
-    /// See [`Native::wider_cpus`].
-    wider_cpus: Vec<u32>,
-}
-
-impl Running for NativeServer {
-    fn endpoint(&self) -> &Endpoint {
-        &self.endpoint
+impl Started for ServerProcess {
+    fn pid(&self) -> Pid {
+        self.pid()
     }
 
-    fn isolation(&self) -> IsolationRecord {
-        self.isolation.clone()
+    fn group(&self) -> &dyn Backend {
+        self.group()
     }
 
-    fn machine(&mut self) -> &mut dyn Machine {
-        &mut self.machine
-    }
-
-    fn pid(&self) -> Option<u32> {
-        self.process.pid().as_raw_pid().try_into().ok()
-    }
-
-    fn pin_to_server_cpus(&mut self) -> Result<(), PlacementError> {
-        if self.is_away {
-            self.process.group().set_cpus(&self.isolation.server_cpus)?;
-            self.is_away = false;
-        }
-        Ok(())
-    }
-
-    fn add_spare_cpu(&mut self) -> Result<(), PlacementError> {
-        if !self.wider_cpus.is_empty() {
-            self.process.group().set_cpus(&self.wider_cpus)?;
-            self.is_away = true;
-        }
-        Ok(())
-    }
-
-    fn sample_cpu(&mut self) -> Result<Option<CpuReading>, PlacementError> {
-        Ok(Some(self.meter.cpu(self.process.group())?))
-    }
-
-    fn sample(&mut self) -> Result<Option<Counters>, PlacementError> {
-        Ok(Some(self.meter.read(self.process.group())?))
-    }
-
-    fn runtime(&mut self, window: Span) -> Result<Option<RuntimeStatistics>, PlacementError> {
-        let statistics = self.runtime.as_mut().map(|log| log.over(window)).transpose()?;
-        Ok(statistics.flatten())
-    }
-
-    fn reset_peak(&mut self) -> Result<(), PlacementError> {
-        Ok(self.process.group().reset_peak()?)
-    }
-
-    fn freeze(&mut self) -> Result<(), PlacementError> {
-        self.process.group().freeze()?;
-        self.frozen = true;
-        Ok(())
-    }
-
-    fn wake(&mut self) -> Result<(), PlacementError> {
-        if self.frozen {
-            self.process.group().thaw()?;
-            self.frozen = false;
-        }
-        Ok(())
-    }
-
-    /// A server has ended as well if the kernel killed one of its workers for memory.
     fn ended(&mut self, within: Duration) -> Result<Option<String>, PlacementError> {
-        if let Some(exit) = self.process.wait(within)? {
+        if let Some(exit) = self.wait(within)? {
             return Ok(Some(exit.to_string()));
         }
-        Ok(self.process.out_of_memory()?.map(|exit| exit.to_string()))
-    }
-
-    fn served_by_others(&mut self) -> Result<Option<String>, PlacementError> {
-        let served = served_by_others(self.address, self.process.group());
-        Ok(served.unwrap_or_else(|error| {
-            note_unchecked(&mut self.isolation, &error);
-            None
-        }))
-    }
-
-    fn listening(&self) -> Vec<SocketAddr> {
-        listening(self.process.group()).unwrap_or_default()
+        Ok(self.out_of_memory()?.map(|exit| exit.to_string()))
     }
 
     fn log_tail(&self, lines: usize) -> Vec<String> {
-        self.process.log_tail(lines)
+        self.log_tail(lines)
     }
 
-    fn stop(mut self: Box<Self>) -> Result<(), PlacementError> {
-        self.wake()?;
-        let address = self.address;
-        self.process.stop()?;
-        still_served(address).map_or(Ok(()), |problem| Err(PlacementError(problem)))
+    fn stop(self) -> Result<(), PlacementError> {
+        Ok(self.stop().map(drop)?)
     }
 }

@@ -12,7 +12,6 @@ mod leftovers;
 mod server;
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,14 +20,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rpcbench_record::{Isolation, Machines, Toolchain, units};
 use rustix::process::Pid;
 
-use super::host_machine::HostMachine;
-use super::native::{HOST, Native, free_address};
+use super::local::LocalServer;
+use super::native::Native;
 use super::{OpenSite, Placement, PlacementError, Running, Site, SiteOptions};
 use crate::build::ServerBuilder;
 use crate::build_env::BuildEnv;
 use crate::host::guard::Guard;
 use crate::host::isolation::{Adopted, Owner};
-use crate::host::meter::Meter;
 use crate::host::runtime_log::RuntimeLog;
 use crate::manifest::{Address, Entry};
 use engine::Engine;
@@ -36,7 +34,7 @@ pub(super) use examine::examine;
 use image::Image;
 pub(super) use image::ImageBuilder;
 use leftovers::{OWNER, guard, sweep};
-use server::{Container, ContainerServer, Process};
+use server::{Container, Process, StartedContainer};
 
 /// The commands that drive engines.
 pub(super) const DOCKER: &str = "docker";
@@ -185,13 +183,6 @@ impl ContainerPlacement {
         words
     }
 
-    /// The runtime log of a process, where its server writes one.
-    fn runtime_log(&self, file: PathBuf) -> Result<Option<RuntimeLog>, PlacementError> {
-        let wanted =
-            self.site.machine.options.runtime_statistics && self.entry.server.runtime.statistics;
-        Ok(wanted.then(|| RuntimeLog::create(file)).transpose()?)
-    }
-
     /// The group of a container that was just started, once its limits are known to be in force.
     fn adopt(
         &self,
@@ -259,10 +250,9 @@ impl Placement for ContainerPlacement {
         let Self { site, entry, image } = self;
         let image = image.clone()?;
         let options = &site.machine.options;
-        let address =
-            options.port.map_or_else(free_address, |port| Ok(Address { host: HOST, port }))?;
-        let file = |kind: &str| options.log_file(entry, process, kind);
-        let runtime = self.runtime_log(file("runtime"))?;
+        let address = site.machine.address()?;
+        let log = options.log_file(entry, process, "log");
+        let runtime = site.machine.runtime_log(entry, process)?;
         let name = site.owner.name(&entry.name()).replace(['@', '#'], "_");
         let arguments = self.arguments(&name, &image, address, runtime.as_ref());
         let is_any_left = Arc::clone(&site.is_any_left);
@@ -270,26 +260,16 @@ impl Placement for ContainerPlacement {
             Container { engine: site.engine.clone(), name, removed: false, is_any_left };
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
         container.engine.run(&words)?;
-        let (process, group) = self.adopt(&container, &file("log"))?;
+        let (process, group) = self.adopt(&container, &log)?;
         let id = container.engine.run(&["inspect", "--format", "{{.Image}}", &container.name])?;
         let isolation = Isolation {
             mode: group.mode,
             details: BTreeMap::from([("image".to_owned(), id)]),
             ..site.machine.describe(options.limits.memory_bytes)
         };
-        Ok(Box::new(ContainerServer {
-            address: SocketAddr::new(address.host, address.port),
-            endpoint: SocketAddr::new(address.host, address.port).into(),
-            machine: HostMachine::owned(&isolation, site.machine.presence.clone()),
-            isolation,
-            meter: Meter::new(&entry.server.runtime.compiler_threads),
-            runtime,
-            log: file("log"),
-            stop_timeout: entry.server.stop_timeout,
-            frozen: false,
-            container,
-            group,
-            process,
-        }))
+        let (limit, stop_timeout) = (isolation.memory_bytes, entry.server.stop_timeout);
+        let started = StartedContainer { container, group, process, limit, log, stop_timeout };
+        let place = (&*site.machine, entry);
+        Ok(Box::new(LocalServer::new(started, (address, runtime), isolation, place)))
     }
 }

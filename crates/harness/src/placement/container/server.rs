@@ -2,28 +2,21 @@
 
 use std::fs;
 use std::io;
-use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rpcbench_clock::Span;
-use rpcbench_record::{Isolation, RuntimeStatistics};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::engine::Engine;
 use crate::error::about;
-use crate::host::isolation::Adopted;
-use crate::host::meter::Meter;
-use crate::host::port::{listening, served_by_others};
+use crate::host::isolation::{Adopted, Backend};
 use crate::host::process::Exit;
-use crate::host::runtime_log::RuntimeLog;
 use crate::log;
-use crate::placement::host_machine::HostMachine;
-use crate::placement::native::note_unchecked;
-use crate::placement::{Counters, CpuReading, Endpoint, Machine, PlacementError, Running};
+use crate::placement::PlacementError;
+use crate::placement::local::Started;
 use crate::task::wait_readable;
 
 /// A container by its name. Dropping it removes it, frozen or not.
@@ -74,20 +67,16 @@ impl Drop for Container {
     }
 }
 
-pub(super) struct ContainerServer {
+/// A container with a server.
+pub(super) struct StartedContainer {
     pub(super) container: Container,
     pub(super) group: Adopted,
     pub(super) process: Process,
-    pub(super) address: SocketAddr,
-    pub(super) endpoint: Endpoint,
-    pub(super) isolation: Isolation,
-    pub(super) machine: HostMachine,
-    pub(super) meter: Meter,
-    pub(super) runtime: Option<RuntimeLog>,
+    /// The memory limit in force, bytes.
+    pub(super) limit: Option<u64>,
     /// Where its output goes once it has ended.
     pub(super) log: PathBuf,
     pub(super) stop_timeout: Duration,
-    pub(super) frozen: bool,
 }
 
 /// The first process of a container.
@@ -104,23 +93,52 @@ impl Process {
     }
 }
 
-impl ContainerServer {
-    /// By the engine where the group's files are another user's.
-    fn set_frozen(&mut self, frozen: bool) -> Result<(), PlacementError> {
-        match (self.group.can_freeze, frozen) {
-            (true, true) => self.group.backend.freeze()?,
-            (true, false) => self.group.backend.thaw()?,
-            (false, _) => {
-                let command = if frozen { "pause" } else { "unpause" };
-                self.container.engine.run(&[command, &self.container.name])?;
-            }
+impl StartedContainer {
+    /// Keeps what the server printed, for readers of the logs.
+    fn keep_log(&self) -> Result<(), PlacementError> {
+        const LINES: &str = "100000";
+        let text = self.container.engine.logs(&self.container.name, LINES)?;
+        Ok(fs::write(&self.log, text).map_err(about(self.log.display()))?)
+    }
+
+    /// For a group whose files are another user's.
+    fn ask_engine(&self, command: &str) -> Result<(), PlacementError> {
+        self.container.engine.run(&[command, &self.container.name]).map(drop)
+    }
+}
+
+impl Started for StartedContainer {
+    fn pid(&self) -> Pid {
+        self.process.pid
+    }
+
+    fn group(&self) -> &dyn Backend {
+        &*self.group.backend
+    }
+
+    fn freeze(&mut self) -> Result<(), PlacementError> {
+        if self.group.can_freeze { Ok(self.group().freeze()?) } else { self.ask_engine("pause") }
+    }
+
+    fn thaw(&mut self) -> Result<(), PlacementError> {
+        if self.group.can_freeze { Ok(self.group().thaw()?) } else { self.ask_engine("unpause") }
+    }
+
+    fn ended(&mut self, within: Duration) -> Result<Option<String>, PlacementError> {
+        if wait_readable(&self.process.ended, Some(within))? {
+            return Ok(Some(self.container.exit(self.limit).map_or_else(
+                |error| format!("ended, probably with its engine, which can't say how: {error};"),
+                |exit| exit.to_string(),
+            )));
         }
-        self.frozen = frozen;
-        Ok(())
+        // The group of a container that ends in this moment is gone.
+        let killed = self.group().oom_kills().unwrap_or(0) > 0;
+        let limit = self.limit.filter(|_| killed);
+        Ok(limit.map(|limit| Exit::OutOfMemory { limit }.to_string()))
     }
 
     /// The group of a container that has ended is gone: its end is the reason.
-    fn explained(&mut self, error: io::Error) -> PlacementError {
+    fn explain(&mut self, error: io::Error) -> PlacementError {
         const DEATH: Duration = Duration::from_secs(1);
         match self.ended(DEATH) {
             Ok(Some(how)) => PlacementError(how),
@@ -128,91 +146,11 @@ impl ContainerServer {
         }
     }
 
-    /// Keeps what the server printed, for readers of the logs.
-    fn keep_log(&self) -> Result<(), PlacementError> {
-        const LINES: &str = "100000";
-        let text = self.container.engine.logs(&self.container.name, LINES)?;
-        Ok(fs::write(&self.log, text).map_err(about(self.log.display()))?)
-    }
-}
-
-impl Running for ContainerServer {
-    fn endpoint(&self) -> &Endpoint {
-        &self.endpoint
-    }
-
-    fn isolation(&self) -> Isolation {
-        self.isolation.clone()
-    }
-
-    fn machine(&mut self) -> &mut dyn Machine {
-        &mut self.machine
-    }
-
-    fn pid(&self) -> Option<u32> {
-        self.process.pid.as_raw_pid().try_into().ok()
-    }
-
-    fn sample_cpu(&mut self) -> Result<Option<CpuReading>, PlacementError> {
-        let read = self.meter.cpu(&*self.group.backend);
-        read.map(Some).map_err(|error| self.explained(error))
-    }
-
-    fn sample(&mut self) -> Result<Option<Counters>, PlacementError> {
-        let read = self.meter.read(&*self.group.backend);
-        read.map(Some).map_err(|error| self.explained(error))
-    }
-
-    fn runtime(&mut self, window: Span) -> Result<Option<RuntimeStatistics>, PlacementError> {
-        Ok(self.runtime.as_mut().map(|log| log.over(window)).transpose()?.flatten())
-    }
-
-    fn reset_peak(&mut self) -> Result<(), PlacementError> {
-        Ok(self.group.backend.reset_peak()?)
-    }
-
-    fn freeze(&mut self) -> Result<(), PlacementError> {
-        self.set_frozen(true)
-    }
-
-    fn wake(&mut self) -> Result<(), PlacementError> {
-        if self.frozen { self.set_frozen(false) } else { Ok(()) }
-    }
-
-    /// A server has ended as well if the kernel killed one of its workers for memory.
-    fn ended(&mut self, within: Duration) -> Result<Option<String>, PlacementError> {
-        if wait_readable(&self.process.ended, Some(within))? {
-            let exit = self.container.exit(self.isolation.memory_bytes);
-            return Ok(Some(exit.map_or_else(
-                |error| format!("ended, probably with its engine, which can't say how: {error};"),
-                |exit| exit.to_string(),
-            )));
-        }
-        // The group of a container that ends in this moment is gone.
-        let killed = self.group.backend.oom_kills().unwrap_or(0) > 0;
-        let limit = self.isolation.memory_bytes.filter(|_| killed);
-        Ok(limit.map(|limit| Exit::OutOfMemory { limit }.to_string()))
-    }
-
-    fn served_by_others(&mut self) -> Result<Option<String>, PlacementError> {
-        let served = served_by_others(self.address, &*self.group.backend);
-        Ok(served.unwrap_or_else(|error| {
-            note_unchecked(&mut self.isolation, &error);
-            None
-        }))
-    }
-
-    fn listening(&self) -> Vec<SocketAddr> {
-        listening(&*self.group.backend).unwrap_or_default()
-    }
-
     fn log_tail(&self, lines: usize) -> Vec<String> {
-        let kept = self.keep_log().map(|()| log::tail(&self.log, lines));
-        kept.unwrap_or_default()
+        self.keep_log().map(|()| log::tail(&self.log, lines)).unwrap_or_default()
     }
 
-    fn stop(mut self: Box<Self>) -> Result<(), PlacementError> {
-        self.wake()?;
+    fn stop(mut self) -> Result<(), PlacementError> {
         let kept = self.keep_log();
         self.container.stop(self.stop_timeout)?;
         kept

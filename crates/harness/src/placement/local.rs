@@ -1,0 +1,186 @@
+//! A server on this machine, as a process or in a container.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use rpcbench_clock::Span;
+use rpcbench_record::{Isolation, RuntimeStatistics};
+use rustix::process::Pid;
+
+use super::host_machine::HostMachine;
+use super::native::Native;
+use super::{Counters, CpuReading, Endpoint, Machine, PlacementError, Running};
+use crate::host::isolation::Backend;
+use crate::host::meter::Meter;
+use crate::host::port::{listening, served_by_others, still_served};
+use crate::host::runtime_log::RuntimeLog;
+use crate::manifest::{Address, Entry};
+
+/// What was started for a server, and is ended with it.
+pub(super) trait Started {
+    /// Its first process.
+    fn pid(&self) -> Pid;
+
+    /// The group of its processes.
+    fn group(&self) -> &dyn Backend;
+
+    /// Stops it from using CPU time until [`Self::thaw`].
+    fn freeze(&mut self) -> Result<(), PlacementError> {
+        Ok(self.group().freeze()?)
+    }
+
+    /// Lets it run again.
+    fn thaw(&mut self) -> Result<(), PlacementError> {
+        Ok(self.group().thaw()?)
+    }
+
+    /// See [`Running::ended`]. A server has ended as well if the kernel killed one of its workers for memory.
+    fn ended(&mut self, within: Duration) -> Result<Option<String>, PlacementError>;
+
+    /// Why its counters can't be read.
+    fn explain(&mut self, error: io::Error) -> PlacementError {
+        error.into()
+    }
+
+    /// See [`Running::log_tail`].
+    fn log_tail(&self, lines: usize) -> Vec<String>;
+
+    /// Ends it.
+    fn stop(self) -> Result<(), PlacementError>;
+}
+
+/// A server that was started on this machine.
+pub(super) struct LocalServer<S> {
+    started: S,
+    address: SocketAddr,
+    endpoint: Endpoint,
+    isolation: Isolation,
+    machine: HostMachine,
+    meter: Meter,
+    runtime: Option<RuntimeLog>,
+    is_frozen: bool,
+    /// Whether it may run on other CPUs than the servers'.
+    pub(super) is_away: bool,
+    /// See [`Native::wider_cpus`]. Empty if it can't be moved.
+    pub(super) wider_cpus: Vec<u32>,
+}
+
+impl<S: Started> LocalServer<S> {
+    /// The server of `entry` at `address`, on its own CPUs.
+    pub(super) fn new(
+        started: S,
+        (address, runtime): (Address, Option<RuntimeLog>),
+        isolation: Isolation,
+        (site, entry): (&Native, &Entry),
+    ) -> Self {
+        let address = SocketAddr::new(address.host, address.port);
+        Self {
+            started,
+            address,
+            endpoint: address.into(),
+            machine: HostMachine::owned(&isolation, site.presence.clone()),
+            isolation,
+            meter: Meter::new(&entry.server.runtime.compiler_threads),
+            runtime,
+            is_frozen: false,
+            is_away: false,
+            wider_cpus: Vec::new(),
+        }
+    }
+}
+
+impl<S: Started> Running for LocalServer<S> {
+    fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    fn isolation(&self) -> Isolation {
+        self.isolation.clone()
+    }
+
+    fn machine(&mut self) -> &mut dyn Machine {
+        &mut self.machine
+    }
+
+    fn pid(&self) -> Option<u32> {
+        self.started.pid().as_raw_pid().try_into().ok()
+    }
+
+    fn pin_to_server_cpus(&mut self) -> Result<(), PlacementError> {
+        if self.is_away {
+            self.started.group().set_cpus(&self.isolation.server_cpus)?;
+            self.is_away = false;
+        }
+        Ok(())
+    }
+
+    fn add_spare_cpu(&mut self) -> Result<(), PlacementError> {
+        if !self.wider_cpus.is_empty() {
+            self.started.group().set_cpus(&self.wider_cpus)?;
+            self.is_away = true;
+        }
+        Ok(())
+    }
+
+    fn sample_cpu(&mut self) -> Result<Option<CpuReading>, PlacementError> {
+        let read = self.meter.cpu(self.started.group());
+        read.map(Some).map_err(|error| self.started.explain(error))
+    }
+
+    fn sample(&mut self) -> Result<Option<Counters>, PlacementError> {
+        let read = self.meter.read(self.started.group());
+        read.map(Some).map_err(|error| self.started.explain(error))
+    }
+
+    fn runtime(&mut self, window: Span) -> Result<Option<RuntimeStatistics>, PlacementError> {
+        Ok(self.runtime.as_mut().map(|log| log.over(window)).transpose()?.flatten())
+    }
+
+    fn reset_peak(&mut self) -> Result<(), PlacementError> {
+        Ok(self.started.group().reset_peak()?)
+    }
+
+    fn freeze(&mut self) -> Result<(), PlacementError> {
+        self.started.freeze()?;
+        self.is_frozen = true;
+        Ok(())
+    }
+
+    fn wake(&mut self) -> Result<(), PlacementError> {
+        if self.is_frozen {
+            self.started.thaw()?;
+            self.is_frozen = false;
+        }
+        Ok(())
+    }
+
+    fn ended(&mut self, within: Duration) -> Result<Option<String>, PlacementError> {
+        self.started.ended(within)
+    }
+
+    fn served_by_others(&mut self) -> Result<Option<String>, PlacementError> {
+        let served = served_by_others(self.address, self.started.group());
+        Ok(served.unwrap_or_else(|error| {
+            let note = format!("who serves its port can't be checked: {error}");
+            if !self.isolation.notes.contains(&note) {
+                self.isolation.notes.push(note);
+            }
+            None
+        }))
+    }
+
+    fn listening(&self) -> Vec<SocketAddr> {
+        listening(self.started.group()).unwrap_or_default()
+    }
+
+    fn log_tail(&self, lines: usize) -> Vec<String> {
+        self.started.log_tail(lines)
+    }
+
+    fn stop(mut self: Box<Self>) -> Result<(), PlacementError> {
+        self.wake()?;
+        self.started.stop()?;
+        still_served(self.address).map_or(Ok(()), |problem| Err(PlacementError(problem)))
+    }
+}
