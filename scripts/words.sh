@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Finds phrases that we avoid, in documents, comments, help and messages (CONTRIBUTING.md, Style).
+# Finds words that we avoid (CONTRIBUTING.md, Style): phrases in documents, comments, help and messages, and names in Rust.
 #
-#   words.sh [FILE...]   prints file:line: phrase (suggestion) and exits with 1 if there are any
-#   words.sh --count     prints how often each phrase occurs
+#   words.sh [FILE...]   prints file:line: word (suggestion) and exits with 1 if there are any
+#   words.sh --count     prints how often each occurs
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# phrase (a Perl regular expression, whole words, any case) = what to write instead
+# phrase (a Perl regular expression in lower case, whole words, may be wrapped) = what to write instead
 phrases='
 told = reported, separated
 beside = next to, with
@@ -30,6 +30,22 @@ seen from = from the view of
 what is there = the existing ones
 '
 
+# words of a name, in lower case (MaxTime is max_time) = what to write instead
+names='
+so_many = this many; count, limit
+(somebody|anybody|everybody) = any, each
+(of_its_own|by_itself|for_want_of|as_far_as|all_the_same|in_any_case|at_the_most) = leave it out
+not_to_be_\w+ = cannot, must_not
+(hoard|mortal) = what it is, in the words of the field
+(somebody_runs|who_else|not_to_be_done) = ensure_any_runnable, detect_protocol, print_usage_error
+'
+
+# a whole name, with its case = what to write instead
+identifiers='
+(MOST|LEAST|LONGEST|FEWEST)_\w+ = MAX_, MIN_
+(Told|Hoard|Deaf|Trouble|Halt|AsFound|Elsewhere|Oddity|Course|Unseen|ForProtocol|Asked|Trees|Halves) = what it is, in the words of the field
+'
+
 mode=list
 if [ "${1:-}" = --count ]; then
   mode=count
@@ -43,57 +59,68 @@ else
     'servers/*' 'suites/*' | sort -u | grep -vE '(^|/)(Cargo\.lock|package-lock\.json|.*\.lock|.*\.snap|go\.(mod|sum)|requirements\.txt|THIRD-PARTY\.md|words\.sh)$')
 fi
 
-PHRASES=$phrases MODE=$mode perl - "${files[@]}" <<'PERL'
+PHRASES=$phrases NAMES=$names IDENTIFIERS=$identifiers MODE=$mode perl - "${files[@]}" <<'PERL'
 use strict;
 use warnings;
 
-my @rules = map { my ($phrase, $write) = split / = /, $_, 2; [qr/(?<![\w-])(?:$phrase)(?![\w-])/i, $phrase, $write] }
-  grep { / = / } split /\n/, $ENV{PHRASES};
-my (%count, $found);
+# Lines as [pattern, what it is, what to write instead].
+sub rules {
+  my ($text, $pattern) = @_;
+  return map { my ($what, $write) = split / = /, $_, 2; [$pattern->($what), $what, $write] } grep { / = / } split /\n/, $text;
+}
+my $gap = '(?:\s|//[/!]?|#|\*|--)+';
+my @phrases = rules($ENV{PHRASES}, sub { my $what = shift =~ s/ /$gap/gr; qr/(?<![\w-])(?:$what)(?![\w-])/ });
+my @names = rules($ENV{NAMES}, sub { qr/(?<![a-z0-9])(?:$_[0])(?![a-z0-9])/ });
+my @identifiers = rules($ENV{IDENTIFIERS}, sub { qr/\b(?:$_[0])\b/ });
+my (%count, %names_found, $found);
 
-sub blank { my $text = shift; $text =~ s/[^\n]/ /g; return $text }
-
-# The text without code: comments and strings of source files, documents without blocks and spans of code.
-sub prose {
-  my ($name, $text) = @_;
-  if ($name =~ /\.md$/) {
-    $text =~ s/^( *)(```.*?^ *```)/$1 . blank($2)/gmse;
-    $text =~ s/(`[^`\n]*`)/blank($1)/ge;
-    return $text;
-  }
-  if ($name =~ /\.(rs|go|java|kt|scala|cs|cc|h|js|ts|tsx|proto|thrift|php)$/) {
-    my $kept = "";
-    while ($text =~ m{(//[^\n]*|/\*.*?\*/|"(?:[^"\\]|\\.)*"|\x27(?:[^\x27\\\n]|\\.)\x27)|(.)}gs) {
-      my ($prose, $code) = ($1, $2);
-      $kept .= defined $prose ? $prose : $code eq "\n" ? "\n" : " ";
+# Reports what rules find in a text; a name only where it first occurs.
+sub check {
+  my ($name, $text, $of_names, @rules) = @_;
+  for my $rule (@rules) {
+    while ($text =~ /$rule->[0]/g) {
+      my ($hit, $start, $end) = ($&, $-[0], $+[0]);
+      if ($of_names) {
+        $hit = (substr($text, 0, $start) =~ /(\w*)\z/)[0] . $hit . (substr($text, $end) =~ /\A(\w*)/)[0];
+        next if $names_found{$hit}++;
+      }
+      my $line = 1 + (substr($text, 0, $start) =~ tr/\n//);
+      $found = 1;
+      $count{$rule->[1]}++;
+      printf "%s:%d: \"%s\"; write: %s\n", $name, $line, $hit =~ s/\s+/ /gr, $rule->[2] if $ENV{MODE} eq "list";
     }
-    return $kept;
   }
-  return $text;
+}
+
+sub blank { return $_[0] =~ s/[^\n]+/ /gr }
+
+# Comments and strings of a source file, and the rest.
+sub divided {
+  my $text = shift;
+  my ($prose, $code) = ("", "");
+  while ($text =~ m{\G(?:(//[^\n]*|/\*.*?\*/|"(?:[^"\\]|\\.)*"|\x27(?:[^\x27\\\n]|\\.)\x27)|([^/"\x27]+|.))}gs) {
+    my ($words, $rest) = ($1, $2);
+    $prose .= $words // blank($rest);
+    $code .= $rest // blank($words);
+  }
+  return ($prose, $code);
 }
 
 for my $name (@ARGV) {
   open my $in, "<", $name or next;
   local $/;
-  my $text = prose($name, scalar <$in>);
-  my $number = 0;
-  # Phrases may be wrapped: a line is read with the first words of the next one.
-  my @lines = split /\n/, $text, -1;
-  for my $at (0 .. $#lines) {
-    my $line = $lines[$at];
-    my $next = $at < $#lines ? $lines[$at + 1] : "";
-    $next =~ s{^\s*(?://[/!]?|#|\*|--)?\s*}{};
-    my $joined = "$line $next";
-    for my $rule (@rules) {
-      my ($pattern, $phrase, $write) = @$rule;
-      while ($joined =~ /$pattern/g) {
-        last if $-[0] >= length $line;
-        $found = 1;
-        $count{$phrase}++;
-        printf "%s:%d: \"%s\"; write: %s\n", $name, $at + 1, $&, $write if $ENV{MODE} eq "list";
-      }
+  my $text = <$in>;
+  if ($name =~ /\.md$/) {
+    $text =~ s/^( *)(```.*?^ *```)/$1 . blank($2)/gmse;
+    $text =~ s/(`[^`\n]*`)/blank($1)/ge;
+  } elsif ($name =~ /\.(rs|go|java|kt|scala|cs|cc|h|js|ts|tsx|proto|thrift|php)$/) {
+    ($text, my $code) = divided($text);
+    if ($name =~ /\.rs$/ && $name !~ m{/generated/}) {
+      check($name, $code, 1, @identifiers);
+      check($name, lc($code =~ s/(?<=[a-z0-9])(?=[A-Z])/_/gr), 1, @names);
     }
   }
+  check($name, lc $text, 0, @phrases);
 }
 if ($ENV{MODE} eq "count") {
   printf "%5d  %s\n", $count{$_}, $_ for sort { $count{$b} <=> $count{$a} } keys %count;
