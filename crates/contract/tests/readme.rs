@@ -24,13 +24,18 @@ fn protocols(meets: impl Fn(&Profile) -> bool) -> String {
     names.join(", ").replace(THRIFT, "thrift*")
 }
 
-fn table(group: &Group) -> String {
-    let row = |case: &Case| {
-        let runs_on = protocols(|profile| case.unmet(profile).is_none());
-        format!("| `{}` | {} | {runs_on} |\n", case.name, case.verifies)
+/// Protocols are named once if all cases of the group run on the same ones.
+fn list(group: &Group) -> String {
+    let runs_on = |case: &Case| protocols(|profile| case.unmet(profile).is_none());
+    let shared = runs_on(&group.cases[0]);
+    let is_shared = group.cases.iter().all(|case| runs_on(case) == shared);
+    let item = |case: &Case| match is_shared {
+        true => format!("- `{}`: {}\n", case.name, case.verifies),
+        false => format!("- `{}` ({}): {}\n", case.name, runs_on(case), case.verifies),
     };
-    let rows: String = group.cases.iter().map(row).collect();
-    format!("### {}\n\n| case | verifies | runs on |\n|---|---|---|\n{rows}\n", group.title)
+    let items: String = group.cases.iter().map(item).collect();
+    let on = if is_shared { format!("On {shared}:\n\n") } else { String::new() };
+    format!("### {}\n\n{on}{items}\n", group.title)
 }
 
 /// Such as `404, 405 or 501`.
@@ -87,7 +92,7 @@ fn replaced(page: &str, name: &str, by: &str) -> String {
 }
 
 fn generated(page: &str) -> String {
-    let cases: String = GROUPS.iter().map(table).collect();
+    let cases: String = GROUPS.iter().map(list).collect();
     let page = replaced(page, "protocols", &protocol_table());
     replaced(&replaced(&page, "offers", &offers()), "cases", &cases)
 }
