@@ -1,20 +1,49 @@
 //! The catalog as a list: a part of `docs/fields.md`.
 
-use super::{FIGURES, Figure, RowKind};
+use super::{FIGURES, Figure, RowKind, Unit};
 
-/// Every figure of the exports, as a Markdown table ending in a line feed.
+/// Every figure of the exports, as a Markdown list. Percentiles of one distribution share an item.
 pub fn figure_list() -> String {
-    let head = "| field | unit | in | column | meaning |\n|---|---|---|---|---|\n";
-    std::iter::once(head.to_owned()).chain(FIGURES.iter().map(line)).collect()
+    let same = |a: &Figure, b: &Figure| population(a).is_some() && population(a) == population(b);
+    FIGURES.chunk_by(same).map(item).collect()
 }
 
-fn line(figure: &Figure) -> String {
-    let places = match (figure.of.is_in(RowKind::Cells), figure.of.is_in(RowKind::Trials)) {
-        (true, true) => "cells, trials",
-        (true, false) => "cells",
-        _ => "trials",
+/// What a percentile is of.
+fn population(figure: &Figure) -> Option<&'static str> {
+    figure.meaning.split_once(" percentile of ").map(|(_, of)| of)
+}
+
+fn item(figures: &[Figure]) -> String {
+    let keys = joined(figures.iter().map(|it| format!("`{}`", it.key)));
+    let details = joined(details(figures).into_iter());
+    let details = if details.is_empty() { details } else { format!(" ({details})") };
+    let ranks = figures.iter().filter_map(|it| it.meaning.split_once(" percentile of "));
+    let ranks = joined(ranks.map(|(rank, _)| rank.to_owned()));
+    let meaning = match population(&figures[0]) {
+        Some(of) => format!("{ranks} percentile of {of}"),
+        None => figures[0].meaning.to_owned(),
     };
-    let column = figure.column.map_or("", |column| column.title);
-    let (key, unit, meaning) = (figure.key, figure.unit.name(), figure.meaning);
-    format!("| `{key}` | {unit} | {places} | {column} | {meaning} |\n")
+    format!("- {keys}{details}: {meaning}\n")
+}
+
+/// The unit of a number unless it counts or its name ends in the unit, the only kind of row that has the figure, and the
+/// columns.
+fn details(figures: &[Figure]) -> Vec<String> {
+    let first = &figures[0];
+    let name = first.key.trim_end_matches("_low").trim_end_matches("_high");
+    let has_unit = ["_ns", "_ms", "_per_s", "_bytes", "_share"].iter().any(|it| name.ends_with(it));
+    let is_plain = has_unit || matches!(first.unit, Unit::Word | Unit::Count);
+    let unit = (!is_plain).then(|| first.unit.name().to_owned());
+    let rows = match (first.of.is_in(RowKind::Cells), first.of.is_in(RowKind::Trials)) {
+        (true, true) => None,
+        (true, false) => Some("cells only".to_owned()),
+        _ => Some("trials only".to_owned()),
+    };
+    let titles: Vec<_> = figures.iter().filter_map(|it| Some(it.column?.title)).collect();
+    let columns = (!titles.is_empty()).then(|| format!("column {}", titles.join(" ")));
+    unit.into_iter().chain(rows).chain(columns).collect()
+}
+
+fn joined(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join(", ")
 }
