@@ -148,7 +148,7 @@ fn nearest_layer_wins() {
 }
 
 #[test]
-fn server_may_need_a_toolchain_of_its_own() {
+fn server_may_need_another_toolchain() {
     let root = root();
     let thrift = r#"
 [[toolchain]]

@@ -75,7 +75,7 @@ pub enum SetupError {
 pub enum SetupEvent<'a> {
     /// What the user should know, one line.
     Notice(String),
-    /// This many servers are to be built, or are up to date.
+    /// Number of servers to build, current ones included.
     Building(usize),
     /// Progress of one of them.
     Build(&'a BuildEvent<'a>),
