@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-use rpcbench_record::is_printable;
+use rpcbench_record::{is_printable, regular};
 
 /// The last lines of a file, at most `lines`, from its last 64 KiB. Lines are cut to 500 characters. Empty if the file can't be
 /// read.
 pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
-    File::open(path).ok().and_then(|file| end_of(file).ok()).map_or_else(Vec::new, |text| {
+    regular::open(path).ok().and_then(|file| end_of(file).ok()).map_or_else(Vec::new, |text| {
         let all: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
         all[all.len().saturating_sub(lines)..].iter().map(|line| clean(line)).collect()
     })
@@ -50,13 +50,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_lines_of_a_long_file() {
+    fn tail_has_the_last_lines_of_a_regular_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         let text: String = (0..20_000).map(|i| format!("line {i}\n\n")).collect();
         std::fs::write(&path, text).unwrap();
         assert_eq!(tail(&path, 2), ["line 19998", "line 19999"]);
         assert!(tail(Path::new("/nowhere/log"), 2).is_empty());
+        std::fs::remove_file(&path).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert!(tail(&path, 2).is_empty(), "a pipe has no last lines");
     }
 
     #[test]

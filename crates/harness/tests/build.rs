@@ -235,6 +235,19 @@ fn missing_lock_file_and_inputs_are_refused() {
     assert!(error.to_string().contains("the build input"), "{error}");
 }
 
+/// Whoever opens a named pipe without a writer waits.
+#[test]
+fn pipes_in_place_of_sources_are_refused() {
+    for name in ["servers/sh/one/lock", "servers/sh/one/source"] {
+        let project = Project::new();
+        let pipe = project.path(name);
+        let _ = fs::remove_file(&pipe);
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let refused = project.failure();
+        assert!(refused.contains(name) && refused.contains("not a regular file"), "{refused}");
+    }
+}
+
 #[test]
 fn build_may_write_its_lock_file() {
     let project = Project::new();

@@ -395,6 +395,17 @@ fn unusable_values_are_reported() {
     insta::assert_snapshot!(server_refusal("[variants.g1]", "[variants.\"g1#2\"]"), @r#"servers/java/grpc/server.toml:19: [variants."g1#2"]: use lower-case letters, digits, '-', '_', '.' and '+', a letter or digit first"#);
     insta::assert_snapshot!(language_refusal("minimum = \"25\"", "minimum = \"25+\""), @r#"servers/java/_language.toml:9: minimum = "25+": write numbers and dots, such as 1.25"#);
     insta::assert_snapshot!(language_refusal("warm_up_cap = \"20s\"", "warm_up_cap = \"1s\""), @r#"servers/java/_language.toml:18: warm_up_cap = "1s": must not be below least_warm_up"#);
+    for outside in ["/etc/passwd", "../go.sum", "{build}/../../lock"] {
+        let refused = server_refusal("lock = \"", &format!("lock = \"{outside}\"\n#"));
+        assert_eq!(
+            refused,
+            format!(
+                "servers/java/grpc/server.toml: lock = '{outside}' is outside of the server's folder; name a file in it, or '{{build}}/FILE'"
+            )
+        );
+    }
+    let long = refusal("servers/go/grpc/server.toml", &"#".repeat(2 << 20));
+    insta::assert_snapshot!(long, @"servers/go/grpc/server.toml: can't be read: longer than 1 MiB");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The lines of the runtime log, and what of them belongs to a window.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::Write;
+use std::process::Command;
 
 use rpcbench_clock::{Nanos, Span};
 use rpcbench_harness::host::runtime_log::RuntimeLog;
@@ -184,4 +185,24 @@ fn unknown_lines_are_refused() {
         let error = log.over(Span { start: Nanos(0), end: Nanos(1) }).expect_err(line);
         assert!(error.to_string().contains(&format!("'{line}' is not a line")), "{error}");
     }
+}
+
+/// A sparse file of 4 GiB costs the server nothing.
+#[test]
+fn sudden_growth_is_refused_without_reading_it() {
+    let (_folder, mut log) = log("7 begin 1\n");
+    OpenOptions::new().write(true).open(log.path()).unwrap().set_len(4 << 30).unwrap();
+    let refused = log.over(Span { start: Nanos(1), end: Nanos(2) }).unwrap_err().to_string();
+    assert!(refused.contains("grew by more than 16 MiB between two readings"), "{refused}");
+}
+
+/// A named pipe without a reader blocks whoever opens it.
+#[test]
+fn pipe_in_place_of_the_log_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let log = RuntimeLog::create_at(path.clone(), Nanos(0)).unwrap();
+    append(&log, "7 begin 1\n");
+    assert!(fs::metadata(path).unwrap().is_file());
 }

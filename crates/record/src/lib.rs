@@ -40,7 +40,7 @@ mod preparation;
 mod price;
 mod printable;
 mod protocol;
-mod regular;
+pub mod regular;
 mod run;
 mod runtime;
 pub mod schema;
@@ -74,7 +74,6 @@ pub use preparation::{
 pub use price::Price;
 pub use printable::{is_printable, printable};
 pub use protocol::{Protocol, ProtocolSpec, Transport};
-pub use regular::{read_bytes, read_text};
 pub use run::{Header, Run, Tool};
 pub use runtime::{Pauses, RuntimeStatistics};
 pub use search::{NotMet, Search, SearchStep, StepVerdict};

@@ -1,39 +1,69 @@
-//! Reads regular files only: opening a named pipe in the place of one would block.
+//! Regular files that others can replace: opened without waiting, read up to a limit, and never written through a link.
 
-use std::fs::{self, File};
-use std::io;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-/// The bytes of a regular file.
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use crate::units;
+
+/// The bytes of a regular file of at most `limit` bytes.
 ///
 /// # Errors
-/// If it can't be read, or is a folder, a pipe, a socket or a device.
-pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    check(path)?;
-    fs::read(path)
+/// If it can't be read, is longer, or is a folder, a pipe, a socket or a device.
+pub fn read_bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(io::Error::other(format!("longer than {}", units::bytes(limit))));
+    }
+    Ok(bytes)
 }
 
-/// The text of a regular file.
+/// The text of a regular file of at most `limit` bytes.
 ///
 /// # Errors
 /// As [`read_bytes`], and if it is not UTF-8.
-pub fn read_text(path: &Path) -> io::Result<String> {
-    check(path)?;
-    fs::read_to_string(path)
+pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
+    let invalid =
+        |_| io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8");
+    String::from_utf8(read_bytes(path, limit)?).map_err(invalid)
 }
 
-/// Opens a regular file.
-pub(crate) fn open(path: &Path) -> io::Result<File> {
-    check(path)?;
-    File::open(path)
+/// Opens a regular file. Does not wait for the writer of a named pipe in its place.
+///
+/// # Errors
+/// If it can't be opened, or is a pipe, a socket or a device. Reading a folder fails.
+pub fn open(path: &Path) -> io::Result<File> {
+    checked(OpenOptions::new().read(true), OFlags::NONBLOCK, path)
 }
 
-/// Refuses what exists and is no regular file.
-pub(crate) fn check(path: &Path) -> io::Result<()> {
-    let kind = fs::metadata(path)?;
-    match kind.is_file() || kind.is_dir() {
-        // The error for a folder is the system's.
-        true => Ok(()),
-        false => Err(io::Error::other("not a regular file")),
+/// Opens a regular file to append to it, and creates it if there is none. Follows no link.
+pub(crate) fn append(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
+    checked(OpenOptions::new().create(true).append(true), flags, path)
+}
+
+/// Creates an empty file in place of what is there, a link or a pipe included.
+///
+/// # Errors
+/// If it can't be removed or created.
+pub fn recreate(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => OpenOptions::new().read(true).append(true).create_new(true).open(path),
     }
+}
+
+fn checked(options: &mut OpenOptions, flags: OFlags, path: &Path) -> io::Result<File> {
+    let refused = || io::Error::other("not a regular file");
+    let file = options.custom_flags(flags.bits() as i32).open(path).map_err(|error| {
+        // A socket, or a pipe that nobody reads.
+        if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) { refused() } else { error }
+    })?;
+    let kind = file.metadata()?;
+    if kind.is_file() || kind.is_dir() { Ok(file) } else { Err(refused()) }
 }

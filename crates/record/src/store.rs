@@ -1,6 +1,6 @@
 //! Reads and writes a record on disk.
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::iter;
 use std::os::unix::fs::MetadataExt as _;
@@ -65,6 +65,17 @@ pub enum StoreError {
     /// The path is a file, not a folder.
     #[error("{path}: is a file; expected a folder", path = .0.display())]
     NoFolder(PathBuf),
+    /// Another process writes the record.
+    #[error("{path}: process {writer} is writing this record; wait for its end, or stop it", path = path.display(), writer = writer.map_or_else(|| "(unknown)".to_owned(), |id| id.to_string()))]
+    Busy {
+        /// The events.
+        path: PathBuf,
+        /// Its process id, if the kernel shows it.
+        writer: Option<u32>,
+    },
+    /// A file of a record that is to be resumed is a link.
+    #[error("{path}: a link; a run writes only to its own folder, so replace the link by a file to resume it", path = .0.display())]
+    Link(PathBuf),
     /// The events were deleted, or replaced by another file, while they were written.
     #[error("{path}: deleted or replaced while the run was writing it; the record is lost", path = .0.display())]
     Lost(PathBuf),
@@ -144,8 +155,9 @@ impl Writer {
     /// Opens an existing record to append to it. Removes a last line that a crash cut short.
     ///
     /// # Errors
-    /// If the folder can't be written.
+    /// If the folder can't be written, has links, or has another writer.
     pub fn resume(dir: &Path) -> Result<Self, StoreError> {
+        refuse_links(dir)?;
         let writer = Self::open(dir)?;
         let whole = File::open(&writer.path).and_then(|mut file| whole_lines(&mut file));
         let cut = whole.and_then(|whole| writer.events.set_len(whole));
@@ -155,11 +167,14 @@ impl Writer {
 
     fn open(dir: &Path) -> Result<Self, StoreError> {
         let path = dir.join(EVENTS);
-        if path.exists() {
-            regular::check(&path).map_err(at(&path))?;
+        let events = regular::append(&path).map_err(at(&path))?;
+        match events.try_lock() {
+            Ok(()) => Ok(Self { path, events }),
+            Err(TryLockError::WouldBlock) => {
+                Err(StoreError::Busy { writer: lock_holder(&events), path })
+            }
+            Err(TryLockError::Error(error)) => Err(at(&path)(error)),
         }
-        let events = OpenOptions::new().create(true).append(true).open(&path).map_err(at(&path))?;
-        Ok(Self { path, events })
     }
 
     /// Appends an event and waits until it is on disk.
@@ -187,6 +202,33 @@ impl Writer {
             false => Err(StoreError::Lost(self.path.clone())),
         }
     }
+}
+
+/// Refuses links in a record's folder and in those below it: what follows them is outside.
+fn refuse_links(dir: &Path) -> Result<(), StoreError> {
+    for item in fs::read_dir(dir).map_err(at(dir))? {
+        let item = item.map_err(at(dir))?;
+        let kind = item.file_type().map_err(at(dir))?;
+        if kind.is_symlink() {
+            return Err(StoreError::Link(item.path()));
+        }
+        if kind.is_dir() {
+            refuse_links(&item.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// The process that has locked a file, from /proc/locks (proc_locks(5)): `1: FLOCK ADVISORY WRITE 708 08:01:13 0 EOF`.
+fn lock_holder(file: &File) -> Option<u32> {
+    let inode = file.metadata().ok()?.ino().to_string();
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    let holder = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, _, id, file, ..] = words[..] else { return None };
+        (file.rsplit(':').next() == Some(&inode)).then(|| id.parse().ok())?
+    };
+    locks.lines().find_map(holder)
 }
 
 /// Length of a file without a last line that has no end.

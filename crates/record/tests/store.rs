@@ -209,3 +209,37 @@ fn a_pipe_in_the_place_of_a_file_is_refused() {
         }
     }
 }
+
+#[test]
+fn second_writer_is_refused_by_the_process_of_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let writer = written(folder.path(), &[trial(1)]);
+    let refused = Writer::resume(folder.path()).unwrap_err().to_string();
+    let process = std::process::id();
+    assert!(
+        refused.ends_with(&format!(
+            "events.jsonl: process {process} is writing this record; wait for its end, or stop it"
+        )),
+        "{refused}"
+    );
+    drop(writer);
+    drop(Writer::resume(folder.path()).unwrap());
+}
+
+#[test]
+fn links_in_a_record_are_not_written_through() {
+    for name in ["report.md", "events.jsonl", "calls/go-grpc.quick.json"] {
+        let folder = tempfile::tempdir().unwrap();
+        let record = folder.path().join("record");
+        drop(written(&record, &[trial(1)]));
+        let outside = folder.path().join("outside");
+        fs::write(&outside, "mine").unwrap();
+        let link = record.join(name);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        let _ = fs::remove_file(&link);
+        std::os::unix::fs::symlink(&outside, &link).unwrap();
+        let refused = Writer::resume(&record).unwrap_err();
+        assert!(matches!(&refused, StoreError::Link(path) if *path == link), "{refused}");
+        assert_eq!(fs::read_to_string(&outside).unwrap(), "mine");
+    }
+}

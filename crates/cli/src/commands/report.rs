@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::slice;
 
 use anyhow::{Context as _, bail};
-use rpcbench_record::{Price, Run};
+use rpcbench_record::{Price, Run, regular};
 use rpcbench_report::{
     Format as DocumentFormat, Layout, Style, TrialCalls, View, html, trials_csv,
 };
@@ -84,6 +84,9 @@ const PAGE: &[u8] = b"<!doctype html>";
 /// The logged calls of a load, as a page draws them.
 const CALLS: &str = "calls.json";
 
+/// Bytes of such a file: many times what is drawn of the longest log.
+const MAX_CALLS: u64 = 256 << 20;
+
 /// The folder of a run's calls: a Parquet file per trial, and per cell what a page draws of its last trial.
 pub const CALLS_FOLDER: &str = "calls";
 
@@ -111,7 +114,7 @@ fn read_calls(folder: &Path) -> anyhow::Result<Vec<TrialCalls>> {
 
 fn read_drawn(path: &Path) -> anyhow::Result<TrialCalls> {
     let whose = || format!("{}: not a file of logged calls from rpcbench", path.display());
-    let text = rpcbench_record::read_bytes(path).with_context(|| path.display().to_string())?;
+    let text = regular::read_bytes(path, MAX_CALLS).with_context(|| path.display().to_string())?;
     serde_json::from_slice(&text).with_context(whose)
 }
 

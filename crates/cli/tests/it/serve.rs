@@ -120,6 +120,22 @@ fn run_with_other_servers_is_not_resumed() {
     bench.run(&resume).expect(0);
 }
 
+/// A record may come from anywhere, and a run that is resumed names files by it.
+#[test]
+fn record_with_a_path_as_a_name_is_not_resumed() {
+    let bench = Bench::new();
+    let mut program = bench.start("run @honest --rounds 3 --warmup none -v");
+    program.await_line("measuring, trial 1");
+    program.signal(Signal::INT);
+    program.finish().expect(2);
+    let header = bench.results().join("run.json");
+    let text = fs::read_to_string(&header).unwrap();
+    let name = bench.record().header.plan.workloads[0].name.clone();
+    fs::write(&header, text.replace(&format!("\"{name}\""), "\"/../../x\"")).unwrap();
+    let resume = format!("run --resume {}", bench.results().display());
+    bench.run(&resume).expect(2).complains(&["'/../../x' can't be the name of a file"]);
+}
+
 #[test]
 fn unstartable_command_names_file_and_key() {
     let bench = Bench::new().edit(

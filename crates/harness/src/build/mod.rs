@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use rpcbench_record::{Failure, Toolchain, printable, units};
+use rpcbench_record::{Failure, Toolchain, printable, regular, units};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -30,6 +30,8 @@ pub const BUILD_TIMEOUT: Duration = Duration::from_secs(3600);
 /// How often a caller that waits for a build is called.
 const TICK: Duration = Duration::from_millis(200);
 
+/// Bytes of a lock file or a stamp; the longest of ours has 200 KB.
+const MAX_LOCK: u64 = 64 << 20;
 const STAMP: &str = ".rpcbench-stamp";
 pub(crate) const LOG: &str = "build.log";
 const LAST_LINES: usize = 20;
@@ -200,7 +202,7 @@ pub fn read_lock(server: &Server) -> Result<(BTreeMap<String, String>, String), 
     let (lock, manifest) = (server.lock.display(), server.folder.join("server.toml"));
     let manifest = manifest.display();
     let bytes =
-        rpcbench_record::read_bytes(&server.lock).map_err(|source| match source.kind() {
+        regular::read_bytes(&server.lock, MAX_LOCK).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => BuildError::of(
                 server,
                 format!(
@@ -232,7 +234,7 @@ pub fn read_lock(server: &Server) -> Result<(BTreeMap<String, String>, String), 
 
 /// `None` if it can't be read.
 fn left_stamp(server: &Server) -> Option<Stamp> {
-    let text = fs::read_to_string(server.build_folder.join(STAMP)).ok()?;
+    let text = regular::read_text(&server.build_folder.join(STAMP), MAX_LOCK).ok()?;
     serde_json::from_str(&text).ok()
 }
 

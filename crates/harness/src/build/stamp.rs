@@ -1,12 +1,12 @@
 //! One hash of everything that a server is built from.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use blake3::Hasher;
 use ignore::WalkBuilder;
-use rpcbench_record::Toolchain;
+use rpcbench_record::{Toolchain, regular};
 
 use super::BuildError;
 use crate::manifest::Server;
@@ -90,7 +90,7 @@ fn content(hasher: &mut Hasher, path: &Path) -> Result<(), BuildError> {
     }
     hasher.update(&about.len().to_le_bytes());
     hasher.update(&[u8::from(about.permissions().mode() & 0o111 != 0)]);
-    let mut file = File::open(path).map_err(&refused)?;
+    let mut file = regular::open(path).map_err(&refused)?;
     io::copy(&mut file, hasher).map_err(&refused)?;
     Ok(())
 }

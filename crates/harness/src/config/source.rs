@@ -4,10 +4,13 @@ use std::fmt::Display;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use rpcbench_record::read_text;
+use rpcbench_record::regular::read_text;
 use serde::de::DeserializeOwned;
 
 use super::error::{ConfigError, did_you_mean, unreadable};
+
+/// Bytes of a manifest or a suite; the longest of ours has 5 KB.
+const MAX_LENGTH: u64 = 1 << 20;
 
 /// A kind of file.
 pub(crate) trait FileKind: DeserializeOwned {
@@ -28,7 +31,7 @@ impl SourceFile {
     }
 
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = read_text(path).map_err(|source| unreadable(path, source))?;
+        let text = read_text(path, MAX_LENGTH).map_err(|source| unreadable(path, source))?;
         Ok(Self { path: path.to_owned(), text })
     }
 

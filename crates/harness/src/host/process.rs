@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -11,6 +10,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use rpcbench_engine::file_limit;
+use rpcbench_record::regular;
 use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Resource, Signal, getpid, getppid, kill_process_group, pidfd_open,
@@ -228,13 +228,7 @@ fn prepare(spec: &Spec) -> Result<Command, ProcessError> {
         .split_first()
         .ok_or_else(|| ProcessError::Command("there is no command to start".to_owned()))?;
     let refused = |error| about(format!("{}: can't be made", spec.log.display()))(error);
-    let out = OpenOptions::new()
-        .create(true)
-        .write(true)
-        .truncate(true)
-        .open(&spec.log)
-        .and_then(|_| OpenOptions::new().append(true).open(&spec.log))
-        .map_err(refused)?;
+    let out = regular::recreate(&spec.log).map_err(refused)?;
     let err = out.try_clone().map_err(refused)?;
     let mut command = Command::new(program);
     command

@@ -1,7 +1,7 @@
 //! Merges the layers of one server and checks them together.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -92,7 +92,7 @@ impl Layers<'_> {
         let lent = self.lender.map(|lender| lender.map(|language| &language.toolchain));
         let own = [self.language.map(|it| &it.toolchain), self.server.map(|it| &it.toolchain)];
         Ok(Server {
-            lock: self.path(&build_folder, lock),
+            lock: self.lock(&build_folder, lock)?,
             language: language_name,
             language_title: language.name.clone(),
             library: server.library.clone(),
@@ -225,6 +225,20 @@ impl Layers<'_> {
             None => Ok(false),
             Some(given) if is_plain(self.server.value) => Ok(*given.value.get_ref()),
             Some(given) => Err(given.bad("this server has variants; mark one of them instead")),
+        }
+    }
+
+    /// The lock file, which is in the server's folder or in that of its build: errors show lines of it.
+    fn lock(&self, build_folder: &Path, text: &str) -> Result<PathBuf, ConfigError> {
+        let inside = Path::new(text).components().all(|part| matches!(part, Component::Normal(_)));
+        match inside {
+            true => Ok(self.path(build_folder, text)),
+            false => {
+                let problem = format!(
+                    "lock = '{text}' is outside of the server's folder; name a file in it, or '{{build}}/FILE'"
+                );
+                Err(ConfigError::value(self.server.file.path.display(), problem))
+            }
         }
     }
 

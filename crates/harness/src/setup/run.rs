@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rpcbench_record::{MAX_SEED, Writer};
+use rpcbench_record::{MAX_SEED, Writer, printable};
 
 use super::{PreparedRun, Setup, SetupError, folders, room};
 use crate::build::{BuildState, Building, Candidate};
@@ -73,6 +73,11 @@ impl Setup<'_> {
             return Err(refused(format!(
                 "the record has no {withheld}, so this run can't be resumed; start a new one"
             )));
+        }
+        let names = plan.workloads.iter().map(|load| &load.name);
+        let mut names = names.chain(plan.servers.iter().map(|server| &server.entry));
+        if let Some(name) = names.find(|name| name.contains('/') || name.starts_with('.')) {
+            return Err(refused(format!("'{}' can't be the name of a file", printable(name))));
         }
         let entries = self.planned(plan)?;
         let site = placement::site(plan.placement)?;

@@ -12,10 +12,12 @@ use std::path::{Path, PathBuf};
 use crate::error::about;
 use events::RuntimeEvents;
 use rpcbench_clock::{self as clock, Nanos, Span};
-use rpcbench_record::RuntimeStatistics;
+use rpcbench_record::{RuntimeStatistics, regular, units};
 
 /// How long to wait for the first reading after a window: many times the interval of readings.
 const TIMEOUT: Nanos = Nanos::from_millis(500);
+/// Bytes that a log may grow by between two readings: thousands of times what a window of a busy collector brings.
+const MAX_GROWTH: u64 = 16 << 20;
 const PAUSE: Nanos = Nanos::from_millis(1);
 
 /// The file of one server, read as it grows.
@@ -41,8 +43,7 @@ impl RuntimeLog {
 
     /// The same for a server that was started after `created`.
     pub fn create_at(path: PathBuf, created: Nanos) -> io::Result<Self> {
-        let file = File::create(&path).and_then(|_| File::open(&path));
-        let file = file.map_err(about(path.display()))?;
+        let file = regular::recreate(&path).map_err(about(path.display()))?;
         Ok(Self { path, file, created, rest: Vec::new(), events: RuntimeEvents::default() })
     }
 
@@ -70,7 +71,15 @@ impl RuntimeLog {
 
     fn read(&mut self) -> io::Result<()> {
         let Self { path, file, rest, events, .. } = self;
-        file.read_to_end(rest).map_err(about(path.display()))?;
+        let room = MAX_GROWTH - rest.len() as u64 + 1;
+        file.take(room).read_to_end(rest).map_err(about(path.display()))?;
+        if rest.len() as u64 > MAX_GROWTH {
+            let (path, limit) = (path.display(), units::bytes(MAX_GROWTH));
+            let long = format!(
+                "{path}: grew by more than {limit} between two readings; write less to the runtime log"
+            );
+            return Err(io::Error::other(long));
+        }
         let whole = rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let lines = String::from_utf8_lossy(&rest[..whole]).into_owned();
         rest.drain(..whole);
