@@ -54,7 +54,13 @@ impl Setup<'_> {
         chosen(&address, number, &used).into_iter().for_each(|line| self.notice(line));
         let site = site.at(used.clone());
         let candidates = self.build(&site, &[entry], Building::Never)?;
-        let run = self.begin(plan, (&site, &candidates), || Ok(request.out))?;
+        let run = self.begin(plan, (&site, &candidates), || Ok(request.out));
+        let run = run.map_err(|error| match error {
+            SetupError::Store(error) => {
+                SetupError::Refused(format!("--out: the record can't be written: {error}"))
+            }
+            other => other,
+        })?;
         Ok(PreparedRun { existing: Some(used), ..run })
     }
 
