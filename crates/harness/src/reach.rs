@@ -1,11 +1,18 @@
 //! Checks before a load that something listens and speaks the protocol, since a load may wait long for its connections.
 
 use std::io;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
 use std::time::Duration;
 
 use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_engine::{CallError, CallPosition, Client, Greeting, ServerAddress, Target, greet};
 use rpcbench_record::{Protocol, Transport, units};
+
+use crate::interrupt::Interrupt;
+
+/// How often Ctrl-C is checked while a server is sought.
+const POLL: Duration = Duration::from_millis(50);
 
 /// Why there is no server to load: the address, what is wrong, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +52,26 @@ pub fn reach(
     let tried: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     let (tried, problem) = (tried.join(", "), describe(&last, within));
     Err(ReachError(format!("{tried}: {problem}; start the server, or correct the address")))
+}
+
+/// The same, unless Ctrl-C comes first.
+pub(crate) fn reach_unless(
+    interrupt: &Interrupt,
+    addresses: Vec<ServerAddress>,
+    protocol: Protocol,
+    within: Duration,
+) -> Result<ServerAddress, ReachError> {
+    let (sender, reached) = channel();
+    thread::spawn(move || sender.send(reach(&addresses, protocol, within)));
+    loop {
+        let problem = match reached.recv_timeout(POLL) {
+            Ok(reached) => return reached,
+            Err(_) if interrupt.check().is_err() => "stopped before anything was measured",
+            Err(RecvTimeoutError::Timeout) => continue,
+            Err(RecvTimeoutError::Disconnected) => "the search for the server ended early",
+        };
+        return Err(ReachError(problem.to_owned()));
+    }
 }
 
 /// Why the server does not speak `protocol`. `None` if it may.

@@ -1,8 +1,6 @@
 //! Loads on a server that the user runs.
 
 use std::path::PathBuf;
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::thread;
 use std::time::Duration;
 
 use rpcbench_engine::ServerAddress;
@@ -12,11 +10,8 @@ use super::{Address, PreparedRun, Setup, SetupError, room};
 use crate::build::Building;
 use crate::manifest::Entry;
 use crate::placement::{Endpoint, Site as _, Unmanaged};
-use crate::reach;
+use crate::reach::reach_unless;
 use crate::suite::plan_load;
-
-/// How often Ctrl-C is checked while the server is sought.
-const POLL: Duration = Duration::from_millis(50);
 
 /// A load to make.
 #[derive(Clone, Debug)]
@@ -50,33 +45,19 @@ impl Setup<'_> {
         let plan = Plan { fail_if: request.fail_if, ..plan };
         room::check(&plan)?;
         let number = addresses.len();
-        let used = self.reach(&plan, addresses)?;
+        let within = Duration::from_millis(plan.workloads[0].connect_timeout_ms);
+        let used = reach_unless(&self.interrupt, addresses, protocol, within)?;
         chosen(&address, number, &used).into_iter().for_each(|line| self.notice(line));
         let site = site.at(used.clone());
         let candidates = self.build(&site, &[entry], Building::Never)?;
-        let run = self.begin(plan, (&site, &candidates), || Ok(request.out))?;
+        let run = self.begin(plan, (&site, &candidates), request.out);
+        let run = run.map_err(|error| match error {
+            SetupError::Store(error) => {
+                SetupError::Refused(format!("--out: the record can't be written: {error}"))
+            }
+            other => other,
+        })?;
         Ok(PreparedRun { existing: Some(used), ..run })
-    }
-
-    /// The first of the addresses where a server speaks the protocol, unless Ctrl-C comes first.
-    fn reach(
-        &self,
-        plan: &Plan,
-        addresses: Vec<ServerAddress>,
-    ) -> Result<ServerAddress, SetupError> {
-        let (sender, reached) = channel();
-        let (protocol, workload) = (plan.servers[0].protocol, &plan.workloads[0]);
-        let within = Duration::from_millis(workload.connect_timeout_ms);
-        thread::spawn(move || sender.send(reach::reach(&addresses, protocol, within)));
-        loop {
-            let refused = match reached.recv_timeout(POLL) {
-                Ok(reached) => return Ok(reached?),
-                Err(_) if self.interrupt.check().is_err() => "stopped before anything was measured",
-                Err(RecvTimeoutError::Timeout) => continue,
-                Err(RecvTimeoutError::Disconnected) => "the search for the server ended early",
-            };
-            return Err(SetupError::Refused(refused.to_owned()));
-        }
     }
 }
 

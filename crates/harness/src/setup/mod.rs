@@ -213,16 +213,15 @@ impl Setup<'_> {
         self.open(site, candidates, options, plan.seed)
     }
 
-    /// A new run of a plan. `folder` makes the folder of its record.
+    /// A new run of a plan, recorded in `folder`.
     fn begin(
         mut self,
         plan: Plan,
         (site, candidates): (&dyn Site, &[Candidate]),
-        folder: impl FnOnce() -> Result<Option<PathBuf>, SetupError>,
+        folder: Option<PathBuf>,
     ) -> Result<PreparedRun, SetupError> {
         let (machines, servers) = self.open_for(&plan, site, candidates)?;
         let header = Header::new(self.tool, self.arguments, clock::wall(), machines, plan);
-        let folder = folder()?;
         let writer = folder.as_ref().map(|folder| Writer::create(folder, &header)).transpose()?;
         let run = Run::new(header);
         Ok(PreparedRun { servers, run, writer, existing: None, folder })

@@ -51,7 +51,8 @@ impl Setup<'_> {
         let candidates = self.build(&*site, &entries, request.building)?;
         ensure_any_runnable(&candidates)?;
         self.call_log = self.call_log.filter(|_| plan.log_calls);
-        self.begin(plan, (&*site, &candidates), || folders::new_run(&request.results).map(Some))
+        let folder = folders::new_run(&request.results)?;
+        self.begin(plan, (&*site, &candidates), Some(folder))
     }
 
     /// Prepares the rest of a run that was interrupted.
