@@ -35,7 +35,12 @@ names='
 so_many = this many; count, limit
 (somebody|anybody|everybody) = any, each
 (of_its_own|by_itself|for_want_of|as_far_as|all_the_same|in_any_case|at_the_most) = leave it out
+(is|are)_to_be = must
 not_to_be_\w+ = cannot, must_not
+anew = again
+(gone|goes|going)_on = continues, is resumed
+that_is_there = existing
+are_none = what is missing
 (hoard|mortal) = what it is, in the words of the field
 (somebody_runs|who_else|not_to_be_done) = ensure_any_runnable, detect_protocol, print_usage_error
 '
