@@ -201,7 +201,7 @@ mod tests {
     fn of_server<T>(said: &'static [u8], ask: impl FnOnce(&ServerAddress) -> T) -> T {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = ServerAddress::from(listener.local_addr().unwrap());
-        let server = std::thread::spawn(move || {
+        let server = thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             // The greeting comes whole; a client of another protocol sends none and closes.
             let _ = stream.read(&mut [0; 1024]).unwrap();

@@ -242,7 +242,7 @@ fn pipes_in_place_of_sources_are_refused() {
         let project = Project::new();
         let pipe = project.path(name);
         let _ = fs::remove_file(&pipe);
-        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let refused = project.failure();
         assert!(refused.contains(name) && refused.contains("not a regular file"), "{refused}");
     }

@@ -1,93 +1,127 @@
-//! Processes that live at the same time, and their preparation.
+//! Prepares the processes that live at the same time.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use rpcbench_clock::Nanos;
-use rpcbench_record::{PlannedTrial, Readiness, Workload};
+use rpcbench_record::{Arrivals, PlannedTrial, Readiness, Workload};
 
-use super::context::Context;
 use super::growth::Growth;
 use super::loaded_server::LoadedServer;
 use super::observer::Event;
-use super::pool::{ServerPool, first_sharing, same_process};
-use super::stopping::Stopping;
-use super::{Runner, StopReason, Subject, estimate, prepare};
-
-/// The first of the workloads that share processes, and in turns the number of the process.
-pub(super) type Group = (String, u32);
-
-/// An entry, and the number of its process.
-pub(super) type EntryProcess = (String, u32);
+use super::prepare::{Preparing, prepare};
+use super::{Runner, StopReason, Subject, estimate};
 
 /// Preparation of an entry's first process, which is checked and judged, relative to that of a later one.
 const FIRST_WEIGHT: u64 = 2;
 /// Processes that start while another one is prepared: more would take too much CPU time from the client that warms it.
 const EARLY: usize = 3;
 
-fn process_of(planned: &PlannedTrial) -> EntryProcess {
-    (planned.entry.clone(), planned.process)
-}
-
-impl Runner<'_> {
-    pub(super) fn group(&self, planned: &PlannedTrial) -> Group {
-        let first = first_sharing(&self.run.header.plan, planned);
-        (first.to_owned(), if self.turns.is_some() { planned.process } else { 0 })
-    }
-
-    /// True if a later trial needs the same process.
-    pub(super) fn has_later(&self, planned: &PlannedTrial, later: &[PlannedTrial]) -> bool {
-        later.iter().any(|later| same_process(&self.run.header.plan, later, planned))
-    }
-
-    /// Makes the processes of the first trial's group ready that have more than one trial, the first of each entry before the
-    /// second. Those that would be ready too late are left out, in all entries or in none. Without room for all, processes
-    /// take turns from now on.
-    pub(super) fn prepare_group(
-        &mut self,
-        trials: &mut [PlannedTrial],
-        stopping: Option<&mut Stopping>,
-        pool: &mut ServerPool,
-    ) -> Result<(), StopReason> {
-        let stages = self.workloads(trials).len();
-        let deadlines = stopping.as_ref().and_then(|rule| rule.deadlines(stages, self.now()));
-        let members = self.members(trials);
+impl<'a> Runner<'a> {
+    /// Prepares the processes of the next group that have several trials, the first of each entry before the second. Those
+    /// that would be ready too late are skipped, in all entries or in none. Without room for all, processes take turns from
+    /// now on.
+    pub(super) fn prepare_group(&mut self) -> Result<(), StopReason> {
+        let deadlines = self.state.deadlines(self.context.now());
+        let members = self.members();
         let first = members.first().map_or(1, |planned| planned.process);
-        let (members, later) = self.split(members);
-        later.iter().for_each(|planned| pool.skip(&self.run.header.plan, planned));
+        // A resumed run starts with as many processes as it had.
+        let measured = self.record.run.trials.iter().map(|trial| trial.process).max();
+        let start = self.record.run.header.plan.first_processes().max(measured.unwrap_or(0));
+        self.state.set_processes(start);
+        let (processes, _) = self.state.processes();
+        let (members, later): (Vec<_>, Vec<_>) =
+            members.into_iter().partition(|planned| planned.process <= processes);
+        later.iter().for_each(|planned| self.state.skip(planned));
         for (at, planned) in members.iter().enumerate() {
             self.check_interrupt()?;
             let left = &members[at..];
             let begins = at > 0 && members[at - 1].process != planned.process;
-            if begins && deadlines.is_some_and(|it| self.now() + self.cost(left) > it.last) {
-                left.iter().for_each(|late| pool.skip(&self.run.header.plan, late));
+            let now = self.context.now();
+            if begins && deadlines.is_some_and(|it| now + self.cost(left) > it.last) {
+                left.iter().for_each(|late| self.state.skip(late));
                 break;
             }
-            let limit = deadlines.map(|it| self.share(left, first, it.aim - self.now()));
-            if let Some(short) = self.add(planned, &left[1..], limit, pool)? {
-                self.turns = Some(short);
-                pool.stop_after(first, self.observer);
-                trials.sort_by_key(|planned| planned.process);
-                if let Some(rule) = stopping {
-                    let plan = &self.run.header.plan;
-                    rule.take_turns(trials.iter().filter(|it| !pool.is_excluded(plan, it)));
-                }
+            let limit = deadlines.map(|it| self.share(left, first, it.aim - now));
+            if let Some(short) = self.add(planned, &left[1..], limit)? {
+                self.state.take_turns(short, first);
                 break;
             }
         }
-        self.early.clear();
+        self.state.end_early();
         Ok(())
     }
 
-    /// How much of the time for preparing these processes the first has: those of entries that were prepared keep what they are
-    /// known to take, and the others share the rest. `first`: number of the processes that are judged.
+    /// Prepares more processes of all entries, if they narrow the intervals more than further windows do.
+    pub(super) fn grow(&mut self) -> Result<(), StopReason> {
+        let now = self.context.now();
+        let outlook = self.state.stopping.as_mut().and_then(|rule| rule.outlook(now));
+        let Some((spread, left, turn)) = outlook else { return Ok(()) };
+        let (processes, most) = self.state.processes();
+        if processes >= most {
+            return Ok(());
+        }
+        let setup = Nanos(self.state.setup.values().map(|length| length.0).sum());
+        let windows = self.record.mean_windows(self.state.setup.len());
+        let wanted = Growth { processes, most, windows, left, turn, setup }.best(spread);
+        self.state.set_processes(wanted);
+        let mut new = self.members();
+        new.retain(|it| it.process > processes && it.process <= wanted);
+        for (at, planned) in new.iter().enumerate() {
+            self.check_interrupt()?;
+            self.state.unskip(planned);
+            let limit = self.state.setup.get(&planned.entry).copied();
+            if self.add(planned, &new[at + 1..], limit)?.is_some() {
+                // None of that number, so that all entries have as many.
+                self.state.stop_above(planned.process - 1);
+                let out = new.iter().filter(|it| it.process >= planned.process);
+                out.for_each(|it| self.state.skip(it));
+                self.state.set_processes(most);
+                break;
+            }
+        }
+        self.state.end_early();
+        Ok(())
+    }
+
+    /// The first trial of each process of the next group that has several, by number of the process. Languages that warm up
+    /// slowly come last: they can use the time that the others leave.
+    fn members(&self) -> Vec<PlannedTrial> {
+        let mut trials: BTreeMap<(&str, u32), usize> = BTreeMap::new();
+        for it in self.state.group_trials() {
+            *trials.entry((&it.entry, it.process)).or_default() += 1;
+        }
+        let own = self.state.group_trials();
+        let several =
+            own.filter(|it| trials.remove(&(&*it.entry, it.process)).is_some_and(|of| of > 1));
+        let mut members: Vec<PlannedTrial> = several.cloned().collect();
+        members.sort_by_key(|planned| (planned.process, self.min_warm_up(&planned.entry)));
+        members
+    }
+
+    fn min_warm_up(&self, entry: &str) -> Option<Duration> {
+        self.subject(entry).map(|it| it.runtime.least_warm_up)
+    }
+
+    fn subject(&self, entry: &str) -> Option<&'a Subject<'a>> {
+        self.subjects.iter().find(|it| it.entry == entry)
+    }
+
+    /// How long it takes to prepare the first of these processes and those of the same number.
+    fn cost(&self, left: &[PlannedTrial]) -> Nanos {
+        let same = left.iter().take_while(|later| later.process == left[0].process);
+        let known = same.filter_map(|later| self.state.setup.get(&later.entry));
+        Nanos(known.map(|length| length.0).sum())
+    }
+
+    /// The first one's share of the time for preparing these processes: those of entries that were prepared take what they
+    /// are known to take, and the others share the rest. `first`: number of the processes that are judged.
     fn share(&self, left: &[PlannedTrial], first: u32, time: Nanos) -> Nanos {
         let Some((planned, others)) = left.split_first() else { return time };
         let weight = |it: &PlannedTrial| if it.process == first { FIRST_WEIGHT } else { 1 };
         let (mut known, mut all) = (Nanos(0), weight(planned));
         for other in others {
-            match self.setup.get(&other.entry) {
+            match self.state.setup.get(&other.entry) {
                 Some(length) => known = known + *length,
                 None => all += weight(other),
             }
@@ -95,186 +129,103 @@ impl Runner<'_> {
         Nanos((time - known).0 / all * weight(planned))
     }
 
-    /// The processes that run from the start, and those that may follow. A resumed run starts with as many as it had.
-    fn split(&mut self, members: Vec<PlannedTrial>) -> (Vec<PlannedTrial>, Vec<PlannedTrial>) {
-        let measured = self.run.trials.iter().map(|trial| trial.process).max().unwrap_or(0);
-        let first = self.run.header.plan.first_processes().max(measured);
-        self.processes = if self.turns.is_some() { u32::MAX } else { first };
-        members.into_iter().partition(|planned| planned.process <= self.processes)
-    }
-
-    /// Prepares more processes of all entries, if they narrow the intervals more than further windows do. `trials` are those
-    /// that are left.
-    pub(super) fn grow(
-        &mut self,
-        trials: &[PlannedTrial],
-        stopping: &mut Stopping,
-        pool: &mut ServerPool,
-    ) -> Result<(), StopReason> {
-        let most = self.run.header.plan.most_processes();
-        let Some((spread, left, turn)) = stopping.outlook(self.now()) else { return Ok(()) };
-        if self.processes >= most {
-            return Ok(());
-        }
-        let setup = Nanos(self.setup.values().map(|length| length.0).sum());
-        let workload = self.run.trials.last().map(|trial| &trial.workload);
-        let own = self.run.trials.iter().filter(|trial| Some(&trial.workload) == workload);
-        let windows = own.count() as f64 / self.setup.len().max(1) as f64;
-        let growth = Growth { processes: self.processes, most, windows, left, turn, setup };
-        let wanted = growth.best(spread);
-        let members = self.members(trials);
-        let new = members.into_iter().filter(|it| it.process > self.processes);
-        let new: Vec<PlannedTrial> = new.take_while(|it| it.process <= wanted).collect();
-        self.processes = wanted;
-        for (at, planned) in new.iter().enumerate() {
-            self.check_interrupt()?;
-            pool.unskip(&self.run.header.plan, planned);
-            let limit = self.setup.get(&planned.entry).copied();
-            if self.add(planned, &new[at + 1..], limit, pool)?.is_some() {
-                // None of that number, so that all entries have as many.
-                pool.stop_after(planned.process - 1, self.observer);
-                let out = new.iter().filter(|it| it.process >= planned.process);
-                out.for_each(|it| pool.skip(&self.run.header.plan, it));
-                self.processes = most;
-                break;
-            }
-        }
-        self.early.clear();
-        Ok(())
-    }
-
-    /// Makes a process ready for its trials, within `limit`, and puts it away. Returns what there is too little of, if it has
-    /// no room next to those that run. `next` are the processes to prepare after it.
+    /// Prepares a process for its trials, within `limit`. Returns what there is too little of, if it has no room next to
+    /// those that run. `next` are the processes to prepare after it.
     fn add(
         &mut self,
         planned: &PlannedTrial,
         next: &[PlannedTrial],
         limit: Option<Nanos>,
-        pool: &mut ServerPool,
     ) -> Result<Option<&'static str>, StopReason> {
-        let Some((subject, workload, _)) = self.due(planned, pool) else { return Ok(None) };
-        if !pool.is_empty()
+        let Some((subject, workload, _)) = self.due(planned) else { return Ok(None) };
+        if self.state.has_resting()
             && let Some(short) = self.shortage(planned, subject, &workload)
         {
             return Ok(Some(short));
         }
-        let context = Context { preparation_limit: limit, ..self.context(subject, &workload) };
-        if let Some(target) = self.ready(planned, next, &context, pool)? {
-            self.park(planned, target, pool);
+        if let Some(server) = self.ready(planned, subject, &workload, (next, limit))? {
+            self.state.rest(planned, server);
         }
         Ok(None)
     }
 
-    /// Starts the next processes, so that they get ready while another one is prepared.
-    fn start_early(&mut self, next: &[PlannedTrial], pool: &ServerPool) {
-        for planned in next.iter().take(EARLY) {
-            let Some((subject, workload, _)) = self.due(planned, pool) else { continue };
-            if self.shortage(planned, subject, &workload).is_some() {
-                return;
-            }
-            if subject.readiness == Readiness::Ready
-                && let Entry::Vacant(free) = self.early.entry(process_of(planned))
-                && let Some(server) = subject.placement.start_early(planned.process)
-            {
-                free.insert(server);
-            }
-        }
+    /// What a trial needs: its subject, its workload, and its arrivals with a known rate. `None` if it is not made.
+    pub(super) fn due(
+        &self,
+        planned: &PlannedTrial,
+    ) -> Option<(&'a Subject<'a>, Workload, Arrivals)> {
+        let (workload, arrivals) =
+            self.record.load(planned).filter(|_| !self.state.is_excluded(planned))?;
+        Some((self.subject(&planned.entry)?, workload, arrivals))
     }
 
-    /// The first trial of each process of the first trial's group that has more than one, by number of the process. Languages
-    /// that warm up slowly come last: they can use the time that the others leave.
-    fn members(&self, trials: &[PlannedTrial]) -> Vec<PlannedTrial> {
-        let Some(group) = trials.first().map(|first| self.group(first)) else { return Vec::new() };
-        let own = || trials.iter().take_while(|planned| self.group(planned) == group);
-        let mut numbers: BTreeMap<(&str, u32), u32> = BTreeMap::new();
-        own().for_each(|it| *numbers.entry((&it.entry, it.process)).or_default() += 1);
-        let several = own()
-            .filter(|it| numbers.remove(&(&it.entry, it.process)).is_some_and(|number| number > 1));
-        let mut members: Vec<PlannedTrial> = several.cloned().collect();
-        members.sort_by_key(|planned| (planned.process, self.least_warm_up(&planned.entry)));
-        members
-    }
-
-    fn least_warm_up(&self, entry: &str) -> Option<Duration> {
-        self.subjects.iter().find(|it| it.entry == entry).map(|it| it.runtime.least_warm_up)
-    }
-
-    fn workloads<'t>(&self, trials: &'t [PlannedTrial]) -> BTreeSet<&'t str> {
-        let group = trials.first().map(|first| self.group(first));
-        let own = trials.iter().filter(|planned| Some(self.group(planned)) == group);
-        own.map(|planned| &*planned.workload).collect()
-    }
-
-    /// How long it takes to prepare the first of these processes and those of the same number.
-    fn cost(&self, left: &[PlannedTrial]) -> Nanos {
-        let same = left.iter().take_while(|later| later.process == left[0].process);
-        let known = same.filter_map(|later| self.setup.get(&later.entry));
-        Nanos(known.map(|length| length.0).sum())
-    }
-
-    /// What there is too little of for another server next to those that run. One that was started early has its memory.
+    /// What there is too little of for another process next to those that run. One that was started early has its memory.
     fn shortage(
         &self,
         planned: &PlannedTrial,
         subject: &Subject<'_>,
         workload: &Workload,
     ) -> Option<&'static str> {
-        if !self.environment.generator.has_room(workload, subject.protocol) {
+        if !self.context.environment.generator.has_room(workload, subject.protocol) {
             return Some("open files");
         }
-        let runs = self.early.contains_key(&process_of(planned));
-        (!runs && !subject.placement.has_room()).then_some("memory")
+        (!self.state.is_early(planned) && !subject.placement.has_room()).then_some("memory")
     }
 
-    /// The server for a trial: the one kept for it, or a new one. `None` if it can't be made ready; then it has no more trials.
+    /// The process for a trial: the one that rests, or a new one. `None` if it can't be prepared; then it has no more trials.
     /// `next` are the processes to prepare after it.
     pub(super) fn ready(
         &mut self,
         planned: &PlannedTrial,
-        next: &[PlannedTrial],
-        context: &Context<'_>,
-        pool: &mut ServerPool,
-    ) -> Result<Option<Box<LoadedServer>>, StopReason> {
-        if let Some(target) = pool.take(&self.run.header.plan, planned) {
-            return Ok(Some(target));
+        subject: &'a Subject<'a>,
+        workload: &Workload,
+        (next, limit): (&[PlannedTrial], Option<Nanos>),
+    ) -> Result<Option<Box<LoadedServer<'a>>>, StopReason> {
+        if let Some(server) = self.state.take_resting(planned) {
+            return Ok(Some(server));
         }
         // If even one process of each entry is too many, servers restart for each trial.
-        if self.shortage(planned, context.subject, context.workload).is_some() {
-            pool.stop_all(self.observer);
+        if self.shortage(planned, subject, workload).is_some() {
+            self.state.stop_all();
         }
-        self.observer.event(&Event::Starting(planned));
-        let start = self.now();
-        let early = self.early.remove(&process_of(planned));
-        let server = match context.subject.readiness {
-            Readiness::Ready => {
-                Some(early.map_or_else(|| context.subject.placement.start(planned.process), Ok))
-            }
-            _ => None,
+        self.context.observer.event(&Event::Starting(planned));
+        let start = self.context.now();
+        let early = self.state.take_early(planned);
+        let running = (subject.readiness == Readiness::Ready)
+            .then(|| early.map_or_else(|| subject.placement.start(planned.process), Ok));
+        self.start_early(next);
+        let preparing = Preparing {
+            subject,
+            workload,
+            process: planned.process,
+            known_warm_up: self.record.known_warm_up(&subject.entry, &workload.name),
+            is_checked: self.record.is_checked(&subject.entry),
+            limit,
         };
-        self.start_early(next, pool);
-        let (mut preparation, target) = prepare::prepare(context, planned.process, server)?;
-        let one_time = estimate::one_time_setup(&preparation);
-        self.setup.insert(planned.entry.clone(), self.now() - start - one_time);
-        if let Some(short) = self.turns {
-            let note = format!("processes took turns: not enough {short} for all at the same time");
-            preparation.isolation.notes.push(note);
+        let (mut preparation, server) = prepare(self.context, &preparing, running)?;
+        let took = self.context.now() - start - estimate::one_time_setup(&preparation);
+        self.state.setup.insert(planned.entry.clone(), took);
+        preparation.isolation.notes.extend(self.state.turns_note());
+        self.record.add_preparation(preparation)?;
+        if server.is_none() {
+            self.state.fail_process(planned);
         }
-        self.record_preparation(preparation)?;
-        if target.is_none() {
-            pool.exclude_process(&self.run.header.plan, planned);
-        }
-        Ok(target.map(Box::new))
+        Ok(server.map(Box::new))
     }
 
-    /// Keeps a server for its next trial. One that must be frozen and can't be is ended, and started again.
-    pub(super) fn park(
-        &self,
-        planned: &PlannedTrial,
-        mut target: Box<LoadedServer>,
-        pool: &mut ServerPool,
-    ) {
-        if target.rest(self.now()).is_ok() {
-            pool.keep(&self.run.header.plan, planned, target);
+    /// Starts the next processes, so that they get ready while another one is prepared.
+    fn start_early(&mut self, next: &[PlannedTrial]) {
+        for planned in next.iter().take(EARLY) {
+            let Some((subject, workload, _)) = self.due(planned) else { continue };
+            if self.shortage(planned, subject, &workload).is_some() {
+                return;
+            }
+            if subject.readiness == Readiness::Ready
+                && !self.state.is_early(planned)
+                && let Some(server) = subject.placement.start_early(planned.process)
+            {
+                self.state.add_early(planned, server);
+            }
         }
     }
 }

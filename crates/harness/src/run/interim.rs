@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::f64::consts::SQRT_2;
 
-use rpcbench_record::{InterimAnalysis, RankedBy, Run, Workload, observations};
+use rpcbench_record::{InterimAnalysis, RankedBy, Run, observations};
 use rpcbench_stats::{DEVIATION_PER_MAD, Observation, Spread, compare, median};
 
 /// Smallest share of the rounds that an entry takes part in: it stays comparable with those measured next to it.
@@ -32,13 +32,9 @@ impl Interim {
 /// Analyzes a workload after this many rounds. `elapsed`: see [`Run::due_analysis`]; `None`: no look is due. The number of windows of
 /// an entry should be in proportion to their standard deviation (J. Neyman, Journal of the Royal Statistical Society 97, 1934),
 /// and decided entries need fewer.
-pub(super) fn analyze(
-    run: &Run,
-    workload: &Workload,
-    rounds: u32,
-    elapsed: Option<f64>,
-) -> Interim {
+pub(super) fn analyze(run: &Run, workload: &str, rounds: u32, elapsed: Option<f64>) -> Interim {
     let plan = &run.header.plan;
+    let Some(workload) = plan.workload(workload) else { return Interim::default() };
     let observations = observations(run, workload, RankedBy::of(run, workload));
     let compared = |question| compare(&observations, plan.servers.len(), &question);
     let look = elapsed.and_then(|elapsed| run.due_analysis(&workload.name, rounds, elapsed));

@@ -1,17 +1,15 @@
-//! A running server under test, with the load on it.
+//! A running process of a subject, with the load on it.
 
 use std::time::Duration;
 
 use rpcbench_clock::Nanos;
 use rpcbench_contract::cases::{self, CallError, Caller, CheckReport};
 use rpcbench_contract::{Corpus, Method, Profile, Shape};
-use rpcbench_record::{Failure, Isolation, Protocol, Workload, units};
+use rpcbench_record::{Failure, Outcomes, Workload, units};
 
-use super::context::{Context, Environment};
+use super::context::Context;
 use super::observer::Event;
-use super::serve::Served;
 use super::subject::{Admission, Subject};
-use super::warm::errors;
 use crate::interrupt::{Interrupt, StopNow};
 use crate::load::{LoadError, LoadRequest, LoadSession, Unmeasured};
 use crate::placement::{CpuReading, PlacementError, Running};
@@ -28,9 +26,9 @@ const CHECK_CALL: Duration = Duration::from_secs(5);
 const IDLE_SHARE: f64 = 0.001;
 /// Time at rest before that is judged: what a runtime does right after a load is soon over.
 const IDLE_JUDGED: Nanos = Nanos::from_millis(10_000);
-/// Pause between two looks at who serves its port, in lengths of a look, and between spot checks, in theirs: with two dozen
-/// servers, each takes some percent of the time between windows, and none of that within.
-const LOOK_PAUSE: u64 = 300;
+/// Pause between two checks of a kind, in lengths of such a check: with two dozen servers, each kind takes some percent of
+/// the time between windows, and none within windows.
+const CHECK_PAUSE: u64 = 300;
 /// How long to wait for the end of a server that broke its connections.
 const DEATH: Duration = Duration::from_millis(300);
 
@@ -69,10 +67,11 @@ impl From<LoadError> for StepError {
     }
 }
 
-/// A started server, and the load on it. Dropping it ends what its placement started.
-pub(super) struct LoadedServer {
-    pub server: Box<dyn Running>,
-    protocol: Protocol,
+/// A started process of a subject, and the load on it. Dropping it ends what its placement started.
+pub(super) struct LoadedServer<'a> {
+    pub context: Context<'a>,
+    pub subject: &'a Subject<'a>,
+    pub running: Box<dyn Running>,
     /// What its protocol offers to the contract.
     profile: &'static Profile,
     /// Opened by [`LoadedServer::connect`].
@@ -84,78 +83,86 @@ pub(super) struct LoadedServer {
     /// Whether its warm-up ended steady, and how much longer it could have been.
     pub is_steady: bool,
     pub warm_up_left: Nanos,
-    /// End and length of the last look at who serves its port, and of the last spot checks.
-    looked: Option<(Nanos, Nanos)>,
-    spot_checked: Option<(Nanos, Nanos)>,
+    port_check: LastCheck,
+    spot_check: LastCheck,
     /// When its rest began, and the CPU time that it had used by then.
     at_rest: Option<(Nanos, u64)>,
     /// Its time at rest and awake, and the CPU time used in it.
     idle: (Nanos, u64),
 }
 
-impl LoadedServer {
-    /// A server that was started. One that must prove itself is awaited until it answers correctly.
+/// End and length of the last check of a kind. `None` before the first.
+#[derive(Clone, Copy, Default)]
+struct LastCheck(Option<(Nanos, Nanos)>);
+
+impl LastCheck {
+    /// True if the next check takes little of the run's time.
+    fn is_cheap(self, now: Nanos) -> bool {
+        self.0.is_none_or(|(ended, took)| now - ended >= Nanos(took.0 * CHECK_PAUSE))
+    }
+}
+
+impl<'a> LoadedServer<'a> {
+    /// A process that was started. One of a subject that must prove itself is awaited until it answers correctly.
     pub fn start(
-        environment: &Environment,
-        subject: &Subject<'_>,
-        server: Result<Box<dyn Running>, PlacementError>,
+        context: Context<'a>,
+        subject: &'a Subject<'a>,
+        running: Result<Box<dyn Running>, PlacementError>,
     ) -> Result<Self, StepError> {
-        let protocol = subject.protocol;
-        let mut server = server?;
-        server.pin_to_server_cpus()?;
-        let mut target = Self {
-            server,
-            protocol,
-            profile: Profile::of(protocol),
+        let mut running = running?;
+        running.pin_to_server_cpus()?;
+        let mut server = Self {
+            context,
+            subject,
+            running,
+            profile: Profile::of(subject.protocol),
             load: None,
             tolerated_errors: 0,
             level: None,
             is_steady: true,
             warm_up_left: Nanos(0),
-            looked: None,
-            spot_checked: None,
+            port_check: LastCheck::default(),
+            spot_check: LastCheck::default(),
             at_rest: None,
             idle: (Nanos(0), 0),
         };
         if let Admission::Proven { ready_timeout } = subject.admission {
-            target.await_ready(environment, ready_timeout)?;
+            server.await_ready(ready_timeout)?;
         }
-        Ok(target)
+        Ok(server)
     }
 
-    fn await_ready(
-        &mut self,
-        environment: &Environment,
-        ready_timeout: Duration,
-    ) -> Result<(), StepError> {
-        let deadline = environment.interrupt.now() + Nanos::from(ready_timeout);
-        let hello = Corpus::generate(&Shape::Text(16), environment.seed, self.profile.encoding);
-        let mut caller = self.caller(environment, READY_CALL);
+    fn await_ready(&mut self, ready_timeout: Duration) -> Result<(), StepError> {
+        let context = self.context;
+        let deadline = context.now() + Nanos::from(ready_timeout);
+        let seed = context.environment.seed;
+        let hello = Corpus::generate(&Shape::Text(16), seed, self.profile.encoding);
+        let mut caller = self.caller(READY_CALL);
         loop {
             self.alive("before it was ready")?;
             let problem = match caller.call(hello.method(), hello.request(0)) {
                 Ok(reply) => match hello.verify(0, hello.request(0), &reply) {
                     // While the connection is open: another process may have accepted it.
-                    Ok(()) => return Ok(self.serves_itself(&environment.interrupt, true)?),
+                    Ok(()) => return Ok(self.check_port(true)?),
                     Err(mismatch) => mismatch.to_string(),
                 },
                 Err(error) => error.to_string(),
             };
-            if environment.interrupt.now() >= deadline {
+            if context.now() >= deadline {
                 let limit = units::length(ready_timeout);
                 let elsewhere = self.elsewhere();
                 let reason =
                     format!("not ready within {limit}; the last call said: {problem}{elsewhere}");
                 return Err(self.explain(reason).into());
             }
-            environment.interrupt.wait_until(environment.interrupt.now() + READY_PAUSE)?;
+            context.interrupt().wait_until(context.now() + READY_PAUSE)?;
         }
     }
 
     /// Where it listens in place of its address, as the end of a sentence.
     fn elsewhere(&self) -> String {
-        let own = &self.server.endpoint().authority;
-        let all: Vec<String> = self.server.listening().iter().map(ToString::to_string).collect();
+        let own = &self.running.endpoint().authority;
+        let all: Vec<String> = self.running.listening().iter().map(ToString::to_string).collect();
         match all.is_empty() || all.contains(own) {
             true => String::new(),
             false => format!(
@@ -165,47 +172,37 @@ impl LoadedServer {
         }
     }
 
-    fn caller(&self, environment: &Environment, timeout: Duration) -> Box<dyn Caller> {
-        environment.generator.caller(self.server.endpoint(), self.protocol, timeout)
-    }
-
-    /// What a user who loads it needs to know.
-    pub fn served(&self) -> Served<'_> {
-        let (endpoint, pid) = (self.server.endpoint(), self.server.pid());
-        Served { endpoint, pid, isolation: self.server.isolation() }
+    fn caller(&self, timeout: Duration) -> Box<dyn Caller> {
+        let generator = &self.context.environment.generator;
+        generator.caller(self.running.endpoint(), self.subject.protocol, timeout)
     }
 
     /// Tries the conformance cases.
-    pub fn check(&mut self, environment: &Environment) -> Result<CheckReport, StepError> {
-        let caller = self.caller(environment, CHECK_CALL);
-        let mut caller = Stoppable { caller, interrupt: &environment.interrupt };
-        let report = cases::check(&mut caller, self.profile, environment.seed);
-        environment.interrupt.check()?;
-        self.serves_itself(&environment.interrupt, true)?;
+    pub fn check(&mut self) -> Result<CheckReport, StepError> {
+        let interrupt = self.context.interrupt();
+        let mut caller = Stoppable { caller: self.caller(CHECK_CALL), interrupt };
+        let report = cases::check(&mut caller, self.profile, self.context.environment.seed);
+        interrupt.check()?;
+        self.check_port(true)?;
         self.alive("during the conformance check")?;
         // Its messages are larger than those of most loads.
-        self.server.reset_peak()?;
+        self.running.reset_peak()?;
         Ok(report)
     }
 
     /// Opens the connections of `workload` in place of the open ones.
-    pub fn connect(
-        &mut self,
-        context: &Context<'_>,
-        workload: &Workload,
-        logged: bool,
-    ) -> Result<(), StepError> {
-        let Context { environment, observer, .. } = context;
+    pub fn connect(&mut self, workload: &Workload, logged: bool) -> Result<(), StepError> {
+        let Context { environment, observer, .. } = self.context;
         self.load = None;
         let request = LoadRequest {
-            endpoint: self.server.endpoint(),
-            protocol: self.protocol,
+            endpoint: self.running.endpoint(),
+            protocol: self.subject.protocol,
             workload,
             seed: environment.seed,
             logged,
-            spot_checks: context.is_proven(),
+            spot_checks: self.subject.is_proven(),
         };
-        let wanted = workload.connections_under(self.protocol);
+        let wanted = workload.connections_under(self.subject.protocol);
         let mut progress = |open| observer.event(&Event::Connecting { open, wanted });
         let opened = environment.generator.open(&request, &environment.interrupt, &mut progress);
         self.load = Some(opened.map_err(|error| match error {
@@ -222,28 +219,25 @@ impl LoadedServer {
         }
     }
 
-    pub fn isolation(&self) -> Isolation {
-        self.server.isolation()
-    }
-
     /// Its CPU time. Zero if the placement can't see it.
     pub fn sample_cpu(&mut self) -> Result<CpuReading, Failure> {
-        Ok(self.server.sample_cpu()?.unwrap_or_default())
+        Ok(self.running.sample_cpu()?.unwrap_or_default())
     }
 
-    /// Leaves it without load until it is woken, and freezes it if it is known to use CPU time all the same.
-    pub fn rest(&mut self, now: Nanos) -> Result<(), Failure> {
+    /// Leaves it without load until it is woken, and freezes it if it is known to use CPU time then.
+    pub fn rest(&mut self) -> Result<(), Failure> {
         let (time, used) = self.idle;
         if time >= IDLE_JUDGED && used as f64 > time.0 as f64 * IDLE_SHARE {
-            return Ok(self.server.freeze()?);
+            return Ok(self.running.freeze()?);
         }
-        self.at_rest = Some((now, self.sample_cpu()?.cpu_ns));
+        self.at_rest = Some((self.context.now(), self.sample_cpu()?.cpu_ns));
         Ok(())
     }
 
     /// Ends a rest.
-    pub fn wake(&mut self, now: Nanos) -> Result<(), Failure> {
-        self.server.wake()?;
+    pub fn wake(&mut self) -> Result<(), Failure> {
+        let now = self.context.now();
+        self.running.wake()?;
         if let Some((since, before)) = self.at_rest.take() {
             let used = self.sample_cpu()?.cpu_ns.saturating_sub(before);
             self.idle = (self.idle.0 + (now - since), self.idle.1 + used);
@@ -253,59 +247,81 @@ impl LoadedServer {
 
     /// A failure if it has ended.
     pub fn alive(&mut self, when: &str) -> Result<(), Failure> {
-        match self.server.ended(Duration::ZERO)? {
+        match self.running.ended(Duration::ZERO)? {
             None => Ok(()),
             Some(how) => Err(self.explain(format!("{how} {when}"))),
         }
     }
 
-    /// A failure if other processes than its own serve its port. Not `due`, it looks only if that takes little of the run's
-    /// time.
-    pub fn serves_itself(&mut self, interrupt: &Interrupt, due: bool) -> Result<(), Failure> {
-        let begin = interrupt.now();
-        if !due && is_recent(self.looked, begin) {
+    /// A failure if other processes than its own serve its port. Checked if it is `due`, or takes little of the run's time.
+    pub fn check_port(&mut self, due: bool) -> Result<(), Failure> {
+        let begin = self.context.now();
+        if !due && !self.port_check.is_cheap(begin) {
             return Ok(());
         }
-        let others = self.server.served_by_others()?;
-        let end = interrupt.now();
-        self.looked = Some((end, end - begin));
+        let others = self.running.served_by_others()?;
+        let end = self.context.now();
+        self.port_check = LastCheck(Some((end, end - begin)));
         others.map_or(Ok(()), |others| Err(self.blame(others)))
     }
 
     /// A failure if calls with a known outcome, made over the load's own connections, end otherwise: a server could be honest
-    /// in the conformance check only. Not `due`, it makes them only if that takes little of the run's time.
-    pub fn spot_check(&mut self, interrupt: &Interrupt, due: bool) -> Result<(), StepError> {
-        let begin = interrupt.now();
-        if !due && is_recent(self.spot_checked, begin) {
+    /// in the conformance check only. Made if they are `due`, or take little of the run's time.
+    pub fn spot_check(&mut self, due: bool) -> Result<(), StepError> {
+        let begin = self.context.now();
+        if !due && !self.spot_check.is_cheap(begin) {
             return Ok(());
         }
         let Unmeasured { outcomes, error_examples } = self.load()?.spot_check()?;
-        let end = interrupt.now();
-        self.spot_checked = Some((end, end - begin));
+        let end = self.context.now();
+        self.spot_check = LastCheck(Some((end, end - begin)));
         if outcomes.errors() <= self.tolerated_errors {
             return Ok(());
         }
         let when = "outside of windows, in spot checks over the load's connections";
-        Err(self.blame(errors(self.protocol, &outcomes, when, &error_examples)).into())
+        Err(self.blame_calls(&outcomes, when, &error_examples))
     }
 
     /// A failure with the last lines of the server's log.
     pub fn explain(&self, reason: impl Into<String>) -> Failure {
-        Failure { reason: reason.into(), log_tail: self.server.log_tail(LOG_TAIL) }
+        Failure { reason: reason.into(), log_tail: self.running.log_tail(LOG_TAIL) }
     }
 
     /// A failure for `reason`, or for the server's end if that is the cause.
     pub fn blame(&mut self, reason: impl Into<String>) -> Failure {
-        match self.server.ended(DEATH) {
+        match self.running.ended(DEATH) {
             Ok(Some(how)) => self.explain(format!("{how} under load")),
             Ok(None) | Err(_) => self.explain(reason),
         }
     }
 
+    /// The failure of a server whose calls failed.
+    pub fn blame_calls(
+        &mut self,
+        outcomes: &Outcomes,
+        when: &str,
+        examples: &[String],
+    ) -> StepError {
+        let (failed, all) = (outcomes.errors(), outcomes.total());
+        let kinds = outcomes.errors_by_kind(self.subject.protocol);
+        let kinds: Vec<String> = kinds.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
+        let example = examples.first().map(|text| format!("; such as: {text}")).unwrap_or_default();
+        let kinds = kinds.join(", ");
+        self.blame(format!("{failed} of {all} calls failed {when}: {kinds}{example}")).into()
+    }
+
     /// Closes its connections and ends it. Having to kill it is no failure of a trial.
     pub fn stop(self) -> Result<(), Failure> {
         drop(self.load);
-        Ok(self.server.stop()?)
+        Ok(self.running.stop()?)
+    }
+
+    /// Stops it after its last trial. What is left of it does not change its trials.
+    pub fn stop_for_good(self) {
+        let (observer, entry) = (self.context.observer, self.subject.entry.clone());
+        if let Err(failure) = self.stop() {
+            observer.event(&Event::NotStopped { entry, failure: &failure });
+        }
     }
 }
 
@@ -325,11 +341,6 @@ impl Caller for Stoppable<'_> {
         self.interrupt.check().map_err(|StopNow| CallError::Timeout)?;
         self.caller.call_last(method, body)
     }
-}
-
-/// True if it is too early to repeat what ended and took this long.
-fn is_recent(last: Option<(Nanos, Nanos)>, now: Nanos) -> bool {
-    last.is_some_and(|(ended, took)| now - ended < Nanos(took.0 * LOOK_PAUSE))
 }
 
 /// A failure that no log explains.

@@ -1,24 +1,40 @@
-//! From an entry of the plan to a warm server.
+//! From a subject to a warm process of it.
 
+use rpcbench_clock::Nanos;
 use rpcbench_record::{CheckResult, Preparation, Readiness, WarmUp, Workload};
 
 use super::context::Context;
 use super::loaded_server::{LoadedServer, StepError};
+use super::subject::Subject;
 use super::warm::{warm, warm_by_calls};
 use crate::interrupt::StopNow;
 use crate::placement::{PlacementError, Running};
 
-/// Makes the started server, process number `process` of its entry, ready for a workload: checked, connected, warm. The
-/// preparation says how far it got, and a server that is ready is returned.
-pub(super) fn prepare(
-    context: &Context<'_>,
-    process: u32,
-    server: Option<Result<Box<dyn Running>, PlacementError>>,
-) -> Result<(Preparation, Option<LoadedServer>), StopNow> {
-    let mut preparation = context.subject.preparation(context.workload, process);
-    let Some(server) = server else { return Ok((preparation, None)) };
-    match get_ready(context, &mut preparation, server) {
-        Ok(target) => Ok((preparation, Some(target))),
+/// What to prepare.
+#[derive(Clone, Copy)]
+pub(super) struct Preparing<'a, 'w> {
+    pub subject: &'a Subject<'a>,
+    pub workload: &'w Workload,
+    pub process: u32,
+    /// Warm-up that earlier processes of the entry needed. `None` if unknown.
+    pub known_warm_up: Option<Nanos>,
+    /// Whether an earlier process of the entry has passed the conformance check.
+    pub is_checked: bool,
+    /// Time limit of a preparation with a warm-up until steady: a server that is still cold then warms up before its windows.
+    pub limit: Option<Nanos>,
+}
+
+/// Prepares a started process for a workload: checked, connected, warm. The preparation says how far it got, and a process
+/// that is ready is returned. `running` is `None` if the subject can't be started.
+pub(super) fn prepare<'a>(
+    context: Context<'a>,
+    preparing: &Preparing<'a, '_>,
+    running: Option<Result<Box<dyn Running>, PlacementError>>,
+) -> Result<(Preparation, Option<LoadedServer<'a>>), StopNow> {
+    let mut preparation = preparing.subject.preparation(preparing.workload, preparing.process);
+    let Some(running) = running else { return Ok((preparation, None)) };
+    match get_ready(context, preparing, &mut preparation, running) {
+        Ok(server) => Ok((preparation, Some(server))),
         Err(StepError::Server(failure)) => {
             preparation.readiness = Readiness::Failed(failure);
             Ok((preparation, None))
@@ -27,45 +43,42 @@ pub(super) fn prepare(
     }
 }
 
-fn get_ready(
-    context: &Context<'_>,
+fn get_ready<'a>(
+    context: Context<'a>,
+    preparing: &Preparing<'a, '_>,
     preparation: &mut Preparation,
-    server: Result<Box<dyn Running>, PlacementError>,
-) -> Result<LoadedServer, StepError> {
-    let Context { environment, subject, workload, .. } = *context;
-    let begin = environment.interrupt.now();
-    let mut target = LoadedServer::start(environment, subject, server)?;
-    preparation.isolation = target.isolation();
-    if context.is_proven() && !context.is_checked {
-        check(context, &mut target, &mut preparation.check)?;
+    running: Result<Box<dyn Running>, PlacementError>,
+) -> Result<LoadedServer<'a>, StepError> {
+    let Preparing { subject, workload, .. } = *preparing;
+    let begin = context.now();
+    let mut server = LoadedServer::start(context, subject, running)?;
+    preparation.isolation = server.running.isolation();
+    if subject.is_proven() && !preparing.is_checked {
+        check(&mut server, &mut preparation.check)?;
     }
     if let WarmUp::Calls { calls, clients } = workload.warm_up {
         let own = Workload { connections: clients, in_flight: clients, ..workload.clone() };
-        target.connect(context, &own, false)?;
-        preparation.warm = Some(warm_by_calls(&mut target, context, calls)?);
+        server.connect(&own, false)?;
+        preparation.warm = Some(warm_by_calls(&mut server, workload.warm_up, calls)?);
     }
-    target.connect(context, workload, true)?;
+    server.connect(workload, true)?;
     if preparation.warm.is_none() {
-        preparation.warm = warm(&mut target, context, begin)?;
-        if preparation.warm.is_some() && context.is_proven() {
-            target.spot_check(&environment.interrupt, true)?;
+        preparation.warm = warm(&mut server, preparing, begin)?;
+        if preparation.warm.is_some() && subject.is_proven() {
+            server.spot_check(true)?;
         }
     }
-    Ok(target)
+    Ok(server)
 }
 
 /// Tries the conformance cases, all of which must pass.
-fn check(
-    context: &Context<'_>,
-    target: &mut LoadedServer,
-    result: &mut CheckResult,
-) -> Result<(), StepError> {
-    let report = target.check(context.environment)?;
+fn check(server: &mut LoadedServer<'_>, result: &mut CheckResult) -> Result<(), StepError> {
+    let report = server.check()?;
     result.passed = report.passed;
     result.failed = report.failed.iter().map(ToString::to_string).collect();
     let Some(first) = result.failed.first() else { return Ok(()) };
     let failed = result.failed.len();
     let all = failed + report.passed as usize;
     let reason = format!("{failed} of {all} conformance cases failed, the first: {first}");
-    Err(target.explain(reason).into())
+    Err(server.explain(reason).into())
 }

@@ -1,14 +1,16 @@
-//! Runs one server as a run does, for the user to load.
+//! One server without load of its own: for the user to load, or checked only.
 
 use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_contract::cases::CheckReport;
 use rpcbench_record::{Failure, Isolation, Readiness};
 
-use super::context::Environment;
+use super::context::{Context, Environment};
 use super::loaded_server::{LoadedServer, StepError, failure};
 use super::subject::Subject;
+use crate::interrupt::StopNow;
 use crate::placement::Endpoint;
 
-/// How often to ask whether the server still runs.
+/// How often to check that the server still runs.
 const POLL: Nanos = Nanos::from_millis(100);
 
 /// A server that answers.
@@ -30,20 +32,60 @@ pub fn serve(
     ready: impl FnOnce(&Served<'_>),
 ) -> Result<(), Failure> {
     match &subject.readiness {
-        Readiness::Skipped { reason } => {
-            return Err(failure(reason));
-        }
+        Readiness::Skipped { reason } => return Err(failure(reason)),
         Readiness::Failed(failure) => return Err(failure.clone()),
         Readiness::Ready => {}
     }
-    let mut target = match LoadedServer::start(environment, subject, subject.placement.start(1)) {
-        Ok(target) => target,
+    let mut server = match start(environment, subject) {
+        Ok(server) => server,
         Err(StepError::Server(failure)) => return Err(failure),
         Err(StepError::Stop(_)) => return Ok(()),
     };
-    ready(&target.served());
+    let running = &server.running;
+    let (endpoint, pid, isolation) = (running.endpoint(), running.pid(), running.isolation());
+    ready(&Served { endpoint, pid, isolation });
     while environment.interrupt.wait_until(clock::now() + POLL).is_ok() {
-        target.alive("while it served")?;
+        server.alive("while it served")?;
     }
-    target.stop()
+    server.stop()
+}
+
+/// The result of checking a server.
+#[derive(Clone, Debug)]
+pub enum Verified {
+    /// Every case was tried.
+    Checked(CheckReport),
+    /// It can't be checked on this machine.
+    Skipped {
+        /// What is missing and what to install, one line.
+        reason: String,
+    },
+    /// It did not start, or ended too early.
+    Failed(Failure),
+}
+
+/// Starts a server as a run does, tries every conformance case on it, and stops it.
+pub fn verify(environment: &Environment, subject: &Subject<'_>) -> Result<Verified, StopNow> {
+    match &subject.readiness {
+        Readiness::Skipped { reason } => return Ok(Verified::Skipped { reason: reason.clone() }),
+        Readiness::Failed(failure) => return Ok(Verified::Failed(failure.clone())),
+        Readiness::Ready => {}
+    }
+    let checked = start(environment, subject).and_then(|mut server| {
+        let report = server.check()?;
+        server.stop()?;
+        Ok(report)
+    });
+    match checked {
+        Ok(report) => Ok(Verified::Checked(report)),
+        Err(StepError::Server(failure)) => Ok(Verified::Failed(failure)),
+        Err(StepError::Stop(stop)) => Err(stop),
+    }
+}
+
+fn start<'a>(
+    environment: &'a Environment,
+    subject: &'a Subject<'a>,
+) -> Result<LoadedServer<'a>, StepError> {
+    LoadedServer::start(Context::unobserved(environment), subject, subject.placement.start(1))
 }

@@ -1,22 +1,22 @@
 //! Loads a server after its rest, until a window may begin.
 
 use rpcbench_clock::Nanos;
+use rpcbench_record::Workload;
 
-use super::context::Context;
 use super::loaded_server::{LoadedServer, StepError};
 use super::warm::COMPILER_SHARE;
 use crate::interrupt::StopNow;
 
-/// Longest time that a closed loop runs before its window beyond `settle`: a Node.js server takes up to a second until its
+/// Maximum time that a closed loop runs before its window beyond `settle`: a Node.js server takes up to a second until its
 /// rate is back.
 const MAX_LEN: Nanos = Nanos::from_millis(2000);
-/// Least length of a slice in which the load before a window is judged.
+/// Minimum length of a slice in which the load before a window is judged.
 const SLICE: Nanos = Nanos::from_millis(100);
-/// How often to look whether a slice is over.
+/// How often to check whether a slice is over.
 const POLL: Nanos = Nanos::from_millis(5);
 /// Slices in which compiler threads must have been quiet: compilations come in bursts.
 const COMPILER_SLICES: usize = 5;
-/// Share below its level at which a server counts as back: the machine alone changes a slice by as much.
+/// A server counts as back this share below its level: the machine alone changes a slice by as much.
 const BELOW: f64 = 0.1;
 /// Rise from two slices to the next two that counts as none.
 const RISE: f64 = 0.05;
@@ -26,28 +26,29 @@ const RISE: f64 = 0.05;
 /// and a half times as long as answering all of them once. A server whose warm-up was cut short, or whose runtime compiles
 /// again, as checks after the warm-up can make it, is given what is left of its longest warm-up.
 pub(super) fn settle_by_slices(
-    target: &mut LoadedServer,
-    context: &Context<'_>,
+    server: &mut LoadedServer<'_>,
+    workload: &Workload,
     begin: Nanos,
 ) -> Result<(), StepError> {
-    let interrupt = &context.environment.interrupt;
-    let cycle = target.load()?.cycle().unwrap_or(Nanos(0));
-    let least = Nanos::from_millis(context.workload.settle_ms).max(Nanos(cycle.0 / 2 * 3));
-    let usual = Nanos::from_millis(context.workload.settle_ms).max(MAX_LEN);
+    let context = server.context;
+    let cycle = server.load()?.cycle().unwrap_or(Nanos(0));
+    let settle = Nanos::from_millis(workload.settle_ms);
+    let min = settle.max(Nanos(cycle.0 / 2 * 3));
+    let usual = settle.max(MAX_LEN);
     let mut slices: Vec<f64> = Vec::new();
-    let mut readings = vec![target.sample_cpu()?];
-    let in_flight = context.workload.in_flight.into();
-    let mut slice = Slice::begin(interrupt.now(), target.load()?.progress()?.ended, in_flight);
-    target.load()?.start()?;
+    let mut readings = vec![server.sample_cpu()?];
+    let in_flight = workload.in_flight.into();
+    let mut slice = Slice::begin(context.now(), server.load()?.progress()?.ended, in_flight);
+    server.load()?.start()?;
     loop {
-        if interrupt.wait_or_cut(interrupt.now() + POLL)? {
+        if context.interrupt().wait_or_cut(context.now() + POLL)? {
             return Err(StopNow.into());
         }
-        let (now, ended) = (interrupt.now(), target.load()?.progress()?.ended);
+        let (now, ended) = (context.now(), server.load()?.progress()?.ended);
         if !slice.is_over(now, ended) {
             continue;
         }
-        let cpu = target.sample_cpu()?;
+        let cpu = server.sample_cpu()?;
         let used = cpu.since(readings[readings.len() - 1]).cpu_ns;
         slices.push((ended - slice.first) as f64 / used.max(1) as f64);
         slice = Slice::begin(now, ended, in_flight);
@@ -55,11 +56,11 @@ pub(super) fn settle_by_slices(
         readings.push(cpu);
         let is_quiet = recent.compiler_ns as f64 <= recent.cpu_ns as f64 * COMPILER_SHARE;
         let elapsed = now - begin;
-        let settled = is_quiet && is_settled(&slices, target.level);
-        let is_warm = is_quiet && target.is_steady;
-        let longest = if is_warm { usual } else { usual + target.warm_up_left };
-        if elapsed >= longest || elapsed >= least && settled {
-            target.warm_up_left = target.warm_up_left - (elapsed - usual);
+        let is_warm = is_quiet && server.is_steady;
+        let max = if is_warm { usual } else { usual + server.warm_up_left };
+        let has_settled = is_quiet && is_settled(&slices, server.level);
+        if elapsed >= max || elapsed >= min && has_settled {
+            server.warm_up_left = server.warm_up_left - (elapsed - usual);
             return Ok(());
         }
     }
@@ -71,7 +72,7 @@ struct Slice {
     begin: Nanos,
     /// Calls that had ended when it began.
     first: u64,
-    /// Cycles that were over at the last look.
+    /// Cycles that were over at the last check.
     cycles: u64,
     in_flight: u64,
 }
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slice_holds_whole_cycles() {
+    fn slice_ends_after_whole_cycles() {
         let mut lengths = Vec::new();
         let mut slice = Slice::begin(Nanos(0), 0, 1000);
         // All calls in flight are answered at once, every 70 ms; those of the fourth cycle in two parts.
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_settled_at_its_level_or_when_it_no_longer_rises() {
+    fn server_settles_at_its_level_or_when_its_rate_stops_rising() {
         assert!(!is_settled(&[], Some(1.0)));
         assert!(is_settled(&[0.5, 0.91], Some(1.0)));
         assert!(!is_settled(&[0.5, 0.89], Some(1.0)) && !is_settled(&[0.96, 0.97], None));

@@ -1,4 +1,4 @@
-//! An entry of the plan, as a run needs it.
+//! What is measured: an entry of the plan that may be started.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::build::{BuildState, Candidate};
 use crate::manifest::Runtime;
 use crate::placement::Placement;
 
-/// A server under test.
+/// An entry under test.
 pub struct Subject<'a> {
     /// See [`rpcbench_record::PlannedServer::entry`].
     pub entry: String,
@@ -92,6 +92,11 @@ impl<'a> Subject<'a> {
             placement,
             readiness,
         }
+    }
+
+    /// True if it must prove that it keeps the contract.
+    pub(super) fn is_proven(&self) -> bool {
+        matches!(self.admission, Admission::Proven { .. })
     }
 
     /// Its preparation before anything is tried.

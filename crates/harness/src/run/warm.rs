@@ -1,13 +1,13 @@
 //! Warms a server until it is steady.
 
 use rpcbench_clock::Nanos;
-use rpcbench_record::{Outcomes, Protocol, Unsteady, WarmCurve, WarmSlice, WarmUp, Window};
+use rpcbench_record::{Unsteady, WarmCurve, WarmSlice, WarmUp, Window};
 use rpcbench_stats::{Steadiness, SteadyRule, WarmSample, assess};
 
-use super::context::Context;
 use super::loaded_server::{LoadedServer, StepError};
 use super::observer::Event;
-use crate::load::Progress;
+use super::prepare::Preparing;
+use crate::load::{Progress, Unmeasured};
 use crate::manifest::Runtime;
 use crate::placement::CpuReading;
 
@@ -21,6 +21,8 @@ const TOLERANCE: f64 = 0.05;
 /// Extra warm-up of later processes, beyond the time until the first was steady: processes differ, and connections and caches
 /// are new. They were not checked for conformance either, which has warmed the first.
 const MARGIN: Nanos = Nanos::from_millis(1000);
+/// How often to check whether the last call of a warm-up has ended.
+const POLL: Nanos = Nanos::from_millis(5);
 /// Share of the server's CPU time below which compiler threads count as quiet.
 pub(super) const COMPILER_SHARE: f64 = 0.05;
 
@@ -109,86 +111,63 @@ fn slices(length: Nanos) -> usize {
 /// Loads the server until it is steady, or the cap is reached. `begin` is when its preparation began. `None` if the workload
 /// has no warm-up.
 pub(super) fn warm(
-    target: &mut LoadedServer,
-    context: &Context<'_>,
+    server: &mut LoadedServer<'_>,
+    preparing: &Preparing<'_, '_>,
     begin: Nanos,
 ) -> Result<Option<WarmCurve>, StepError> {
-    let Context { workload, subject, known_warm_up, preparation_limit, environment, .. } = *context;
-    let mut goal = Goal::new(workload.warm_up, &subject.runtime, known_warm_up);
-    if let Some(limit) = preparation_limit {
-        goal.limit(begin + limit - environment.interrupt.now());
+    let (context, subject) = (server.context, server.subject);
+    let mut goal = Goal::new(preparing.workload.warm_up, &subject.runtime, preparing.known_warm_up);
+    if let Some(limit) = preparing.limit {
+        goal.limit(begin + limit - context.now());
     }
     if goal.cap == 0 {
         return Ok(None);
     }
-    target.server.add_spare_cpu()?;
-    let mut curve = Curve::begin(target, environment.interrupt.now())?;
-    target.load()?.start()?;
+    server.running.add_spare_cpu()?;
+    let mut curve = Curve::begin(server)?;
+    server.load()?.start()?;
     let mut verdict = Steadiness::TooShort;
     while curve.samples.len() < goal.cap && !goal.is_reached(curve.samples.len(), verdict) {
-        environment.interrupt.wait_until(curve.at + SLICE)?;
-        curve.add(target, environment.interrupt.now())?;
+        context.interrupt().wait_until(curve.at + SLICE)?;
+        curve.add(server)?;
         verdict = assess(&curve.samples, &goal.rule);
-        let (entry, slice) = (context.subject.entry.clone(), curve.slices.last());
+        let (entry, slice) = (subject.entry.clone(), curve.slices.last());
         context.observer.event(&Event::Warming { entry, slice, verdict });
     }
-    let unmeasured = target.load()?.pause()?;
-    target.alive("while it was warmed")?;
-    target.server.pin_to_server_cpus()?;
+    let Unmeasured { outcomes, error_examples } = server.load()?.pause()?;
+    server.alive("while it was warmed")?;
+    server.running.pin_to_server_cpus()?;
     let curve = curve.end(&goal, verdict);
-    target.is_steady = curve.unsteady.is_none();
-    target.warm_up_left = Nanos(SLICE.0 * (goal.full_cap - curve.slices.len()) as u64);
-    if unmeasured.outcomes.errors() > 0 {
-        let protocol = context.subject.protocol;
-        let reason =
-            errors(protocol, &unmeasured.outcomes, "in the warm-up", &unmeasured.error_examples);
-        return Err(target.blame(reason).into());
+    server.is_steady = curve.unsteady.is_none();
+    server.warm_up_left = Nanos(SLICE.0 * (goal.full_cap - curve.slices.len()) as u64);
+    if outcomes.errors() > 0 {
+        return Err(server.blame_calls(&outcomes, "in the warm-up", &error_examples));
     }
     Ok(Some(curve))
 }
 
-/// How often to ask whether the last call of a warm-up has ended.
-const POLL: Nanos = Nanos::from_millis(5);
-
 /// Makes `calls` calls over the open connections.
 pub(super) fn warm_by_calls(
-    target: &mut LoadedServer,
-    context: &Context<'_>,
+    server: &mut LoadedServer<'_>,
+    warm_up: WarmUp,
     calls: u64,
 ) -> Result<WarmCurve, StepError> {
-    let goal = Goal::new(context.workload.warm_up, &context.subject.runtime, None);
-    let interrupt = &context.environment.interrupt;
-    let mut curve = Curve::begin(target, interrupt.now())?;
-    target.load()?.measure(interrupt.now(), Window::Calls { calls })?;
-    while !target.load()?.is_drained()? {
-        let now = interrupt.now();
-        interrupt.wait_until(now + POLL)?;
-        if now >= curve.at + SLICE {
-            curve.add(target, now)?;
+    let goal = Goal::new(warm_up, &server.subject.runtime, None);
+    let context = server.context;
+    let mut curve = Curve::begin(server)?;
+    server.load()?.measure(curve.begin, Window::Calls { calls })?;
+    while !server.load()?.is_drained()? {
+        context.interrupt().wait_until(context.now() + POLL)?;
+        if context.now() >= curve.at + SLICE {
+            curve.add(server)?;
         }
     }
-    curve.add(target, interrupt.now())?;
-    let tally = target.load()?.finish()?.tally;
+    curve.add(server)?;
+    let tally = server.load()?.finish()?.tally;
     if tally.outcomes.errors() > 0 {
-        let protocol = context.subject.protocol;
-        let reason = errors(protocol, &tally.outcomes, "in the warm-up", &tally.examples);
-        return Err(target.blame(reason).into());
+        return Err(server.blame_calls(&tally.outcomes, "in the warm-up", &tally.examples));
     }
     Ok(curve.end(&goal, Steadiness::TooShort))
-}
-
-/// One line about calls that failed.
-pub(super) fn errors(
-    protocol: Protocol,
-    outcomes: &Outcomes,
-    when: &str,
-    examples: &[String],
-) -> String {
-    let (failed, all) = (outcomes.errors(), outcomes.total());
-    let kinds: Vec<String> =
-        outcomes.errors_by_kind(protocol).iter().map(|(kind, n)| format!("{n} {kind}")).collect();
-    let example = examples.first().map(|text| format!("; such as: {text}")).unwrap_or_default();
-    format!("{failed} of {all} calls failed {when}: {}{example}", kinds.join(", "))
 }
 
 struct Curve {
@@ -202,16 +181,18 @@ struct Curve {
 }
 
 impl Curve {
-    fn begin(target: &mut LoadedServer, begin: Nanos) -> Result<Self, StepError> {
-        let progress = target.load()?.progress()?;
-        let cpu = target.sample_cpu()?;
+    fn begin(server: &mut LoadedServer<'_>) -> Result<Self, StepError> {
+        let begin = server.context.now();
+        let progress = server.load()?.progress()?;
+        let cpu = server.sample_cpu()?;
         Ok(Self { begin, at: begin, cpu, progress, slices: Vec::new(), samples: Vec::new() })
     }
 
-    fn add(&mut self, target: &mut LoadedServer, at: Nanos) -> Result<(), StepError> {
-        target.alive("while it was warmed")?;
-        let progress = target.load()?.progress()?;
-        let cpu = target.sample_cpu()?;
+    fn add(&mut self, server: &mut LoadedServer<'_>) -> Result<(), StepError> {
+        let at = server.context.now();
+        server.alive("while it was warmed")?;
+        let progress = server.load()?.progress()?;
+        let cpu = server.sample_cpu()?;
         let used = cpu.since(self.cpu);
         let sample = WarmSample {
             calls: progress.ended - self.progress.ended,

@@ -1,0 +1,243 @@
+//! The state of a run: the trials that are left, and the processes that live.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use rpcbench_clock::Nanos;
+use rpcbench_record::{Plan, PlannedTrial, Run};
+
+use super::loaded_server::LoadedServer;
+use super::resume::remaining;
+use super::stopping::{Deadlines, Stopping};
+use crate::placement::Running;
+
+/// An entry, the first of the workloads that share a process of it, and the number of the process.
+type ProcessKey = (String, String, u32);
+
+/// The first of the workloads that share processes, and in turns the number of the process.
+type Group = (String, u32);
+
+pub(super) struct RunState<'a> {
+    plan: Plan,
+    /// Trials that are left, in order.
+    trials: VecDeque<PlannedTrial>,
+    /// Decides which of them are made. `None`: all.
+    pub stopping: Option<Stopping>,
+    /// The group whose processes live.
+    group: Option<Group>,
+    /// Why processes take turns. `None`: all run at the same time.
+    turns: Option<&'static str>,
+    /// Number up to which processes of each entry run.
+    processes: u32,
+    /// Cells (entry, workload) whose server failed.
+    failed: BTreeSet<(String, String)>,
+    /// Processes for which there is no time or no room.
+    skipped: BTreeSet<ProcessKey>,
+    /// How long another process of an entry takes to prepare.
+    pub setup: BTreeMap<String, Nanos>,
+    /// Processes that were started before their turn.
+    early: BTreeMap<ProcessKey, Box<dyn Running>>,
+    /// Warm processes at rest.
+    resting: BTreeMap<ProcessKey, Box<LoadedServer<'a>>>,
+}
+
+impl<'a> RunState<'a> {
+    /// The state of a run that starts, or resumes, now.
+    pub fn new(run: &Run, now: Nanos) -> Self {
+        let (plan, trials) = (run.header.plan.clone(), VecDeque::from(remaining(run)));
+        let names: BTreeSet<&String> = trials.iter().map(|trial| &trial.workload).collect();
+        let rounds = names.into_iter().map(|name| (name.clone(), plan.rounds(name)));
+        let stopping = plan.stopping.map(|rule| Stopping::new(rule, rounds.collect(), now));
+        Self {
+            processes: 1,
+            plan,
+            trials,
+            stopping,
+            group: None,
+            turns: None,
+            failed: BTreeSet::new(),
+            skipped: BTreeSet::new(),
+            setup: BTreeMap::new(),
+            early: BTreeMap::new(),
+            resting: BTreeMap::new(),
+        }
+    }
+
+    pub fn has_trials(&self) -> bool {
+        !self.trials.is_empty()
+    }
+
+    /// Takes the next trial.
+    pub fn next(&mut self) -> Option<PlannedTrial> {
+        self.trials.pop_front()
+    }
+
+    /// Trials of the plan before the one that was taken last, and all of them.
+    pub fn position(&self) -> (usize, usize) {
+        let all = self.plan.order.len();
+        (all - self.trials.len() - 1, all)
+    }
+
+    /// Trials that are left of the first one's group.
+    pub fn group_trials(&self) -> impl Iterator<Item = &PlannedTrial> {
+        let group = self.trials.front().map(|first| self.group(first));
+        self.trials.iter().take_while(move |planned| Some(self.group(planned)) == group)
+    }
+
+    /// True if the next trial needs other processes than those that live, which are stopped then.
+    pub fn begins_group(&mut self) -> bool {
+        let next = self.trials.front().map(|first| self.group(first));
+        let begins = self.group != next;
+        if begins {
+            self.stop_all();
+            self.group = next;
+        }
+        begins
+    }
+
+    /// When the processes of the next group should be ready. `None` without a time limit.
+    pub fn deadlines(&self, now: Nanos) -> Option<Deadlines> {
+        let group = self.trials.front().map(|first| self.group(first));
+        let own = self.trials.iter().filter(|planned| Some(self.group(planned)) == group);
+        let workloads: BTreeSet<&str> = own.map(|planned| &*planned.workload).collect();
+        self.stopping.as_ref()?.deadlines(workloads.len(), now)
+    }
+
+    /// From now on processes take turns: there is too little of `short` for all. Those with the number `first` are before
+    /// the others.
+    pub fn take_turns(&mut self, short: &'static str, first: u32) {
+        self.stop_above(first);
+        self.turns = Some(short);
+        self.trials.make_contiguous().sort_by_key(|planned| planned.process);
+        if let Some(mut rule) = self.stopping.take() {
+            rule.take_turns(self.trials.iter().filter(|it| !self.is_excluded(it)));
+            self.stopping = Some(rule);
+        }
+        self.group = self.trials.front().map(|first| self.group(first));
+    }
+
+    /// A note for the record if processes take turns.
+    pub fn turns_note(&self) -> Option<String> {
+        let short = self.turns?;
+        Some(format!("processes took turns: not enough {short} for all at the same time"))
+    }
+
+    /// Number up to which processes of each entry run, and that up to which they may.
+    pub fn processes(&self) -> (u32, u32) {
+        let most = self.plan.most_processes();
+        (if self.turns.is_some() { most } else { self.processes.min(most) }, most)
+    }
+
+    pub fn set_processes(&mut self, processes: u32) {
+        self.processes = processes;
+    }
+
+    /// True if a trial left needs the same process.
+    pub fn has_later(&self, planned: &PlannedTrial) -> bool {
+        let key = self.key(planned);
+        self.trials.iter().any(|later| self.key(later) == key)
+    }
+
+    /// True if the trial is not made: its server failed, or its process is skipped.
+    pub fn is_excluded(&self, planned: &PlannedTrial) -> bool {
+        self.failed.contains(&(planned.entry.clone(), planned.workload.clone()))
+            || self.skipped.contains(&self.owned_key(planned))
+    }
+
+    pub fn skip(&mut self, planned: &PlannedTrial) {
+        self.skipped.insert(self.owned_key(planned));
+    }
+
+    /// The opposite of [`Self::skip`].
+    pub fn unskip(&mut self, planned: &PlannedTrial) {
+        self.skipped.remove(&self.owned_key(planned));
+    }
+
+    /// A process can't get ready: the next of its entry would not either, for any workload that shares it.
+    pub fn fail_process(&mut self, planned: &PlannedTrial) {
+        let (entry, workload, _) = self.key(planned);
+        let shares = |other: &&PlannedTrial| {
+            let (other_entry, other_workload, _) = self.key(other);
+            (other_entry, other_workload) == (entry, workload)
+        };
+        let cells = self.plan.order.iter().filter(shares);
+        let cells: Vec<_> = cells.map(|it| (it.entry.clone(), it.workload.clone())).collect();
+        self.failed.extend(cells);
+    }
+
+    /// Starts nothing new for a trial: the process that rests for it.
+    pub fn take_resting(&mut self, planned: &PlannedTrial) -> Option<Box<LoadedServer<'a>>> {
+        self.resting.remove(&self.owned_key(planned))
+    }
+
+    pub fn has_resting(&self) -> bool {
+        !self.resting.is_empty()
+    }
+
+    /// Lets a process rest until its next trial. One that must be frozen and can't be is ended, and started again.
+    pub fn rest(&mut self, planned: &PlannedTrial, mut server: Box<LoadedServer<'a>>) {
+        if server.rest().is_ok() {
+            self.resting.insert(self.owned_key(planned), server);
+        }
+    }
+
+    /// Takes a process back after its trial. One that failed is ended with its cell, one without further trials is stopped.
+    pub fn put_back(
+        &mut self,
+        planned: &PlannedTrial,
+        server: Box<LoadedServer<'a>>,
+        has_failed: bool,
+    ) {
+        if has_failed {
+            self.failed.insert((planned.entry.clone(), planned.workload.clone()));
+        } else if self.has_later(planned) {
+            self.rest(planned, server);
+        } else {
+            server.stop_for_good();
+        }
+    }
+
+    /// Stops resting processes with a higher number.
+    pub fn stop_above(&mut self, number: u32) {
+        for (_, server) in self.resting.extract_if(.., |(_, _, of), _| *of > number) {
+            server.stop_for_good();
+        }
+    }
+
+    pub fn stop_all(&mut self) {
+        self.stop_above(0);
+    }
+
+    pub fn add_early(&mut self, planned: &PlannedTrial, server: Box<dyn Running>) {
+        self.early.insert(self.owned_key(planned), server);
+    }
+
+    pub fn is_early(&self, planned: &PlannedTrial) -> bool {
+        self.early.contains_key(&self.owned_key(planned))
+    }
+
+    pub fn take_early(&mut self, planned: &PlannedTrial) -> Option<Box<dyn Running>> {
+        self.early.remove(&self.owned_key(planned))
+    }
+
+    /// Ends processes that were started early and are not needed.
+    pub fn end_early(&mut self) {
+        self.early.clear();
+    }
+
+    fn group(&self, planned: &PlannedTrial) -> Group {
+        let process = if self.turns.is_some() { planned.process } else { 0 };
+        (self.key(planned).1.to_owned(), process)
+    }
+
+    fn owned_key(&self, planned: &PlannedTrial) -> ProcessKey {
+        let (entry, workload, process) = self.key(planned);
+        (entry.to_owned(), workload.to_owned(), process)
+    }
+
+    fn key<'p>(&'p self, planned: &'p PlannedTrial) -> (&'p str, &'p str, u32) {
+        let own = self.plan.workload(&planned.workload);
+        let first = |own| self.plan.workloads.iter().find(|it| it.shares_process(own));
+        let workload = own.and_then(first).map_or(&planned.workload, |first| &first.name);
+        (&planned.entry, workload, planned.process)
+    }
+}
