@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_read_back_once_they_are_complete() {
+    fn complete_messages_read_back() {
         assert_eq!(Form::all().count(), 4);
         for form in Form::all() {
             let body = form.wrap(1, &form.exception(6, "inside"));
