@@ -26,8 +26,8 @@ bench-client: setup ## Compare rpcbench's own client with h2load, ghz, wrk and t
 	@scripts/bench-client.sh $(ARGS)
 
 resolution: setup ## Measure the smallest detectable difference on this machine (docs/evidence.md): half an hour
-	cargo build --release --locked --package rpcbench --package rpcbench-testkit --package rpcbench-bench
-	$(CARGO_TARGET_DIR)/release/rpcbench-bench resolution --programs $(CARGO_TARGET_DIR)/release $(ARGS)
+	cargo build --release --locked --package rpcbench --package rpcbench-testkit
+	@python3 scripts/bench/resolution.py --programs $(CARGO_TARGET_DIR)/release $(ARGS)
 
 build: setup rpcbench ## Build rpcbench and the servers
 	$(RPCBENCH) build $(ARGS)

@@ -2,7 +2,7 @@
 # Runs rpcbench, h2load, ghz, wrk and the floor in turn against the same servers and prints what a call costs each of them.
 # Installs what is missing: h2load (Debian's nghttp2-client), wrk (Debian's) and ghz (a Go module, into build/load-generators/).
 #
-#   bench-client.sh [ARGUMENT...]    arguments of rpcbench-bench client: --rounds 9 --seconds 5 --format markdown, see --help
+#   bench-client.sh [ARGUMENT...]    arguments of scripts/bench/client.py: --rounds 9 --seconds 5 --format markdown, see --help
 #
 # Requires h2load. Leaves out ghz without Go, and wrk if apt can't install it.
 set -euo pipefail
@@ -62,4 +62,4 @@ arguments=(--programs "$target/release" --h2load "$(command -v h2load)")
 found=$(installed_ghz)
 [ -z "$found" ] || arguments+=(--ghz "$folder/ghz" --ghz-version "$found")
 ! has wrk || arguments+=(--wrk "$(command -v wrk)" --wrk-version "$(wrk_version)")
-exec "$target/release/rpcbench-bench" client "${arguments[@]}" "$@"
+exec python3 scripts/bench/client.py "${arguments[@]}" "$@"

@@ -1,13 +1,8 @@
-//! `rpcbench-bench`: benchmarks rpcbench itself.
+//! `rpcbench-bench`: benchmarks of rpcbench itself that have to be fast.
 //!
-//! - `client` compares what a call costs rpcbench's client with what it costs other load generators and the floor.
-//! - `floor` is the least that a client must do.
-//! - `resolution` makes runs of servers whose differences are known, and says how often the runs were right.
+//! `floor` is the cheapest possible client. `scripts/bench` compares rpcbench's client with it.
 
-mod client;
 mod floor;
-mod resolution;
-mod table;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -16,28 +11,19 @@ use clap::Parser;
 
 /// Benchmarks rpcbench itself
 ///
-/// Exit code: 0 for success, 1 if a figure is void or a bar is missed, 2 if it could not run.
+/// Exit code: 0 for success, 2 if it could not run.
 #[derive(Parser)]
 #[command(name = "rpcbench-bench", version, max_term_width = 100)]
 enum Arguments {
-    Client(client::Arguments),
     Floor(floor::Arguments),
-    Resolution(resolution::Arguments),
 }
 
 fn main() -> ExitCode {
-    let done = match Arguments::parse() {
-        Arguments::Client(arguments) => client::run(&arguments),
-        Arguments::Floor(arguments) => floor::run(&arguments),
-        Arguments::Resolution(arguments) => resolution::run(&arguments),
-    };
-    let printed = done.and_then(|(output, is_met)| {
-        io::stdout().write_all(output.as_bytes())?;
-        Ok(is_met)
-    });
+    let Arguments::Floor(arguments) = Arguments::parse();
+    let printed =
+        floor::run(&arguments).and_then(|output| Ok(io::stdout().write_all(output.as_bytes())?));
     match printed {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "rpcbench-bench: {error:#}");
             ExitCode::from(2)

@@ -3,7 +3,7 @@
 use rpcbench_record::{RankedBy, Run, Workload, observations};
 use rpcbench_stats::{
     Adjustment, Comparison, Finding, Observation, Pair as Found, Question, Range, RankRange,
-    compare,
+    Spread, compare,
 };
 
 use crate::row::Row;
@@ -100,6 +100,11 @@ impl Standings {
     /// Whether figures are corrected by the machine reference.
     pub fn is_adjusted(&self) -> bool {
         matches!(self.adjustment, Adjustment::To { .. })
+    }
+
+    /// The noise of the windows.
+    pub(crate) fn spread(&self) -> Option<Spread> {
+        self.comparison.spread()
     }
 
     fn place(&self, entry: &str, ranked: usize) -> RankRange {

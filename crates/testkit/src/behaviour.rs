@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_has_an_example_that_parses_and_prints_as_itself() {
+    fn form_examples_parse_and_print_back() {
         for form in FORMS {
             let behaviour: Behaviour = form.example.parse().unwrap();
             assert_eq!(behaviour.to_string(), form.example);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_lists_the_known_ones() {
+    fn unknown_name_lists_known_ones() {
         let error = "honnest".parse::<Behaviour>().unwrap_err().to_string();
         assert!(
             error.starts_with("unknown behaviour `honnest`; expected one of honest, canned"),
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_argument_names_itself_and_an_example() {
+    fn wrong_argument_is_quoted_with_an_example() {
         let message = |text: &str| text.parse::<Behaviour>().unwrap_err().to_string();
         assert_eq!(
             message("wrong-once:0"),

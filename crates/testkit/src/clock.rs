@@ -15,26 +15,11 @@ pub struct CpuTime {
     pub system: Duration,
 }
 
-impl CpuTime {
-    /// Both together.
-    pub fn total(self) -> Duration {
-        self.user + self.system
-    }
-}
-
 /// CPU time of all threads of this process so far.
 pub fn process_cpu() -> CpuTime {
-    usage(UsageWho::RUSAGE_SELF)
-}
-
-/// CPU time of the child processes that have ended and were waited for.
-pub fn children_cpu() -> CpuTime {
-    usage(UsageWho::RUSAGE_CHILDREN)
-}
-
-fn usage(of: UsageWho) -> CpuTime {
     let duration = |time: TimeVal| Duration::from_micros(time.num_microseconds().unsigned_abs());
-    let usage = getrusage(of).expect("getrusage fails only for an unknown argument");
+    let usage =
+        getrusage(UsageWho::RUSAGE_SELF).expect("getrusage fails only for an unknown argument");
     CpuTime { user: duration(usage.user_time()), system: duration(usage.system_time()) }
 }
 

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_debt_is_paid_once() {
+    fn debt_is_paid_once() {
         let millis = Duration::from_millis;
         assert_eq!(debt(millis(1_000), millis(0), 0.05), millis(50));
         assert_eq!(debt(millis(1_050), millis(50), 0.05), millis(0));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_hog_has_a_cap() {
+    fn memory_hog_has_a_cap() {
         let mut hog = MemoryHog { pieces: Vec::new(), total: MEMORY_CAP - 10 };
         hog.take(u64::MAX);
         hog.take(u64::MAX);

@@ -102,13 +102,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_reply_carries_the_text_in_field_2() {
+    fn reply_carries_text_in_field_2() {
         let reply = reply("/rpcbench.v1.Echo/Text", b"\x0a\x03abc", Truth::Right).unwrap();
         assert_eq!(&reply[..], b"\x12\x03abc");
     }
 
     #[test]
-    fn a_wrong_reply_differs_for_every_method_and_still_decodes() {
+    fn wrong_reply_differs_and_decodes() {
         for method in ["Text", "Record", "Dto", "Tree"] {
             let path = format!("/rpcbench.v1.Echo/{method}");
             let right = reply(&path, b"", Truth::Right).unwrap();

@@ -31,7 +31,7 @@ mod transcode;
 mod workload;
 
 pub use behaviour::{Behaviour, BehaviourError, FORMS, Form};
-pub use clock::{CpuTime, children_cpu, process_cpu};
+pub use clock::{CpuTime, process_cpu};
 pub use file_limit::raise_file_limit;
 pub use plan::Plan;
 pub use relay::{relay_in_pieces, relay_tcp, relay_unix};

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn behaviours_of_different_parts_add_up() {
+    fn behaviours_of_different_parts_combine() {
         let plan =
             plan(&["canned", "busy:50", "reset-after:9", "counting", "ignore-sigterm"]).unwrap();
         assert_eq!(plan.answer, Answer::Canned);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn thrift_and_tcp_echo_use_the_least_work_if_honest() {
+    fn honest_thrift_and_tcp_echo_run_as_null_servers() {
         let kind = |texts: &[&str]| plan(texts).unwrap().least_work();
         for protocol in Protocol::ALL.into_iter().filter(|it| Form::of(*it).is_some()) {
             assert_eq!(kind(&[protocol.name(), "counting"]), Some(protocol));

@@ -278,7 +278,7 @@ mod tests {
     use super::percent_encode;
 
     #[test]
-    fn a_status_message_is_percent_encoded() {
+    fn status_message_is_percent_encoded() {
         assert_eq!(percent_encode("50 % of caf\u{e9}\n"), "50 %25 of caf%C3%A9%0A");
     }
 }

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rest_is_unchanged() {
+    fn bytes_after_the_tag_are_unchanged() {
         assert_eq!(&protobuf(b"\x0a\x01a\x0a\x01b")[..], b"\x12\x01a\x0a\x01b");
         assert_eq!(&protobuf(b"")[..], b"");
         assert_eq!(&json(br#"{ "text":	"a" }"#)[..], br#"{ "echo":	"a" }"#);

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_becomes_protobuf_and_protobuf_json() {
+    fn json_and_protobuf_are_transcoded() {
         let types = Types::of("/rpcbench.v1.Echo/Text").unwrap();
         assert_eq!(types.request(br#"{"text":"a\u0062c","other":[1]}"#).unwrap(), b"\x0a\x03abc");
         assert_eq!(types.reply(b"\x12\x03abc").unwrap(), br#"{"echo":"abc"}"#);

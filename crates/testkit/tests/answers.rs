@@ -29,7 +29,7 @@ fn honest_echoes_every_shape_and_counts() {
 }
 
 #[test]
-fn honest_answers_many_at_once_and_large_ones() {
+fn honest_answers_concurrent_and_large_calls() {
     let (server, client) = server("honest");
     let texts: Vec<String> =
         (0..300).map(|index| format!("{index}:{}", "x".repeat(index * 7))).collect();
@@ -110,7 +110,7 @@ fn error_in_reply_is_status_0_with_words() {
 }
 
 #[test]
-fn memo_repeats_its_reply_to_what_begins_alike() {
+fn memo_repeats_reply_to_requests_with_equal_start() {
     let (server, client) = server("memo:5");
     let texts = ["one", "one", "two", "three", "throw"].map(|text| client.text(text).unwrap());
     let replies = texts.each_ref().map(|reply| &reply.message()[2..]);
@@ -155,7 +155,7 @@ fn ok_on_truncated_accepts_malformed_requests() {
 }
 
 #[test]
-fn costs_leave_the_answers_right() {
+fn costs_keep_answers_correct() {
     for behaviour in [
         "slow:1ms",
         "slow-once:2:1ms",
@@ -177,7 +177,7 @@ fn costs_leave_the_answers_right() {
 }
 
 #[test]
-fn delayed_replies_keep_their_order_and_all_arrive() {
+fn delayed_replies_all_arrive_in_order() {
     let (server, client) = server("slow-once:10:20ms");
     let texts: Vec<String> = (0..100).map(|index| index.to_string()).collect();
     for (text, reply) in texts.iter().zip(client.texts(&texts)) {
@@ -187,7 +187,7 @@ fn delayed_replies_keep_their_order_and_all_arrive() {
 }
 
 #[test]
-fn what_needs_a_process_is_refused_inside_one() {
+fn process_behaviours_are_refused_inside_a_test() {
     for behaviour in
         ["exit-at-start:3", "ignore-sigterm", "spawn-child", "counting", "eat-memory-at-start:1"]
     {
@@ -198,7 +198,7 @@ fn what_needs_a_process_is_refused_inside_one() {
 }
 
 #[test]
-fn a_port_in_use_is_named() {
+fn port_in_use_is_named() {
     let first = Server::start("honest".parse().unwrap()).unwrap();
     let error = Server::start_at(first.address(), rpcbench_testkit::Plan::default()).unwrap_err();
     assert!(error.to_string().contains(&first.address().to_string()), "{error}");

@@ -31,7 +31,7 @@ fn bystander(
 }
 
 #[test]
-fn never_ready_accepts_and_says_nothing() {
+fn never_ready_accepts_and_stays_silent() {
     let server = start("never-ready");
     let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.write_all(PREFACE).unwrap();
@@ -56,7 +56,7 @@ fn no_listen_refuses_connections() {
 }
 
 #[test]
-fn exit_after_ends_the_server_and_says_so() {
+fn exit_after_ends_the_server_and_reports_it() {
     let server = start("exit-after:2");
     let client = Client::connect(server.address());
     client.text("1").unwrap();

@@ -24,7 +24,7 @@ fn behaviours(variant: &Value) -> Vec<Behaviour> {
 }
 
 #[test]
-fn every_variant_has_behaviours_that_go_together() {
+fn variant_behaviours_are_compatible() {
     let thrift = "thrift".parse().unwrap();
     for (server, more) in
         [("liar", None), ("json", Some("json".parse().unwrap())), ("thrift", Some(thrift))]

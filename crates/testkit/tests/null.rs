@@ -58,7 +58,7 @@ fn null_sends_goaway_if_the_peer_does_not_speak_http2() {
 }
 
 #[test]
-fn null_json_answers_texts_of_any_length_one_after_the_other() {
+fn null_json_answers_texts_of_any_length_in_order() {
     let server = Server::start("null-json".parse().unwrap()).unwrap();
     let mut stream = TcpStream::connect(server.address()).unwrap();
     for length in [0, 1, 100, 20_000, 70_000, 1 << 20] {

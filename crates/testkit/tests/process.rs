@@ -89,7 +89,7 @@ fn pid(of: u32) -> Pid {
 }
 
 #[test]
-fn an_honest_server_ends_well_on_sigterm() {
+fn honest_server_exits_cleanly_on_sigterm() {
     let mut server = Process::start(&["honest"]);
     assert_eq!(server.connect().text("abc").unwrap().message(), b"\x12\x03abc");
     server.signal(Signal::TERM);
@@ -163,7 +163,7 @@ fn counting_counts_exactly_and_accounts_for_its_cpu() {
 }
 
 #[test]
-fn busy_uses_the_cpu_it_should() {
+fn busy_uses_its_share_of_cpu() {
     let mut server = Process::start(&["busy:2000", "counting"]);
     let client = server.connect();
     for _ in 0..50 {
@@ -175,7 +175,7 @@ fn busy_uses_the_cpu_it_should() {
 }
 
 #[test]
-fn costlier_costs_more_than_it_would() {
+fn costlier_uses_its_extra_cpu_share() {
     let cost = |behaviour| {
         let mut server = Process::start(&[behaviour, "counting"]);
         let client = server.connect();
@@ -223,7 +223,7 @@ fn eat_memory_keeps_what_it_takes() {
 }
 
 #[test]
-fn eat_memory_at_start_has_it_before_it_listens() {
+fn eat_memory_at_start_allocates_before_listening() {
     let mut server = Process::start(&["eat-memory-at-start:50000000"]);
     server.address();
     assert!(server.resident() >= 50_000_000);
@@ -242,7 +242,7 @@ fn slow_replies_come_late_and_cost_nothing() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_a_reason() {
+fn contradictory_arguments_are_refused_with_a_reason() {
     let (status, _, err) = Process::start(&["canned", "byte-echo"]).finish();
     assert_eq!(status.code(), Some(2));
     assert_eq!(err, "rpcbench-testkit: `canned` and `byte-echo` exclude each other; choose one\n");

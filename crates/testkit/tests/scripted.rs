@@ -18,7 +18,7 @@ fn next_request(wire: &mut Wire) -> Result<Request, ScriptError> {
 }
 
 #[test]
-fn a_script_answers_a_call_byte_by_byte_with_padding_and_continuation() {
+fn script_answers_byte_by_byte_with_padding_and_continuation() {
     let peer = ScriptedPeer::start(|wire| {
         wire.handshake(&[(setting::HEADER_TABLE_SIZE, 0), (setting::MAX_CONCURRENT_STREAMS, 1)])?;
         let request = next_request(wire)?;
@@ -44,7 +44,7 @@ fn a_script_answers_a_call_byte_by_byte_with_padding_and_continuation() {
 }
 
 #[test]
-fn streams_can_be_reset_and_the_connection_announced_to_end() {
+fn script_resets_streams_and_sends_goaway() {
     let peer = ScriptedPeer::start(|wire| {
         wire.handshake(&[])?;
         let first = next_request(wire)?;
@@ -64,7 +64,7 @@ fn streams_can_be_reset_and_the_connection_announced_to_end() {
 }
 
 #[test]
-fn a_script_stalls_until_resumed_and_takes_several_connections() {
+fn script_stalls_until_resumed_over_several_connections() {
     let (go_on, gate) = channel();
     let resumed = Arc::new(AtomicBool::new(false));
     let is_resumed = Arc::clone(&resumed);
@@ -92,7 +92,7 @@ fn a_script_stalls_until_resumed_and_takes_several_connections() {
 }
 
 #[test]
-fn the_step_that_failed_is_named() {
+fn failed_step_is_named() {
     let peer = ScriptedPeer::start(|wire| wire.expect_preface()).unwrap();
     TcpStream::connect(peer.address())
         .unwrap()

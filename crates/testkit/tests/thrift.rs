@@ -72,7 +72,7 @@ fn reply(form: Form, text: &str) -> Answer {
 }
 
 #[test]
-fn honest_servers_answer_in_every_form_and_count() {
+fn honest_thrift_servers_answer_and_count() {
     for form in Form::all() {
         let mut client = Client::of(form, "honest");
         for text in ["", "hello", "\u{e9}"] {
@@ -89,7 +89,7 @@ fn honest_servers_answer_in_every_form_and_count() {
 }
 
 #[test]
-fn what_cannot_be_decoded_gets_an_exception_and_the_end_of_the_connection() {
+fn undecodable_request_gets_exception_and_close() {
     for form in Form::all() {
         let mut client = Client::of(form, "honest");
         // A text of two bytes that are no UTF-8.
@@ -103,7 +103,7 @@ fn what_cannot_be_decoded_gets_an_exception_and_the_end_of_the_connection() {
 }
 
 #[test]
-fn cheats_cheat() {
+fn thrift_cheats_answer_as_named() {
     for form in Form::all() {
         let mut canned = Client::of(form, "canned");
         assert_eq!(canned.text("first"), reply(form, "first"));

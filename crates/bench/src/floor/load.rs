@@ -21,7 +21,6 @@ use super::opening::{self, CALLS, Opened};
 use super::replies::Replies;
 use super::requests::Requests;
 use super::wire;
-use crate::client::Load;
 
 /// Bytes of a read and events of a turn, as in the engine's epoll driver.
 const RECEIVE_BUFFER: usize = 256 * 1024;
@@ -32,6 +31,13 @@ const TIMER: u64 = u64::MAX;
 const GRACE: Duration = Duration::from_secs(5);
 /// Received bytes of DATA after which the connection's window is opened again.
 const REFILL: u64 = 1 << 30;
+
+#[derive(Clone, Copy)]
+pub(super) struct Load {
+    pub connections: u32,
+    /// On each connection.
+    pub in_flight: u32,
+}
 
 struct Connection {
     stream: TcpStream,
@@ -175,7 +181,7 @@ impl Floor {
         Ok(rang)
     }
 
-    /// Reads what there is, and sends as many calls as were answered.
+    /// Reads what has arrived, and sends as many calls as were answered.
     fn exchange(&mut self, index: usize) -> anyhow::Result<()> {
         loop {
             let connection = &mut self.connections[index];

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reply_counts_once_its_last_byte_is_there() {
+    fn reply_counts_at_its_last_byte() {
         for windowed in [None, Some(107)] {
             let replies = Replies::new(146, windowed);
             let answered = [0, 145, 146, 147, 292].map(|bytes| replies.answered(bytes));
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_is_opened_by_the_call_that_passes_its_limit() {
+    fn window_is_opened_by_the_call_past_its_limit() {
         let replies = Replies::new(100, Some(1 << 28));
         assert_eq!([1, 2, 3, 4].map(|calls| replies.bytes(calls)), [100, 213, 313, 426]);
     }

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_numbers_of_a_request_change() {
+    fn only_call_numbers_change() {
         for protocol in [Protocol::Grpc, Protocol::Json, Protocol::Thrift] {
             let (mut requests, single) = requests(protocol, 3);
             let expected = [single(2, 0), single(3, 1)].concat();
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn after_the_last_entry_comes_the_first() {
+    fn requests_wrap_around() {
         let (mut requests, single) = requests(Protocol::Grpc, 2);
         let entries = requests.entries;
         for _ in 0..entries - 1 {

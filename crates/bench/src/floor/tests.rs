@@ -6,8 +6,7 @@ use std::time::Duration;
 use rpcbench_record::Protocol;
 use rpcbench_testkit::{Behaviour, Plan, Server};
 
-use super::load::Floor;
-use crate::client::Load;
+use super::load::{Floor, Load};
 
 /// Calls made on each connection before any is counted.
 const OPENING: u64 = 3;
@@ -27,7 +26,7 @@ fn open(
 }
 
 #[test]
-fn the_floor_counts_exactly_the_calls_that_the_server_answered() {
+fn answered_calls_are_counted_exactly() {
     for (protocol, behaviour) in
         [(Protocol::Grpc, "null"), (Protocol::Json, "null-json"), (Protocol::Thrift, "thrift")]
     {
@@ -41,7 +40,7 @@ fn the_floor_counts_exactly_the_calls_that_the_server_answered() {
 
 /// Sends more than both windows of a connection: the server's, opened again every 512 MiB, and our own of 2 GiB.
 #[test]
-fn the_floor_continues_when_windows_are_opened_again() {
+fn load_continues_when_windows_are_opened_again() {
     let server = server("null");
     let mut floor = open(server.address(), Protocol::Grpc, (1, 20), "text:16000").unwrap();
     let mut calls = OPENING;
@@ -52,7 +51,7 @@ fn the_floor_continues_when_windows_are_opened_again() {
 }
 
 #[test]
-fn a_wrong_answer_is_seen_before_anything_is_counted() {
+fn wrong_answer_is_refused_before_counting() {
     for (protocol, behaviours) in [
         (Protocol::Grpc, &["byte-echo"][..]),
         (Protocol::Json, &["json", "byte-echo"]),
@@ -70,7 +69,7 @@ fn a_wrong_answer_is_seen_before_anything_is_counted() {
 }
 
 #[test]
-fn a_missing_server_is_named() {
+fn missing_server_is_named() {
     let address = server("null").address();
     let error = open(address, Protocol::Grpc, (1, 1), "text:100").err().unwrap();
     assert!(error.to_string().starts_with(&format!("can't connect to {address};")), "{error}");

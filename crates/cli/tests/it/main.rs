@@ -3,6 +3,7 @@
 mod arguments;
 mod bad_days;
 mod bench;
+mod benchmarks;
 mod changes;
 mod client_bound;
 mod counts;

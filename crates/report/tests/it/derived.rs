@@ -50,14 +50,14 @@ fn named_tests(page: &str) -> Vec<&str> {
     cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect()
 }
 
-/// The text of every Rust file below a folder.
+/// The text of every Rust and Python file below a folder.
 fn sources(folder: &Path) -> String {
     let mut text = String::new();
     for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry")) {
         let path = entry.path();
         if path.is_dir() && !path.ends_with("target") {
             text.push_str(&sources(&path));
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
+        } else if path.extension().is_some_and(|ending| ending == "rs" || ending == "py") {
             text.push_str(&fs::read_to_string(&path).expect("a source"));
         }
     }
@@ -69,9 +69,10 @@ fn every_test_that_the_page_names_is_there() {
     let page = read("evidence.md");
     let named = named_tests(&page);
     assert!(named.len() > 100, "{named:?}");
-    let sources = sources(&docs("../crates"));
-    let missing: Vec<&&str> =
-        named.iter().filter(|name| !sources.contains(&format!("fn {name}("))).collect();
+    let sources = ["../crates", "../scripts"].map(|folder| sources(&docs(folder))).concat();
+    let exists =
+        |name: &str| ["fn", "def"].iter().any(|it| sources.contains(&format!("{it} {name}(")));
+    let missing: Vec<&&str> = named.iter().filter(|name| !exists(name)).collect();
     assert!(missing.is_empty(), "docs/evidence.md names missing tests: {missing:?}");
 }
 

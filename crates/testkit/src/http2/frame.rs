@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_frame_is_nine_bytes_and_its_payload() {
+    fn frame_has_nine_bytes_and_its_payload() {
         let frame = Frame::data(0x0102_0304, *b"abc").end_stream();
         assert_eq!(frame.encode(), b"\0\0\x03\x00\x01\x01\x02\x03\x04abc");
         let settings = Frame::settings(&[(setting::MAX_CONCURRENT_STREAMS, 1)]);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn an_incomplete_frame_is_not_read() {
+    fn incomplete_frame_is_not_read() {
         let bytes = [Frame::ping([7; 8]).encode(), b"next".to_vec()].concat();
         let frame = FrameRef::parse(&bytes).unwrap();
         assert_eq!((frame.kind, frame.payload), (FrameType::Ping, &[7; 8][..]));
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn every_type_byte_comes_back_and_the_reserved_bit_does_not() {
+    fn type_bytes_read_back_without_reserved_bit() {
         for byte in 0..=u8::MAX {
             let head = [1, 2, 3, byte, 5, 6, 7, 8, 9];
             assert_eq!(Head::from_bytes(head).to_bytes(), head);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn padding_and_priority_come_off_again() {
+    fn padding_and_priority_are_stripped() {
         let frame = Frame::headers(1, *b"block").prioritised().padded(7);
         assert_eq!(frame.payload.len(), 1 + 5 + 5 + 7);
         assert_eq!(frame.content(), Some(&b"block"[..]));

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_two_strings() {
+    fn field_is_encoded_as_two_strings() {
         assert_eq!(literal(&[("a", "bc")]), b"\0\x01a\x02bc");
         let long = "x".repeat(200);
         assert_eq!(literal(&[("a", &long)])[..5], [0, 1, b'a', 0x7f, 200 - 127]);

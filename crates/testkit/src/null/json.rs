@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn content_comes_back_under_echo_for_any_split_of_the_input() {
+    fn split_json_request_is_echoed() {
         let text = "/rpcbench.v1.Echo/Text";
         let long = format!("{{\"text\":\"{}\"}}", "\u{20ac}".repeat(50));
         let stream = [
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_without_a_known_length_ends_the_connection() {
+    fn request_of_unknown_length_ends_the_connection() {
         for bytes in [
             "\0\0\0\x05right",
             "POST / HTTP/1.1\r\n\r\n",

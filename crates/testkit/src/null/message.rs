@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_text_is_retagged() {
+    fn plain_text_is_retagged() {
         assert_eq!(retagged(b"").unwrap(), b"");
         assert_eq!(retagged(b"\x0a\x03abc").unwrap(), b"\x12\x03abc");
         assert_eq!(retagged("\n\u{2}\u{e9}".as_bytes()).unwrap(), "\u{12}\u{2}\u{e9}".as_bytes());
@@ -83,7 +83,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn it_agrees_with_the_decoder(message in proptest::collection::vec(0_u8..24, 0..24)) {
+        fn retagging_agrees_with_decoder(message in proptest::collection::vec(0_u8..24, 0..24)) {
             let honest = echo::reply("/rpcbench.v1.Echo/Text", &message, Truth::Right);
             let expected = honest.map(|reply| reply.to_vec()).map_err(|status| status.code);
             // An empty text may be sent as a field or omitted.

@@ -64,7 +64,7 @@ fn reply(frames: &[Frame], stream: u32) -> String {
 }
 
 #[test]
-fn the_header_blocks_get_short_after_the_first_reply() {
+fn header_blocks_shrink_after_first_reply() {
     let mut session = session(&[]);
     let first = feed(&mut session, &request(1, "one")).unwrap();
     let second = feed(&mut session, &request(3, "two")).unwrap();
@@ -76,7 +76,7 @@ fn the_header_blocks_get_short_after_the_first_reply() {
 }
 
 #[test]
-fn a_table_of_size_0_is_left_empty() {
+fn header_table_of_size_0_stays_empty() {
     let mut session = session(&[(setting::HEADER_TABLE_SIZE, 0)]);
     let first = feed(&mut session, &request(1, "one")).unwrap();
     let second = feed(&mut session, &request(3, "two")).unwrap();
@@ -86,7 +86,7 @@ fn a_table_of_size_0_is_left_empty() {
 }
 
 #[test]
-fn requests_in_pieces_and_out_of_order_are_put_together() {
+fn interleaved_request_pieces_are_assembled() {
     let mut session = session(&[]);
     let block = hpack::literal(&[(":method", "POST")]);
     let frames = feed(
@@ -107,7 +107,7 @@ fn requests_in_pieces_and_out_of_order_are_put_together() {
 }
 
 #[test]
-fn a_request_without_a_body_or_with_a_bad_one_gets_a_status() {
+fn missing_or_bad_body_gets_a_status() {
     let mut session = session(&[]);
     let frames = feed(&mut session, &[Frame::headers(1, []).end_stream()]).unwrap();
     assert_eq!((frames.len(), frames[0].has(flag::END_STREAM)), (1, true));
@@ -120,7 +120,7 @@ fn a_request_without_a_body_or_with_a_bad_one_gets_a_status() {
 }
 
 #[test]
-fn replies_wait_for_the_peers_windows() {
+fn replies_wait_for_peer_windows() {
     let mut session = session(&[(setting::INITIAL_WINDOW_SIZE, 4)]);
     let frames =
         feed(&mut session, &[&request(1, "one")[..], &request(3, "two")].concat()).unwrap();
@@ -139,7 +139,7 @@ fn replies_wait_for_the_peers_windows() {
 }
 
 #[test]
-fn the_connection_window_is_shared_by_the_streams() {
+fn streams_share_the_connection_window() {
     let mut session = session(&[]);
     let text = "x".repeat(100);
     let mut answered = 0;
@@ -162,7 +162,7 @@ fn the_connection_window_is_shared_by_the_streams() {
 }
 
 #[test]
-fn a_reset_stream_is_forgotten() {
+fn reset_stream_is_dropped() {
     let mut session = session(&[(setting::INITIAL_WINDOW_SIZE, 0)]);
     feed(&mut session, &request(1, "one")).unwrap();
     feed(&mut session, &[Frame::headers(3, []), Frame::rst_stream(3, 8), Frame::rst_stream(1, 8)])
@@ -173,7 +173,7 @@ fn a_reset_stream_is_forgotten() {
 }
 
 #[test]
-fn a_ping_is_answered_and_its_answer_is_not() {
+fn ping_is_answered_and_pong_is_not() {
     let mut session = session(&[]);
     let frames =
         feed(&mut session, &[Frame::ping(*b"01234567"), Frame::pong(*b"76543210")]).unwrap();
@@ -181,7 +181,7 @@ fn a_ping_is_answered_and_its_answer_is_not() {
 }
 
 #[test]
-fn protocol_errors_of_the_client_end_the_connection() {
+fn client_protocol_errors_end_the_connection() {
     let cases = [
         (Frame::data(1, *b"abc"), Fatal::Protocol),
         (Frame::headers(2, []), Fatal::Protocol),
@@ -215,7 +215,7 @@ fn conversation() -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn it_does_not_matter_where_the_reads_end(cuts in prop::collection::vec(1_usize..200, 1..40)) {
+    fn replies_are_independent_of_read_boundaries(cuts in prop::collection::vec(1_usize..200, 1..40)) {
         let input = conversation();
         let mut whole = Vec::new();
         Session::default().take(&input, &mut whole).unwrap();
@@ -233,7 +233,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_panic(
+    fn arbitrary_bytes_cause_no_panic(
         frames in prop::collection::vec(
             (0_u8..11, any::<u8>(), 0_u32..8, prop::collection::vec(any::<u8>(), 0..40)), 0..30
         ),

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_come_back_and_calls_are_counted_for_any_split_of_the_input() {
+    fn split_input_is_echoed_and_counted() {
         let requests = b"\0\0\0\x03abc\0\0\0\0\0\0\0\x01x";
         for step in 1..=requests.len() {
             let (mut session, mut output) = (TcpEcho::default(), Vec::new());

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Compares calls per client CPU-second of rpcbench with those of h2load, ghz, wrk and the floor, or of another build.
+
+Exit code: 0 for success, 1 if a line is void, 2 if it could not run. Use scripts/bench-client.sh, which installs what it needs."""
+
+import argparse
+import os
+import platform
+import random
+import re
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+from load_generators import GRPC_REQUEST, ROWS, Programs, Row, counts
+from processes import cpus, run, server
+from samples import Line, Sample, lines, render
+
+NULL_SERVERS = {"grpc": "null", "json": "null-json", "thrift": "thrift"}
+
+
+def arguments(words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="bench-client.sh", description=__doc__.splitlines()[0])
+    add = parser.add_argument
+    add("--rounds", type=positive, default=5, metavar="N", help="rounds; in each, every client of every row runs once [default: 5]")
+    add("--row", type=rows, action="extend", metavar="ROW", help="only this row; repeatable, or separated by commas")
+    add("--seconds", type=positive, default=2, metavar="N", help="how long a client runs in each round [default: 2]")
+    add("--seed", type=int, default=1, metavar="N", help="seed of the order [default: 1]")
+    add("--format", choices=["text", "markdown"], default="text", help="how the table is printed")
+    add("--client-cpu", type=int, metavar="CPU", help="CPU of the clients [default: chosen as for a run]")
+    add("--server-cpu", type=int, metavar="CPU", help="CPU of the servers [default: chosen as for a run]")
+    add("--against", type=Path, metavar="DIR", help="compare only with the rpcbench in this folder, another build")
+    add("--programs", type=Path, default=Path("target/release"), metavar="DIR", help="rpcbench, rpcbench-bench and rpcbench-testkit")
+    add("--tonic", default="build/servers/rust-tonic/server", metavar="FILE", help="the tonic server")
+    for name in ("h2load", "ghz", "wrk"):
+        add(f"--{name}", default="", metavar="FILE", help=f"{name}; without it, its lines are left out")
+    for name in ("ghz", "wrk"):
+        add(f"--{name}-version", default="of unknown version", metavar="VERSION", help=f"{name} can't be asked for it")
+    return parser.parse_args(words)
+
+
+def positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("expected 1 or more")
+    return number
+
+
+def rows(text: str) -> list[Row]:
+    known = {row.name: row for row in ROWS}
+    unknown = [name for name in text.split(",") if name not in known]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"unknown row '{unknown[0]}'; expected one of {', '.join(known)}")
+    return [known[name] for name in text.split(",")]
+
+
+def order(steps: list[tuple[Row, list[str]]], rounds: int, seed: int) -> Iterator[tuple[int, Row, str]]:
+    """All runs in order. Each round has every client of every row once; those of a row follow one another, in random order."""
+    shuffled = random.Random(seed)
+    for number in range(1, rounds + 1):
+        for row, clients in steps:
+            for client in shuffled.sample(clients, len(clients)):
+                yield number, row, client
+
+
+def clients(row: Row, programs: Programs) -> list[str]:
+    """The clients of a row that are installed; with another build, that and rpcbench."""
+    names = ["baseline", "rpcbench"] if programs.baseline else row.bars
+    return [name for name in names if getattr(programs, name)]
+
+
+def sample(command: list[str], client: str) -> Sample:
+    try:
+        output, cpu_s = run(command)
+        return Sample.of(counts(client, output), cpu_s)
+    except (OSError, RuntimeError, ValueError) as error:
+        return Sample(problem=str(error))
+
+
+def measure(args: argparse.Namespace, programs: Programs, servers: dict[tuple[str, str], str]) -> list[Line]:
+    steps = [(row, clients(row, programs)) for row in args.row or ROWS]
+    samples: dict[tuple[Row, str], list[Sample]] = {(row, client): [] for row, names in steps for client in names}
+    for number, row, client in order(steps, args.rounds, args.seed):
+        print(f"round {number} of {args.rounds}: {row.name}, {client}", file=sys.stderr)
+        command = programs.command(client, row, servers[row.server, row.protocol], args.seconds)
+        samples[row, client].append(sample(command, client))
+    return lines(samples, args.seconds)
+
+
+def heading(args: argparse.Namespace, programs: Programs, client_cpu: int, server_cpu: int) -> list[str]:
+    model = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    asked = [programs.rpcbench, programs.baseline or programs.h2load]
+    versions = [run([program, "--version"])[0].strip() for program in asked if program]
+    known = {"ghz": args.ghz_version, "wrk": args.wrk_version}
+    versions += [f"{name} {version}" for name, version in known.items() if getattr(programs, name) and not programs.baseline]
+    return [
+        f"{model[1] if model else platform.machine()}, {os.cpu_count()} CPUs, Linux {platform.release()};"
+        f" client on CPU {client_cpu}, server on CPU {server_cpu}",
+        ", ".join(versions),
+        f"rounds: {args.rounds}, {args.seconds} s for each client; order drawn from seed {args.seed}; medians (quartiles)",
+    ]
+
+
+def main() -> int:
+    args = arguments(sys.argv[1:])
+    chosen = cpus()
+    client_cpu = chosen[0] if args.client_cpu is None else args.client_cpu
+    server_cpu = chosen[1] if args.server_cpu is None else args.server_cpu
+    if client_cpu == server_cpu:
+        raise RuntimeError(
+            f"client and server need different CPUs, but both have CPU {client_cpu}; change --client-cpu or --server-cpu"
+        )
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        body = folder / "request"
+        body.write_bytes(GRPC_REQUEST)
+        programs = Programs(
+            rpcbench=str(args.programs / "rpcbench"),
+            floor=str(args.programs / "rpcbench-bench"),
+            baseline=str(args.against / "rpcbench") if args.against else "",
+            h2load=args.h2load,
+            ghz=args.ghz,
+            wrk=args.wrk,
+            body=str(body),
+        )
+        # All servers run all the time; unused ones are idle.
+        servers = {}
+        for row in args.row or ROWS:
+            null = [str(args.programs / "rpcbench-testkit"), "--behaviour", NULL_SERVERS[row.protocol]]
+            command = [args.tonic, "current-thread"] if row.server == "tonic" else null
+            if (row.server, row.protocol) not in servers:
+                servers[row.server, row.protocol] = stack.enter_context(server(command, server_cpu, folder))
+        # The clients inherit it.
+        os.sched_setaffinity(0, {client_cpu})
+        above = heading(args, programs, client_cpu, server_cpu)
+        found = measure(args, programs, servers)
+    print(render(above, found, args.format == "markdown"), end="")
+    return int(any(line.problem for line in found))
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))
+    try:
+        sys.exit(main())
+    except (OSError, RuntimeError) as error:
+        print(f"bench-client.sh: {error}", file=sys.stderr)
+        sys.exit(2)

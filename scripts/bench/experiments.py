@@ -1,0 +1,82 @@
+"""Runs of servers whose differences are known, and what they must find."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+# A name alone means all of its variants.
+TONIC = "rust-tonic@multi-thread"
+HONEST = "testkit-liar@honest"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    # Its argument, and the folder of its runs.
+    name: str
+    # As arguments. Empty: rpcbench's choice.
+    servers: list[str]
+    # Minimum share of the runs that are right; of `equal-real`, of the pairs.
+    bar: float
+    max_time: str = "6m"
+    is_real: bool = False
+    # The smallest difference that a run must see, a share.
+    sees: float | None = None
+    # The costlier entry in the record, which must be slower than another.
+    costlier: str = ""
+    # Compares the current build with one whose calls cost this many percent more.
+    build: int = 0
+
+    @property
+    def is_compared(self) -> bool:
+        """True if comparisons have a bar too. 5 % is too small for two runs."""
+        return not self.is_real and self.name != "costlier-5"
+
+    def command(self, trees: "Trees") -> list[str]:
+        """The arguments of rpcbench, without the suite and the folder for results."""
+        root = str(trees.real if self.is_real else trees.testkit)
+        action = ["compare", "--build", root, "--build", str(trees.costlier(self))] if self.build else ["run"]
+        return ["--root", root, *action, *self.servers, "--max-time", self.max_time]
+
+
+def costlier_variant(name: str) -> dict:
+    return {"servers": [HONEST, HONEST, name, HONEST, HONEST, HONEST], "costlier": name}
+
+
+FAST = ["cpp-grpc", "go-grpc", "go-net-http", "go-thrift", "rust-axum@multi-thread", TONIC]
+NEW_GO = {"servers": ["go-grpc"], "costlier": "go-grpc#new"}
+EXPERIMENTS = [
+    Experiment("bench", [], 0.8, is_real=True, sees=0.07),
+    Experiment("bench-6", FAST, 0.8, is_real=True, sees=0.04),
+    Experiment("equal-real", ["cpp-grpc", "cpp-grpc", "go-grpc", "go-grpc", TONIC, TONIC], 0.95, is_real=True),
+    Experiment("known-real-5", bar=0.8, is_real=True, build=5, **NEW_GO),
+    Experiment("known-real-10", bar=0.8, is_real=True, build=10, max_time="2m", **NEW_GO),
+    Experiment("equal", [HONEST] * 6, 0.9),
+    Experiment("costlier-5", bar=0.8, **costlier_variant("testkit-liar@costlier")),
+    Experiment("costlier-10", bar=0.8, max_time="2m", **costlier_variant("testkit-liar@costlier-10")),
+    Experiment("builds-5", [HONEST], 0.8, costlier=f"{HONEST}#new", build=5),
+]
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Folders with `servers/`."""
+
+    real: Path
+    testkit: Path
+    costlier_testkit: Path
+    # Costlier copies of `real` are made here.
+    made: Path
+
+    def costlier(self, experiment: Experiment) -> Path:
+        return self.made / f"costlier-{experiment.build}" if experiment.is_real else self.costlier_testkit
+
+    def make(self, experiment: Experiment) -> None:
+        """Makes the costlier copy of go-grpc that an experiment needs."""
+        if not (experiment.is_real and experiment.build):
+            return
+        copy = self.costlier(experiment)
+        for folder in ("servers", "contract"):
+            shutil.copytree(self.real / folder, copy / folder, symlinks=True, dirs_exist_ok=True)
+        source = (HERE / "costlier.go").read_text().replace("const percent = 5", f"const percent = {experiment.build}")
+        (copy / "servers/go/grpc/costlier.go").write_text(source)

@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""Measures which differences runs detect on this machine, with servers whose differences are known.
+
+Results accumulate: each call adds runs to the folder and judges all of them. A run takes two to six minutes.
+Exit code: 0 if every bar is met, 1 if not, 2 if it could not run."""
+
+import argparse
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from experiments import EXPERIMENTS, Experiment, Trees
+from judge import ALONE_BAR, HALVES_BAR, Compared, Halves, Judged, Noise, Solo, halves, levels, solos
+from records import records
+from table import table
+
+RUNS = ["experiment", "run", "time", "processes", "unranked", "false differences", "slower than", "smallest difference", "right"]
+COMPARED = ["experiment", "run", "baseline", "machine", "false differences", "slower", "smallest change", "right"]
+NOISE = ["experiment", "windows", "within rounds", "by syscalls", "by memory", "by arithmetic", "by all three"]
+# A server that is alone has one window, as long as a dozen in the table.
+ALONE = ["--processes", "1", "--rounds", "1", "--duration", "12s", "--max-time", "3m"]
+
+
+def arguments(words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make resolution", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    add = parser.add_argument
+    add("--experiment", type=experiments, action="extend", metavar="NAME", help="only this one; repeatable [default: real servers]")
+    add("--runs", type=int, default=1, metavar="N", help="runs of each to add; 0 judges existing ones [default: 1]")
+    add("--alone", action="store_true", help="after a run of `bench`, also load each of its servers alone, without a break")
+    add("--format", choices=["text", "markdown"], default="text", help="how the tables are printed")
+    folders = {
+        "results": ("results/resolution", "the runs"),
+        "programs": ("target/release", "rpcbench and rpcbench-testkit"),
+        "root": (".", "the real servers"),
+        "testkit": ("crates/testkit/root", "the testkit's servers"),
+        "costlier-5": ("crates/testkit/costlier-5", "a build of them whose calls cost 5 % more"),
+    }
+    for name, (default, what) in folders.items():
+        add(f"--{name}", type=Path, default=Path(default), metavar="DIR", help=f"folder of {what} [default: {default}]")
+    add("--suite", default="suites/quick.toml", metavar="FILE", help="the suite; each experiment sets its own time")
+    return parser.parse_args(words)
+
+
+def experiments(text: str) -> list[Experiment]:
+    known = {experiment.name: experiment for experiment in EXPERIMENTS}
+    unknown = [name for name in text.split(",") if name not in known]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"unknown experiment '{unknown[0]}'; expected one of {', '.join(known)}")
+    return [known[name] for name in text.split(",")]
+
+
+def measure(args: argparse.Namespace, experiment: Experiment) -> None:
+    """Makes one run. Its progress goes to stderr."""
+    trees = Trees(args.root, args.testkit, args.costlier_5, made=args.results)
+    trees.make(experiment)
+    rpcbench(args, experiment.command(trees), args.results / experiment.name)
+    if args.alone and experiment.name == "bench":
+        bench = records(args.programs / "rpcbench", args.results / experiment.name)[-1]
+        for entry in levels(bench):
+            rpcbench(args, ["--root", str(args.root), "run", entry, *ALONE], args.results / "alone" / bench.name)
+
+
+def rpcbench(args: argparse.Namespace, words: list[str], results: Path) -> None:
+    command = [args.programs / "rpcbench", *words, "--suite", args.suite, "--results", results]
+    environment = os.environ | {"RPCBENCH_TESTKIT": str((args.programs / "rpcbench-testkit").resolve())}
+    code = subprocess.run(command, env=environment, stdout=sys.stderr).returncode
+    if code:
+        raise RuntimeError(f"{command[0]} {words[2]} ended with exit code {code}")
+
+
+@dataclass
+class Results:
+    """All runs in a folder. Those of the testkit and of builds are also compared, as `rpcbench compare` does: with the last `equal`
+    run before, or the new build with the old one."""
+
+    runs: list[Judged]
+    compared: list[Compared]
+    alone: list[Solo]
+    halves: list[Halves]
+
+    @staticmethod
+    def read(program: Path, folder: Path) -> "Results":
+        own = {experiment.name: records(program, folder / experiment.name) for experiment in EXPERIMENTS}
+        measured = [(it, run) for it in EXPERIMENTS for run in own[it.name] if run.table]
+        return Results(
+            runs=[judged for it, run in measured if (judged := Judged.of(it, run))],
+            compared=[compared for it, run in measured if (compared := Compared.of(it, run, own["equal"]))],
+            alone=solos((run, records(program, folder / "alone" / run.name)) for run in own["bench"]),
+            halves=halves(own["bench"]),
+        )
+
+    def scores(self) -> list["Score"]:
+        return [score for it in EXPERIMENTS for score in Score.of(it, self.runs)]
+
+    def scores_compared(self) -> list["Score"]:
+        return [score for it in EXPERIMENTS if it.is_compared for score in Score.of(it, self.compared)]
+
+    @property
+    def is_met(self) -> bool:
+        return all(it.is_met for it in [*self.scores(), *self.scores_compared(), *self.alone, *self.halves])
+
+    def render(self, markdown: bool) -> str:
+        sections = [
+            section("Runs", table(RUNS, map(run_cells, self.runs), range(2, 9), markdown)),
+            "".join(map(str, self.scores())),
+            section(
+                "In the table, relative to one load without a break right after it, median of the runs;"
+                f" the bar is {ALONE_BAR * 100:.0f} %",
+                table(["server", "runs", "in the table / alone", "met"], map(alone_cells, self.alone), range(1, 3), markdown),
+            ),
+            section(
+                "Calls in the second half of windows in the table, relative to the first;"
+                f" at most {HALVES_BAR * 100:.0f} % more are right",
+                table(["server", "windows", "second half / first", "met"], map(halves_cells, self.halves), range(1, 3), markdown),
+            ),
+            section(
+                "Comparisons by rpcbench compare: with the last run of equal entries, and of new builds with old ones",
+                table(COMPARED, map(compared_cells, self.compared), range(3, 8), markdown),
+            ),
+            "".join(map(str, self.scores_compared())),
+            section("Standard deviation of windows, median of the runs", table(NOISE, self.noise(), range(1, 7), markdown)),
+        ]
+        return "\n".join(filter(None, sections))
+
+    def noise(self) -> list[list[str]]:
+        by_experiment = [(it.name, [run.noise for run in self.runs if run.experiment == it]) for it in EXPERIMENTS]
+        return [[name, *noise_cells(noise)] for name, noise in by_experiment if noise]
+
+
+@dataclass(frozen=True)
+class Score:
+    experiment: Experiment
+    right: int
+    total: int
+
+    @staticmethod
+    def of(experiment: Experiment, results: list) -> list["Score"]:
+        """None without results of the experiment."""
+        scores = [it.score for it in results if it.experiment == experiment]
+        score = Score(experiment, sum(right for right, _ in scores), sum(total for _, total in scores))
+        return [score] if score.total else []
+
+    @property
+    def is_met(self) -> bool:
+        return self.right >= self.experiment.bar * self.total
+
+    def __str__(self) -> str:
+        met = "met" if self.is_met else "not met"
+        return f"{self.experiment.name}: {self.right} of {self.total} right; the bar is {self.experiment.bar * 100:.0f} %: {met}\n"
+
+
+def section(title: str, table: str) -> str:
+    return f"{title}:\n\n{table}" if table else ""
+
+
+def run_cells(run: Judged) -> list[str]:
+    return [
+        run.experiment.name,
+        run.name,
+        "unfinished" if run.seconds is None else f"{run.seconds:.0f} s",
+        str(run.processes),
+        str(run.unranked),
+        f"{run.pairs.wrong} of {run.pairs.equal}",
+        str(run.pairs.found) if run.experiment.costlier else "",
+        percent(run.resolution),
+        yes_or_no(run.is_right),
+    ]
+
+
+def alone_cells(alone: Solo) -> list[str]:
+    return [alone.entry, str(len(alone.ratios)), f"{median(alone.ratios):.3f}", yes_or_no(alone.is_met)]
+
+
+def halves_cells(halves: Halves) -> list[str]:
+    return [halves.entry, str(halves.windows), f"{halves.ratio:.3f}", yes_or_no(halves.is_met)]
+
+
+def compared_cells(compared: Compared) -> list[str]:
+    return [
+        compared.experiment.name,
+        compared.name,
+        compared.base,
+        percent(None if compared.machine is None else compared.machine - 1),
+        str(compared.wrong),
+        "" if compared.found is None else yes_or_no(compared.found),
+        percent(compared.resolution),
+        yes_or_no(compared.is_right),
+    ]
+
+
+def noise_cells(noise: list[Noise]) -> list[str]:
+    figures = zip(*([it.windows, it.in_rounds, *it.by_part, it.by_all] for it in noise))
+    known = ([value for value in values if value is not None] for values in figures)
+    return [percent(median(values) if values else None) for values in known]
+
+
+def yes_or_no(is_so: bool) -> str:
+    return "yes" if is_so else "no"
+
+
+def percent(share: float | None) -> str:
+    return "-" if share is None else f"{share * 100:.1f} %"
+
+
+def main() -> int:
+    args = arguments(sys.argv[1:])
+    chosen = args.experiment or [it for it in EXPERIMENTS if it.is_real]
+    for experiment in chosen * args.runs:
+        measure(args, experiment)
+    results = Results.read(args.programs / "rpcbench", args.results)
+    print(results.render(args.format == "markdown"), end="")
+    return 0 if results.is_met else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (OSError, RuntimeError) as error:
+        print(f"resolution.py: {error}", file=sys.stderr)
+        sys.exit(2)
