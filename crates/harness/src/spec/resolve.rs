@@ -95,7 +95,7 @@ pub fn load_workloads(
     spec: &WorkloadSpec,
     protocol: Protocol,
 ) -> Result<Vec<Workload>, ConfigError> {
-    let spec = spec.over(&WorkloadSpec::load_defaults());
+    let spec = spec.layered_on(&WorkloadSpec::load_defaults());
     let workloads = spec.resolve(SpecSource::Load(protocol))?;
     let capacity = Workload {
         name: CAPACITY.to_owned(),

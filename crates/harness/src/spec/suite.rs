@@ -5,6 +5,7 @@ use rpcbench_record::{Limits, PlacementKind, Price, Protocol, Stopping};
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::or;
 use super::workload::{WarmUpOptions, WorkloadSpec};
 use crate::config::{
     ConfigError, Count, FileKind, Given, Memory, NonZeroLength, Share, SourceFile,
@@ -148,6 +149,11 @@ impl RunSpec {
         Self { suite, ..Self::default() }
     }
 
+    /// The layer above the keys of a suite.
+    pub(crate) fn suite(&self) -> SuiteSpec {
+        SuiteSpec { limits: self.limits.clone(), ..self.suite.clone() }
+    }
+
     /// The layer above each workload of a suite.
     pub(crate) fn workload(&self) -> WorkloadSpec {
         let WarmUpOptions { warm_up, warm_up_least, warm_up_cap, settle } = self.warm_up.clone();
@@ -169,25 +175,25 @@ pub(crate) struct Extent {
 }
 
 impl SuiteSpec {
-    /// The extent of a run of this suite with options on top.
-    pub(crate) fn extent(&self, file: &SourceFile, above: &Self) -> Result<Extent, ConfigError> {
-        let own = above.processes.as_ref().or(self.processes.as_ref()).map(|own| own.value.0);
-        let share = |of: &Option<Given<Share>>| of.as_ref().map(|share| share.value.0);
-        let max_time = above.max_time.as_ref().or(self.max_time.as_ref());
-        if own.or(max_time.map(|_| FIRST_PROCESSES)).is_none() {
+    /// The extent of a run of this suite.
+    pub(crate) fn extent(&self, file: &SourceFile) -> Result<Extent, ConfigError> {
+        let processes = self.processes.as_ref().map(|given| given.value.0);
+        let max_time = self.max_time.as_ref();
+        if processes.is_none() && max_time.is_none() {
             return Err(file.missing::<Self>(None, "processes"));
         }
+        let share = |of: &Option<Given<Share>>| of.as_ref().map(|share| share.value.0);
         let stopping = Stopping {
-            first_processes: own.is_none().then_some(FIRST_PROCESSES),
-            precision: share(&above.precision).or(share(&self.precision)),
+            first_processes: processes.is_none().then_some(FIRST_PROCESSES),
+            precision: share(&self.precision),
             agreement: share(&self.agreement),
             max_time_ms: max_time.map(|time| time.value.ms()),
         };
-        let given = above.rounds.as_ref().or(self.rounds.as_ref()).map(|rounds| rounds.value.0);
-        let rounds = match (given, &self.max_time, stopping.precision) {
+        let rounds = match (&self.rounds, max_time, stopping.precision) {
+            (Some(given), ..) => Some(given.value.0),
             (None, Some(_), _) => None,
             (None, None, Some(_)) => Some(MAX_ROUNDS),
-            (given, ..) => Some(given.unwrap_or(1)),
+            (None, None, None) => Some(1),
         };
         if let Some(agreement) = self.agreement.as_ref().filter(|_| rounds.is_some_and(|r| r < 2)) {
             let problem =
@@ -195,15 +201,35 @@ impl SuiteSpec {
             return Err(ConfigError::value(agreement.shown(Some(file)), problem));
         }
         let is_any = stopping != Stopping::default();
-        Ok(Extent { processes: own, rounds, stopping: is_any.then_some(stopping) })
+        Ok(Extent { processes, rounds, stopping: is_any.then_some(stopping) })
     }
 
     /// Processes, or rounds, as given, for an error about their product.
-    pub(crate) fn larger_extent(&self, file: &SourceFile, above: &Self, processes: bool) -> String {
-        let given = match processes {
-            true => above.processes.as_ref().or(self.processes.as_ref()),
-            false => above.rounds.as_ref().or(self.rounds.as_ref()),
-        };
-        given.map_or_else(String::new, |given| given.shown(Some(file)))
+    pub(crate) fn larger_extent(&self, file: &SourceFile, processes: bool) -> String {
+        let given = if processes { &self.processes } else { &self.rounds };
+        given.as_ref().map_or_else(String::new, |given| given.shown(Some(file)))
+    }
+
+    /// This spec on a lower layer. Keys that only a file has come from below.
+    pub(crate) fn layered_on(&self, below: &Self) -> Self {
+        Self {
+            description: below.description.clone(),
+            processes: or(&self.processes, &below.processes),
+            rounds: or(&self.rounds, &below.rounds),
+            precision: or(&self.precision, &below.precision),
+            agreement: or(&self.agreement, &below.agreement),
+            max_time: or(&self.max_time, &below.max_time),
+            log_calls: or(&self.log_calls, &below.log_calls),
+            runtime_statistics: or(&self.runtime_statistics, &below.runtime_statistics),
+            price: or(&self.price, &below.price),
+            placement: or(&self.placement, &below.placement),
+            protocols: or(&self.protocols, &below.protocols),
+            limits: LimitsSpec {
+                cpus: or(&self.limits.cpus, &below.limits.cpus),
+                memory: or(&self.limits.memory, &below.limits.memory),
+            },
+            workload: below.workload.clone(),
+            published: below.published.clone(),
+        }
     }
 }

@@ -6,6 +6,7 @@ use rpcbench_record::{Authority, CallHeader, ConnectionLife, Threshold, WarmUp, 
 use serde::Deserialize;
 
 use super::arrivals::{Loads, rate_shown};
+use super::or;
 use super::resolve::SpecSource;
 use super::values::{ArrivalsValue, RateValue, WarmUpValue, WorkloadName};
 use crate::config::{Calls, ConfigError, Count, Given, Length, NonZeroLength};
@@ -123,9 +124,9 @@ impl WorkloadSpec {
             || self.find_max.is_some()
     }
 
-    /// This spec over a lower layer. What belongs together is replaced together: arrivals and their rates, the end of
+    /// This spec on a lower layer. What belongs together is replaced together: arrivals and their rates, the end of
     /// a window, a warm-up and its bounds.
-    pub(crate) fn over(&self, below: &Self) -> Self {
+    pub(crate) fn layered_on(&self, below: &Self) -> Self {
         let arrivals = if self.has_arrivals() { self } else { below };
         let in_flight = if self.in_flight_each.is_some() { self } else { below };
         let window = if self.duration.is_some() || self.calls.is_some() { self } else { below };
@@ -212,8 +213,4 @@ impl WorkloadSpec {
             ..Self::default()
         }
     }
-}
-
-fn or<T: Clone>(above: &Option<T>, below: &Option<T>) -> Option<T> {
-    above.as_ref().or(below.as_ref()).cloned()
 }

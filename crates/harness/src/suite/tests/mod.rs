@@ -243,7 +243,7 @@ fn zero_is_refused_if_it_means_nothing() {
 }
 
 #[test]
-fn a_suite_says_when_it_may_stop() {
+fn rounds_fill_the_time_limit_of_suite_or_option() {
     let stops = |lines: &str| parsed(&GOOD.replace("processes = 2", lines));
     let suite = stops("processes = 2\nprecision = \"5%\"\nmax_time = \"6m\"");
     let suite = suite.expect("a good suite");
@@ -257,7 +257,8 @@ fn a_suite_says_when_it_may_stop() {
     assert_eq!(with("--rounds 7"), (Some(2), Some(7), stopping(Some(0.05), Some(360_000))));
     let good = |options: &str| extent(&good().with(&typed(options)).expect("no contradiction"));
     assert_eq!(good("--precision 1%"), (Some(2), Some(16), stopping(Some(0.01), None)));
-    assert_eq!(good("--max-time 9m"), (Some(2), Some(1), stopping(None, Some(540_000))));
+    // `--max-time` of the command line counts as the suite's own does.
+    assert_eq!(good("--max-time 9m"), (Some(2), None, stopping(None, Some(540_000))));
 }
 
 /// The suite `quick` with this many entries.
