@@ -57,7 +57,8 @@ fn a_server_that_never_gets_ready_is_given_up() {
 #[test]
 fn servers_that_can_not_all_stay_connected_are_started_anew_for_each_window() {
     let bench = Bench::new().variant("a", "").variant("b", "");
-    let all = "run @a @b --connections 300 --in-flight 1 --warmup none --duration 200ms";
+    let all =
+        "run @a @b --connections 300 --in-flight-per-connection 1 --warmup none --duration 200ms";
     let words = format!("{all} --processes 1 --rounds 2");
     let mut few = bench.command_by(&["prlimit", "--nofile=500:500"], &words);
     Program::start(&mut few).finish().expect(0);

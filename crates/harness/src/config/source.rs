@@ -13,6 +13,8 @@ use super::error::{ConfigError, did_you_mean, unreadable};
 pub(crate) trait FileKind: DeserializeOwned {
     /// A good line for each key that needs one; errors about the key show it.
     const EXAMPLES: &'static [&'static str];
+    /// Former names of keys, each with what replaces it.
+    const RENAMED: &'static [(&'static str, &'static str)] = &[];
 }
 
 /// A file and its text.
@@ -87,6 +89,9 @@ impl SourceFile {
                 return ConfigError::value(self.line(&span), missing::<T>(name, name));
             }
             (_, [name, allowed @ ..]) if message.starts_with("unknown field") => {
+                if let Some((_, now)) = T::RENAMED.iter().find(|(former, _)| former == name) {
+                    return self.bad(&span, format!("unknown key '{name}'; it is called {now}"));
+                }
                 let hint = did_you_mean(name, allowed.iter().copied());
                 format!("unknown key '{name}'{hint}; allowed here: {}", allowed.join(", "))
             }

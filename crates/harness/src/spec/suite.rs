@@ -49,6 +49,7 @@ pub struct SuiteSpec {
     #[arg(long, value_name = "PRICES", allow_hyphen_values = true)]
     pub price: Option<Given<Price>>,
     /// Where servers run.
+    #[serde(rename = "in")]
     #[arg(long = "in", value_name = "PLACEMENT", help = format!("Where servers run: {} [default: native]", PlacementKind::HELP))]
     pub placement: Option<Given<PlacementKind>>,
     /// Only entries of these protocols; of all, if it is missing.
@@ -96,7 +97,7 @@ impl FileKind for SuiteSpec {
         "precision = \"5%\"",
         "agreement = \"6%\"",
         "max_time = \"6m\"",
-        "placement = \"native\"",
+        "in = \"native\"",
         "price = \"0.04/cpu-hour\"",
         "protocols = [\"grpc\"]",
         "[limits]",
@@ -105,13 +106,21 @@ impl FileKind for SuiteSpec {
         "[[workload]]",
         "shape = \"text:100\"",
         "connections = 50",
-        "in_flight = 1000",
-        "warm_up = \"until-steady\"",
+        "in_flight_per_connection = 20",
+        "warmup = \"until-steady\"",
         "duration = \"3s\", or calls = 20000",
         "[[published]]",
         "entry = \"go-grpc\"",
         "calls_per_s = 13000",
         "source = \"A. Author, https://example.org/benchmark\"",
+    ];
+    const RENAMED: &'static [(&'static str, &'static str)] = &[
+        ("in_flight", "'in_flight_per_connection' now, and counts calls on each connection"),
+        ("warm_up", "'warmup' now"),
+        ("warm_up_least", "'warmup_min' now"),
+        ("warm_up_cap", "'warmup_max' now"),
+        ("headers", "'header' now"),
+        ("placement", "'in' now"),
     ];
 }
 
@@ -156,8 +165,8 @@ impl RunSpec {
 
     /// The layer above each workload of a suite.
     pub(crate) fn workload(&self) -> WorkloadSpec {
-        let WarmUpOptions { warm_up, warm_up_least, warm_up_cap, settle } = self.warm_up.clone();
-        WorkloadSpec { warm_up, warm_up_least, warm_up_cap, settle, ..self.workload.clone() }
+        let WarmUpOptions { warmup, warmup_min, warmup_max, settle } = self.warm_up.clone();
+        WorkloadSpec { warmup, warmup_min, warmup_max, settle, ..self.workload.clone() }
     }
 }
 

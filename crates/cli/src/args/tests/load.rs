@@ -26,18 +26,22 @@ fn load_alone_keeps_twenty_calls_on_each_connection() {
 #[test]
 fn calls_in_flight_are_given_for_each_connection() {
     assert_eq!(workload("rpcbench load h:1 -c 4 -m 7").in_flight, 28);
-    assert_eq!(workload("rpcbench load h:1 -c 4 --in-flight 1 --rate 5").in_flight, 4);
-    insta::assert_snapshot!(contradicts("rpcbench load h:1 -c 65536 -m 65536"), @"--in-flight 65536: on each of 65536 connections is more than 4294967295 calls in all; give fewer");
+    assert_eq!(
+        workload("rpcbench load h:1 -c 4 --in-flight-per-connection 1 --rate 5").in_flight,
+        4
+    );
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 -c 65536 -m 65536"), @"--in-flight-per-connection 65536: on each of 65536 connections is more than 4294967295 calls in all; give fewer");
 }
 
 #[test]
 fn options_have_the_short_names_of_other_load_generators() {
     let short = workload("rpcbench load h:1 -c 8 -m 2 -t 4 -z 3s -r 50");
     let long = workload(
-        "rpcbench load h:1 --connections 8 --in-flight 2 --threads 4 --duration 3s --rate 50",
+        "rpcbench load h:1 --connections 8 --in-flight-per-connection 2 --client-threads 4 --duration 3s --rate 50",
     );
     assert_eq!(short, long);
-    insta::assert_snapshot!(refused("rpcbench load h:1 -n 1000 -z 3s"), @"error: the argument '--calls <N>' cannot be used with '--duration <LENGTH>'");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 -n 1000 -z 3s"), @"--calls 1000 contradicts --duration 3s: a window has a length or a number of calls; remove one of them");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 -n 10 --sweep 10%..90%"), @"--calls 10 contradicts --sweep 10%..90%: the loads of a sweep have windows of one length; give a duration");
     insta::assert_snapshot!(refused("rpcbench load h:1 -n 0"), @"error: invalid value '0' for '--calls <N>': must be more than zero");
     assert!(refused("rpcbench load h:1 -d 3s").contains("unexpected argument '-d'"));
 }
@@ -59,7 +63,7 @@ fn the_last_calls_of_a_load_have_five_seconds_but_no_more_than_the_timeout() {
 #[test]
 fn options_of_load_may_not_contradict() {
     let refused = contradicts;
-    insta::assert_snapshot!(refused("rpcbench load h:1 -c 1 --threads 2"), @"--connections 1 contradicts --threads 2: every thread needs a connection; raise the first or lower the second");
+    insta::assert_snapshot!(refused("rpcbench load h:1 -c 1 --client-threads 2"), @"--connections 1 contradicts --client-threads 2: every thread needs a connection; raise the first or lower the second");
     insta::assert_snapshot!(refused("rpcbench load h:1 --timeout 1s --grace 5s"), @"--timeout 1s contradicts --grace 5s: no call is waited for beyond its timeout; raise the first or lower the second");
     insta::assert_snapshot!(refused("rpcbench load h:1 --duration 50ms"), @"--duration 50ms: must be at least 100ms, one slice of its series");
     insta::assert_snapshot!(refused("rpcbench load h:1 --duration 49h"), @"--duration 49h: must be at most 48h: every 100ms of it takes memory");
@@ -68,9 +72,9 @@ fn options_of_load_may_not_contradict() {
 
 #[test]
 fn a_protocol_of_one_call_at_a_time_takes_no_more_without_pipelining() {
-    insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol thrift --in-flight 5"), @"--in-flight 5 contradicts --protocol thrift: a connection takes one call at a time; give more --connections, or --pipelining");
-    insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol thrift-buffered-compact -m 2"), @"--in-flight 2 contradicts --protocol thrift-buffered-compact: a connection takes one call at a time; give more --connections, or --pipelining");
-    insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol json -m 2"), @"--in-flight 2 contradicts --protocol json: a connection takes one call at a time; give more --connections, or --pipelining");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol thrift --in-flight-per-connection 5"), @"--in-flight-per-connection 5 contradicts --protocol thrift: a connection takes one call at a time; give more --connections, or --pipelining");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol thrift-buffered-compact -m 2"), @"--in-flight-per-connection 2 contradicts --protocol thrift-buffered-compact: a connection takes one call at a time; give more --connections, or --pipelining");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol json -m 2"), @"--in-flight-per-connection 2 contradicts --protocol json: a connection takes one call at a time; give more --connections, or --pipelining");
     insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol grpc --pipelining"), @"--pipelining contradicts --protocol grpc: it always takes many calls in flight on a connection; leave --pipelining out");
     let piped = workload("rpcbench load h:1 --protocol thrift -c 2 -m 5 --pipelining");
     assert_eq!((piped.connections, piped.in_flight, piped.pipelining), (2, 10, true));
@@ -137,8 +141,8 @@ fn several_loads_have_no_files_of_one_and_no_limits() {
             assert!(refusal.contains(first) && refusal.contains(option), "{refusal}");
         }
     }
-    insta::assert_snapshot!(refused("rpcbench load h:1 --find-max p99<1ms --sweep 10%..90%"), @"error: the argument '--find-max <THRESHOLD>' cannot be used with '--sweep <RATES>'");
-    insta::assert_snapshot!(refused("rpcbench load h:1 --sweep 10%..90% --rate 5"), @"error: the argument '--sweep <RATES>' cannot be used with '--rate <RATE>'");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 --find-max p99<1ms --sweep 10%..90%"), @"--sweep 10%..90% contradicts --find-max p99<1ms: a workload has one of them; make it two workloads");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 --sweep 10%..90% --rate 5"), @"--rate 5 contradicts --sweep 10%..90%: a sweep sets the rates; leave one of them out");
 }
 
 #[test]
