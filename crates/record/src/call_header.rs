@@ -27,13 +27,12 @@ const MAX_BYTES: usize = 8192;
 const REDACTED: &str = "[redacted]";
 
 /// Fields of the protocols themselves; so are all that begin with `grpc-`.
-const RESERVED: [&str; 12] = [
+const RESERVED: [&str; 11] = [
     "connection",
     "content-encoding",
     "content-length",
     "content-type",
     "expect",
-    "host",
     "http2-settings",
     "keep-alive",
     "proxy-connection",
@@ -114,6 +113,11 @@ impl FromStr for CallHeader {
                 name.escape_debug()
             ));
         }
+        if name == "host" {
+            return refused(
+                "header 'host' is set by rpcbench; give --authority instead".to_owned(),
+            );
+        }
         if RESERVED.contains(&name.as_str()) || name == "upgrade" || name.starts_with("grpc-") {
             return refused(format!("header '{name}' is set by rpcbench; leave it out"));
         }
@@ -187,6 +191,8 @@ mod tests {
                 format!("header '{}' is set by rpcbench; leave it out", name.to_lowercase());
             assert_eq!(refusal(&format!("{name}: 1")), expected);
         }
+        let host = "header 'host' is set by rpcbench; give --authority instead";
+        assert_eq!(refusal("Host: api.test"), host);
         for value in ["a\r\nb: c", "\0", "\u{7f}", "\u{e9}"] {
             assert_eq!(
                 refusal(&format!("x: {value}x")),

@@ -99,6 +99,21 @@ fn every_example_parses() {
     }
 }
 
+#[test]
+fn examples_of_new_create_servers_that_are_not_there() {
+    let servers = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../servers");
+    let mut command = Cli::command();
+    let new = command.find_subcommand_mut("new").expect("new");
+    let help = new.get_after_help().expect("examples").to_string();
+    let examples = help.lines().filter_map(|line| line.trim().strip_prefix("rpcbench new server "));
+    for example in examples {
+        let words: Vec<&str> = example.split(' ').take(2).collect();
+        let [language, library] = words[..] else { panic!("{example}") };
+        let language = servers.join(language);
+        assert!(language.join("_new").is_dir() && !language.join(library).exists(), "{example}");
+    }
+}
+
 /// Those between fences, as they stand there.
 #[test]
 fn every_command_line_of_the_documents_parses() {

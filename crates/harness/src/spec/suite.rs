@@ -8,7 +8,7 @@ use toml::Spanned;
 use super::or;
 use super::workload::{WarmUpOptions, WorkloadSpec};
 use crate::config::{
-    ConfigError, Count, FileKind, Given, Memory, NonZeroLength, Share, SourceFile,
+    ConfigError, Count, FileKind, Given, Memory, NonZeroLength, Share, SourceFile, keys,
 };
 
 /// Rounds that `--precision` allows in a suite without rounds or a time limit.
@@ -122,6 +122,15 @@ impl FileKind for SuiteSpec {
         ("headers", "'header' now"),
         ("placement", "'in' now"),
     ];
+
+    fn tables() -> Vec<(&'static str, Vec<String>)> {
+        vec![
+            ("at the top of the file", keys::<Self>()),
+            ("in [limits]", keys::<LimitsSpec>()),
+            ("in [[workload]]", keys::<WorkloadSpec>()),
+            ("in [[published]]", keys::<PublishedSpec>()),
+        ]
+    }
 }
 
 /// A good line for a key.

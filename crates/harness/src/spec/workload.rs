@@ -67,7 +67,7 @@ pub struct WorkloadSpec {
     /// See [`WarmUpOptions::settle`].
     #[arg(skip)]
     pub settle: Option<Given<Length>>,
-    /// A call that gets no reply within this time fails
+    /// A call that gets no reply within this time fails [default: 10s]
     #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
     pub timeout: Option<Given<NonZeroLength>>,
     /// How long to wait for replies to calls in flight at the end of a window [default: 5s, and at most the timeout]
@@ -76,7 +76,7 @@ pub struct WorkloadSpec {
     /// Time limit for connecting: for all connections before a load, and for each that is replaced during it [default: 10s]
     #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
     pub connect_timeout: Option<Given<NonZeroLength>>,
-    /// Threads that make the load, each with its own CPU if there are enough
+    /// Threads that make the load, each with its own CPU if there are enough [default: 1]
     #[arg(short = 't', long, value_name = "N", allow_hyphen_values = true)]
     pub client_threads: Option<Given<Count>>,
     /// Send calls on a connection before earlier ones are answered, even under json, connect and thrift [default there: a

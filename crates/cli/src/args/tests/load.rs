@@ -23,6 +23,45 @@ fn load_alone_keeps_twenty_calls_on_each_connection() {
     assert_eq!((fewer.window.length_ms(), fewer.settle_ms), (Some(2000), 0));
 }
 
+/// What the help of an option says between `[WORD: ` and a comma or a bracket.
+fn in_help(command: &str, id: &str, word: &str) -> String {
+    let mut all = Cli::command();
+    all.build();
+    let command = all.find_subcommand(command).expect("a command");
+    let arg = command.get_arguments().find(|arg| arg.get_id() == id).expect(id);
+    let help = arg.get_help().expect(id).to_string();
+    let (_, rest) = help.split_once(&format!("[{word}: ")).expect(&help);
+    rest.split([',', ']']).next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn defaults_in_help_are_those_that_are_planned() {
+    let length = rpcbench_record::units::length_ms;
+    let alone = workload("rpcbench load h:1");
+    let defaults = [
+        ("shape", alone.shape.clone()),
+        ("connections", alone.connections.to_string()),
+        ("in_flight_per_connection", (alone.in_flight / alone.connections).to_string()),
+        ("duration", alone.window.to_string()),
+        ("timeout", length(alone.timeout_ms)),
+        ("grace", length(alone.grace_ms)),
+        ("connect_timeout", length(alone.connect_timeout_ms)),
+        ("client_threads", alone.client_threads.to_string()),
+    ];
+    for (id, planned) in defaults {
+        assert_eq!(in_help("load", id, "default"), planned, "{id}");
+    }
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let quick = Suite::named(&root, "quick").expect("quick");
+    let stopping = quick.stopping.expect("a time limit");
+    let settle_ms = quick.workloads[0].settle_ms;
+    assert_eq!(in_help("run", "settle", "quick"), length(settle_ms));
+    assert_eq!(in_help("run", "max_time", "quick"), length(stopping.max_time_ms.expect("a limit")));
+    let precision = stopping.precision.expect("a precision");
+    assert_eq!(in_help("run", "precision", "quick"), format!("{}%", precision * 100.0));
+    assert_eq!(in_help("run", "placement", "default"), quick.placement.to_string());
+}
+
 #[test]
 fn calls_in_flight_are_given_for_each_connection() {
     assert_eq!(workload("rpcbench load h:1 -c 4 -m 7").in_flight, 28);
@@ -176,6 +215,7 @@ fn a_rate_makes_an_open_loop() {
 
 #[test]
 fn wrong_values_of_load_are_refused_with_the_remedy() {
+    insta::assert_snapshot!(refused("rpcbench load h:1 --rate ramp:0..50"), @"error: invalid value 'ramp:0..50' for '--rate <RATE>': 'ramp:0..50' has a rate of 0; give at least 0.001 calls/s, and lacks the length of the ramp; add it, such as /30s; a rate is one number; give an arrival process by --arrivals, or the key of that name");
     insta::assert_snapshot!(refused("rpcbench load h:1 --rate fast"), @"error: invalid value 'fast' for '--rate <RATE>': write calls a second such as 500 or 20k, or a share of the measured capacity such as 40%");
     insta::assert_snapshot!(refused("rpcbench load h:1 --arrivals sometimes:5"), @"error: invalid value 'sometimes:5' for '--arrivals <ARRIVALS>': 'sometimes:5' is not an arrival process; expected closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of the measured capacity, and lengths such as 30s; steps must rise");
     insta::assert_snapshot!(refused("rpcbench load h:1 --fail-if p99=1ms"), @"error: invalid value 'p99=1ms' for '--fail-if <THRESHOLD>': 'p99=1ms' is not a threshold; expected FIGURE<LIMIT or FIGURE>LIMIT, such as 'p99<10ms', 'errors>0.1%' or 'rate<20k'");

@@ -219,6 +219,14 @@ fn former_names_of_keys_name_the_present_ones() {
 }
 
 #[test]
+fn misplaced_keys_name_their_table() {
+    insta::assert_snapshot!(refused("[limits]", "cpus = 1\n[limits]"), @"suites/mine.toml:4: cpus = 1: unknown key 'cpus'; it belongs in [limits]; allowed here: description, processes, rounds, precision, agreement, max_time, log_calls, runtime_statistics, price, in, protocols, limits, workload, published");
+    insta::assert_snapshot!(refused("cpus = 1", "cpus = 1\nprice = 1"), @"suites/mine.toml:6: price = 1: unknown key 'price'; it belongs at the top of the file; allowed here: cpus, memory");
+    let workload = refused("[limits]", "duration = \"3s\"\n[limits]");
+    assert!(workload.contains("unknown key 'duration'; it belongs in [[workload]]"), "{workload}");
+}
+
+#[test]
 fn workload_names_are_unique() {
     let (head, load) = GOOD.split_at(GOOD.find("[[workload]]").expect("a workload"));
     let error = parsed(&format!("{head}{load}{load}")).expect_err("a refusal");
