@@ -1,6 +1,6 @@
 //! What load to make.
 
-use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
+use rpcbench_record::{Arrivals, Concurrency, ConnectionLife, Protocol};
 
 use crate::address::ServerAddress;
 use rpcbench_clock::Nanos;
@@ -32,7 +32,7 @@ pub struct LoadPlan {
     pub timeout: Nanos,
     /// How long to wait for calls in flight at the end.
     pub grace: Nanos,
-    /// Time limit for connecting, handshake included.
+    /// Time limit for connecting, handshake included: for all connections at first, then for each that is replaced.
     pub connect_timeout: Nanos,
     /// Index of the first request.
     pub first_request: u32,
@@ -60,29 +60,18 @@ impl LoadPlan {
                 return refused(format!("{what} is 0; give at least 1"));
             }
         }
-        let calls = format!("{in_flight} calls in flight over {connections} connections");
-        if in_flight < connections {
-            return refused(format!(
-                "{calls} leaves some without a call; give at least {connections} in flight"
-            ));
-        }
-        if protocol.takes_one_call_at_a_time() && !self.pipelining && in_flight > connections {
-            return refused(format!(
-                "{protocol} takes one call at a time on a connection: {in_flight} calls in flight need {in_flight} connections, not {connections}; give as many of both, or allow pipelining"
-            ));
-        }
-        let each = in_flight.div_ceil(connections);
-        if let Some(life) = self.connection_life.calls().filter(|life| each > *life) {
-            return refused(format!(
-                "{calls} are up to {each} on each, and a connection ends after {life}; give a connection for each call in flight, or a longer life"
-            ));
+        let &Self { connection_life, pipelining, .. } = self;
+        let concurrency = Concurrency {
+            connections,
+            in_flight,
+            client_threads: threads,
+            connection_life,
+            pipelining,
+        };
+        if let Some(contradiction) = concurrency.contradiction(Some(protocol)) {
+            return refused(contradiction.to_string());
         }
         check_rate(self.arrivals)?;
-        if threads > connections {
-            return refused(format!(
-                "{threads} client threads for {connections} connections leaves some without one; give at most {connections} threads"
-            ));
-        }
         Ok(())
     }
 
@@ -149,8 +138,8 @@ mod tests {
         let refused = plan(Protocol::Json, 2, 10);
         assert_eq!(
             refused.validate().unwrap_err().to_string(),
-            "json takes one call at a time on a connection: 10 calls in flight need 10 connections, not 2; \
-             give as many of both, or allow pipelining"
+            "in_flight_per_connection = 5 contradicts protocol = json: a connection takes one call at a time; give \
+             more --connections, or --pipelining"
         );
         assert_eq!(LoadPlan { pipelining: true, ..refused }.validate(), Ok(()));
         assert_eq!(plan(Protocol::Json, 10, 10).validate(), Ok(()));
@@ -165,8 +154,8 @@ mod tests {
         };
         assert_eq!(
             of("short", 5).validate().unwrap_err().to_string(),
-            "5 calls in flight over 4 connections are up to 2 on each, and a connection ends after 1; \
-             give a connection for each call in flight, or a longer life"
+            "in_flight_per_connection = 2 contradicts connection_life = short: a connection can't have more calls in \
+             flight than it lives for; give fewer calls in flight or a longer life"
         );
         assert!(of("calls:2", 9).validate().is_err());
         for (life, in_flight) in [("short", 4), ("calls:2", 8), ("long", 1000)] {

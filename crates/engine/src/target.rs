@@ -1,11 +1,8 @@
 //! What calls address.
 
-use rpcbench_record::{CallHeader, Protocol, Transport};
+use rpcbench_record::{CallHeader, Protocol};
 
 use crate::plan::PlanError;
-
-/// Most bytes of all headers. Servers commonly refuse more than 8 KiB.
-const MAX_HEADERS: usize = 8192;
 
 /// What calls address, and the headers they carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,18 +27,9 @@ impl Target {
     /// # Errors
     /// Why it can't.
     pub fn check(&self, protocol: Protocol) -> Result<(), PlanError> {
-        let over_http = matches!(protocol.spec().transport, Transport::Http1 | Transport::Http2);
-        if !over_http && !self.headers.is_empty() {
-            return Err(PlanError(format!(
-                "{protocol} has no headers; remove them, or choose a protocol over HTTP"
-            )));
-        }
-        let bytes = |header: &CallHeader| header.name().len() + header.value().len();
-        match self.headers.iter().map(bytes).sum() {
-            0..=MAX_HEADERS => Ok(()),
-            size => Err(PlanError(format!(
-                "headers of {size} bytes; at most {MAX_HEADERS} are allowed"
-            ))),
+        match CallHeader::problem_under(&self.headers, protocol) {
+            Some(problem) => Err(PlanError(format!("{protocol}: {problem}"))),
+            None => Ok(()),
         }
     }
 }
@@ -66,14 +54,14 @@ mod tests {
         }
         assert_eq!(
             refusal(Protocol::Thrift, "x-trace: 1"),
-            "thrift has no headers; remove them, or choose a protocol over HTTP"
+            "thrift: its calls have no headers; leave 'x-trace' out, or choose a protocol over HTTP"
         );
     }
 
     #[test]
     fn headers_are_as_long_as_servers_take() {
         let json = |length| refusal(Protocol::Json, &format!("a: {}", "x".repeat(length)));
-        assert_eq!(json(MAX_HEADERS - 1), "");
-        assert_eq!(json(MAX_HEADERS), "headers of 8193 bytes; at most 8192 are allowed");
+        assert_eq!(json(8191), "");
+        assert_eq!(json(8192), "json: headers of 8193 bytes; at most 8192 are allowed");
     }
 }

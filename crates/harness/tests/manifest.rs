@@ -357,6 +357,7 @@ fn unknown_server_suggests_similar_names() {
     let catalog = load(&root());
     let error = |pattern: &str| catalog.select(&named(&[pattern])).unwrap_err().to_string();
     insta::assert_snapshot!(error("java-gprc"), @"no server matches 'java-gprc' (did you mean 'java-grpc'?); `rpcbench list servers` shows all");
+    insta::assert_snapshot!(error("GO-GRPC"), @"no server matches 'GO-GRPC' (did you mean 'go-grpc'?); `rpcbench list servers` shows all");
     insta::assert_snapshot!(error("grpc-go"), @"no server matches 'grpc-go' (did you mean 'go-grpc'?); `rpcbench list servers` shows all");
     insta::assert_snapshot!(error("java-grpc@shenandoah"), @"no server matches 'java-grpc@shenandoah' (did you mean 'java-grpc@g1' or 'java-grpc@zgc'?); `rpcbench list servers` shows all");
     insta::assert_snapshot!(error("cobol-*"), @"no server matches 'cobol-*'; `rpcbench list servers` shows all");

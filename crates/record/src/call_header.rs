@@ -6,6 +6,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::protocol::Protocol;
 use crate::units::ParseError;
 
 /// A header field of every call: HTTP, or gRPC metadata. Written as in `x-trace: 7`.
@@ -19,17 +20,19 @@ pub struct CallHeader {
     value: String,
 }
 
+/// Maximum bytes of all headers: servers commonly refuse more than 8 KiB.
+const MAX_BYTES: usize = 8192;
+
 /// Stands in a record for a value that it must not keep.
 const REDACTED: &str = "[redacted]";
 
 /// Fields of the protocols themselves; so are all that begin with `grpc-`.
-const RESERVED: [&str; 12] = [
+const RESERVED: [&str; 11] = [
     "connection",
     "content-encoding",
     "content-length",
     "content-type",
     "expect",
-    "host",
     "http2-settings",
     "keep-alive",
     "proxy-connection",
@@ -58,6 +61,17 @@ impl CallHeader {
             || ["token", "secret", "key"].iter().any(|word| self.name.contains(word))
     }
 
+    /// Why calls of a protocol can't carry these headers, if they can't.
+    pub fn problem_under(headers: &[Self], protocol: Protocol) -> Option<String> {
+        let first = headers.first()?;
+        if !protocol.is_http() {
+            return Some(not_over_http("headers", first.name()));
+        }
+        let size: usize = headers.iter().map(|it| it.name.len() + it.value.len()).sum();
+        (size > MAX_BYTES)
+            .then(|| format!("headers of {size} bytes; at most {MAX_BYTES} are allowed"))
+    }
+
     /// Whether it was read from a record without its value.
     pub fn is_redacted(&self) -> bool {
         self.is_sensitive() && self.value == REDACTED
@@ -71,6 +85,11 @@ impl CallHeader {
             false => text.to_owned(),
         }
     }
+}
+
+/// What is wrong with a part of HTTP under another protocol.
+pub(crate) fn not_over_http(what: &str, value: &str) -> String {
+    format!("its calls have no {what}; leave '{value}' out, or choose a protocol over HTTP")
 }
 
 impl FromStr for CallHeader {
@@ -93,6 +112,11 @@ impl FromStr for CallHeader {
                 "invalid header name '{}'; expected letters, digits, hyphens, underscores and dots",
                 name.escape_debug()
             ));
+        }
+        if name == "host" {
+            return refused(
+                "header 'host' is set by rpcbench; give --authority instead".to_owned(),
+            );
         }
         if RESERVED.contains(&name.as_str()) || name == "upgrade" || name.starts_with("grpc-") {
             return refused(format!("header '{name}' is set by rpcbench; leave it out"));
@@ -167,6 +191,8 @@ mod tests {
                 format!("header '{}' is set by rpcbench; leave it out", name.to_lowercase());
             assert_eq!(refusal(&format!("{name}: 1")), expected);
         }
+        let host = "header 'host' is set by rpcbench; give --authority instead";
+        assert_eq!(refusal("Host: api.test"), host);
         for value in ["a\r\nb: c", "\0", "\u{7f}", "\u{e9}"] {
             assert_eq!(
                 refusal(&format!("x: {value}x")),

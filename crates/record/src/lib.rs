@@ -26,6 +26,7 @@ macro_rules! serialize_as_text {
 mod arrivals;
 mod build;
 mod call_header;
+mod concurrency;
 mod connection_life;
 mod connections;
 mod disturbance;
@@ -55,6 +56,7 @@ mod workload;
 pub use arrivals::{Arrivals, PerSecond, Rate};
 pub use build::{Age, Build};
 pub use call_header::CallHeader;
+pub use concurrency::{Concurrency, Contradiction};
 pub use connection_life::ConnectionLife;
 pub use connections::Connections;
 pub use disturbance::Disturbance;

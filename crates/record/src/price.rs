@@ -31,7 +31,7 @@ impl FromStr for Price {
             "must be a number above zero, after a currency such as $ or EUR if you like";
         let refused = |why: String| ParseError(format!("{why}; {EXAMPLES}"));
         let mut price = Self::default();
-        for (at, part) in text.split(',').map(str::trim).enumerate() {
+        for part in text.split(',').map(str::trim) {
             let parts = part.split_once('/');
             let (amount, unit) = parts.ok_or_else(|| refused(format!("'{part}' has no unit")))?;
             let read = read_amount(amount);
@@ -44,7 +44,11 @@ impl FromStr for Price {
             if slot.replace(number).is_some() {
                 return Err(refused(format!("/{unit} is given twice")));
             }
-            if at > 0 && currency != price.currency {
+            // An amount without a currency takes the other's.
+            if currency.is_empty() {
+                continue;
+            }
+            if !price.currency.is_empty() && currency != price.currency {
                 return Err(refused(format!("'{text}' has two currencies")));
             }
             currency.clone_into(&mut price.currency);
@@ -91,6 +95,8 @@ mod tests {
             ("0.04/cpu-hour", cpu, "0.04/cpu-hour"),
             ("0.04/cpu-hour,0.005/GiB-hour", both(""), "0.04/cpu-hour,0.005/GiB-hour"),
             ("$0.005/GiB-hour, $0.04/cpu-hour", both("$"), "$0.04/cpu-hour,$0.005/GiB-hour"),
+            ("$0.04/cpu-hour,0.005/GiB-hour", both("$"), "$0.04/cpu-hour,$0.005/GiB-hour"),
+            ("0.04/cpu-hour,$0.005/GiB-hour", both("$"), "$0.04/cpu-hour,$0.005/GiB-hour"),
             ("€0.04/cpu-hour,€0.005/GiB-hour", both("€"), "€0.04/cpu-hour,€0.005/GiB-hour"),
             (
                 "EUR0.04/cpu-hour,EUR0.005/GiB-hour",
@@ -120,7 +126,7 @@ mod tests {
             ("4e3/cpu-hour", format!("'4e3' {amount}")),
             ("\u{202e}4/cpu-hour", format!("'\u{202e}4' {amount}")),
             ("1/cpu-hour,2/cpu-hour", "/cpu-hour is given twice".to_owned()),
-            ("$1/cpu-hour,2/GiB-hour", "'$1/cpu-hour,2/GiB-hour' has two currencies".to_owned()),
+            ("$1/cpu-hour,€2/GiB-hour", "'$1/cpu-hour,€2/GiB-hour' has two currencies".to_owned()),
         ] {
             let refused = text.parse::<Price>().unwrap_err().to_string();
             assert_eq!(refused, format!("{why}; {EXAMPLES}"));

@@ -210,6 +210,11 @@ impl Protocol {
         self.spec().one_call_at_a_time
     }
 
+    /// True if calls are requests of HTTP.
+    pub fn is_http(self) -> bool {
+        matches!(self.spec().transport, Transport::Http1 | Transport::Http2)
+    }
+
     /// True if calls are streams of HTTP/2.
     pub fn is_over_http2(self) -> bool {
         self.spec().transport == Transport::Http2

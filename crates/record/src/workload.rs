@@ -7,9 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
-use crate::call_header::CallHeader;
+use crate::call_header::{CallHeader, not_over_http};
+use crate::concurrency::{Concurrency, Contradiction};
 use crate::connection_life::ConnectionLife;
-use crate::protocol::{Protocol, Transport};
+use crate::protocol::Protocol;
 use crate::threshold::Threshold;
 use crate::units;
 
@@ -224,13 +225,17 @@ impl Workload {
 
     /// Why calls of a protocol can't carry this load, if they can't.
     pub fn problem_under(&self, protocol: Protocol) -> Option<String> {
-        let header = self.headers.first().map(|header| ("headers", header.name()));
-        let host = self.authority.as_ref().map(|host| ("host name", host.as_str()));
-        let (what, value) = header.or(host)?;
-        let over_http = matches!(protocol.spec().transport, Transport::Http1 | Transport::Http2);
-        (!over_http).then(|| {
-            format!("its calls have no {what}; leave '{value}' out, or choose a protocol over HTTP")
-        })
+        let host = || self.authority.as_ref().filter(|_| !protocol.is_http());
+        CallHeader::problem_under(&self.headers, protocol)
+            .or_else(|| host().map(|host| not_over_http("host name", host.as_str())))
+    }
+
+    /// Connections, calls in flight and threads that can't go together.
+    pub fn contradiction(&self, protocol: Option<Protocol>) -> Option<Contradiction> {
+        let &Self { connections, in_flight, client_threads, connection_life, pipelining, .. } =
+            self;
+        Concurrency { connections, in_flight, client_threads, connection_life, pipelining }
+            .contradiction(protocol)
     }
 
     /// Whether a process made ready for one of the two can be measured under the other over the same

@@ -15,8 +15,7 @@ use super::values::{CallsFile, process, seed};
 
 #[derive(Args, Debug)]
 #[command(
-    mut_arg("in_flight_each", |arg| arg.help(IN_FLIGHT)),
-    mut_arg("client_threads", |arg| arg.long("threads")),
+    mut_arg("in_flight_per_connection", |arg| arg.help(IN_FLIGHT)),
     mut_arg("shape", |arg| arg.help("What a call carries: text:N (N bytes), record, dto or tree [default: text:100]")),
     mut_arg("connections", |arg| arg.help("Connections [default: 50]")),
     mut_arg("duration", |arg| arg.help("Length of the measured window [default: 10s]")),

@@ -55,7 +55,7 @@ pub struct BuildArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  rpcbench new server go fiber
+  rpcbench new server go echo
   rpcbench new server python grpclib --protocol grpc
 
 CONTRIBUTING.md has the next steps.")]

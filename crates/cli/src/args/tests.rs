@@ -99,6 +99,21 @@ fn every_example_parses() {
     }
 }
 
+#[test]
+fn examples_of_new_create_servers_that_are_not_there() {
+    let servers = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../servers");
+    let mut command = Cli::command();
+    let new = command.find_subcommand_mut("new").expect("new");
+    let help = new.get_after_help().expect("examples").to_string();
+    let examples = help.lines().filter_map(|line| line.trim().strip_prefix("rpcbench new server "));
+    for example in examples {
+        let words: Vec<&str> = example.split(' ').take(2).collect();
+        let [language, library] = words[..] else { panic!("{example}") };
+        let language = servers.join(language);
+        assert!(language.join("_new").is_dir() && !language.join(library).exists(), "{example}");
+    }
+}
+
 /// Those between fences, as they stand there.
 #[test]
 fn every_command_line_of_the_documents_parses() {
@@ -133,7 +148,7 @@ fn values_remember_the_options_that_gave_them() {
     let args = run(
         "rpcbench run go-grpc 'java-*' --suite one-core --rounds 5 --precision 2% --max-time 9m \
          --duration 10s --warmup until-steady --warmup-min 9s --warmup-max 1m --settle 200ms --cpus 2 --memory 512M --seed 7 \
-         --connections 10 --in-flight 20 --shape record --protocol grpc --language go --timeout 2s --grace 1s \
+         --connections 10 --in-flight-per-connection 20 --shape record --protocol grpc --language go --timeout 2s --grace 1s \
          --client-threads 2 --runtime-statistics --log-calls --pipelining --connection-life calls:2 \
          --in native",
     );
@@ -157,7 +172,7 @@ fn values_remember_the_options_that_gave_them() {
         "--cpus 2",
         "--memory 512M",
         "--connections 10",
-        "--in-flight 20",
+        "--in-flight-per-connection 20",
         "--shape record",
         "--timeout 2s",
         "--grace 1s",
@@ -174,7 +189,7 @@ fn values_remember_the_options_that_gave_them() {
 }
 
 #[test]
-fn each_key_of_a_workload_has_an_option() {
+fn workload_keys_have_options_of_the_same_name() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mine.toml");
     let suite = "description = \"\"\nprocesses = 1\nrounds = 1\n[limits]\ncpus = 1\n";
@@ -184,14 +199,8 @@ fn each_key_of_a_workload_has_an_option() {
     let command = Cli::command();
     let run = command.find_subcommand("run").unwrap();
     for key in keys.split(", ").filter(|key| *key != "name") {
-        let option = match key {
-            "warm_up" => "warmup",
-            "warm_up_least" => "warmup-min",
-            "warm_up_cap" => "warmup-max",
-            "headers" => "header",
-            key => &key.replace('_', "-"),
-        };
-        let known = run.get_arguments().any(|arg| arg.get_long() == Some(option));
+        let option = key.replace('_', "-");
+        let known = run.get_arguments().any(|arg| arg.get_long() == Some(&*option));
         assert!(known, "--{option} is missing, for {key}");
     }
 }
@@ -282,12 +291,12 @@ fn a_resumed_run_takes_no_option_of_a_plan() {
             "arrivals" => "closed",
             "sweep" => "10%..90%",
             "find_max" => "p99<10ms",
-            "duration" | "max_time" | "warm_up" | "warm_up_least" | "warm_up_cap" | "settle"
+            "duration" | "max_time" | "warmup" | "warmup_min" | "warmup_max" | "settle"
             | "timeout" | "grace" | "connect_timeout" => "1s",
             "log_calls" | "runtime_statistics" | "pipelining" => "",
             "placement" => "native",
             "price" => "0.04/cpu-hour",
-            "headers" => "a:b",
+            "header" => "a:b",
             _ => "1",
         };
         let option = arg.get_long().map(|long| format!("--{long}")).unwrap_or_default();

@@ -55,10 +55,7 @@ fn values_name_their_units() {
 fn options_that_contradict_are_refused() {
     let all = "run testkit-liar@honest";
     refused("run --resume results/x --rounds 3", &["--resume", "--rounds", "cannot be used with"]);
-    refused(
-        &format!("{all} --connections 17"),
-        &["quick.toml:12: in_flight = 16 contradicts --connections 17"],
-    );
+    refused(&format!("{all} -n 5 --sweep 10%..90%"), &["--calls 5 contradicts --sweep 10%..90%"]);
     refused(
         &format!("{all} --client-threads 5"),
         &["quick.toml:11: connections = 4 contradicts --client-threads 5"],

@@ -57,7 +57,8 @@ fn server_never_ready_is_abandoned() {
 #[test]
 fn servers_restart_for_each_window_when_connections_do_not_fit() {
     let bench = Bench::new().variant("a", "").variant("b", "");
-    let all = "run @a @b --connections 300 --in-flight 1 --warmup none --duration 200ms";
+    let all =
+        "run @a @b --connections 300 --in-flight-per-connection 1 --warmup none --duration 200ms";
     let words = format!("{all} --processes 1 --rounds 2");
     let mut few = bench.command_by(&["prlimit", "--nofile=500:500"], &words);
     Program::start(&mut few).finish().expect(0);

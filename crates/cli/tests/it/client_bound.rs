@@ -31,7 +31,7 @@ fn client_without_its_cpu_is_reported() {
     let ended = std::thread::scope(|scope| {
         let _hogs = Hogs(&stop);
         // Enough calls that the client never waits for the server once it has next to no CPU.
-        let load = "--connections 50 --in-flight 400 --timeout 60s --grace 30s";
+        let load = "--connections 50 --in-flight-per-connection 400 --timeout 60s --grace 30s";
         let words = format!("run @honest --rounds 1 --duration 2s {load} -v");
         let mut program = bench.start(&words);
         program.await_line("measuring, trial 1");

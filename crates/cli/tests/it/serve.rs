@@ -80,7 +80,7 @@ fn limits_beyond_the_machine_are_refused_before_anything_runs() {
         assert!(!ended.err.contains("building"), "{}", ended.err);
     };
     refused("--cpus 4096", "--cpus 4096: only ");
-    refused("--connections 70000 --in-flight 1", "70000 connections");
+    refused("--connections 70000 --in-flight-per-connection 1", "70000 connections");
     refused("--rounds 999999999", "more than the 1,000,000 windows that a plan may have");
     refused("--rate 1e9", "more than a client can make");
     refused("--memory 4096T", "a memory limit of 4096 TiB: this machine has ");

@@ -56,7 +56,7 @@ pub(crate) fn near<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>
     const ALSO: f64 = 0.05;
     let mut near: Vec<(f64, &str)> = candidates
         .into_iter()
-        .map(|candidate| (similarity(word, candidate), candidate))
+        .map(|candidate| (similarity(&word.to_lowercase(), &candidate.to_lowercase()), candidate))
         .filter(|(similarity, _)| *similarity >= MIN)
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));

@@ -13,6 +13,6 @@ mod values;
 pub use error::ConfigError;
 pub(crate) use error::{did_you_mean, hint, near, unreadable};
 pub use given::Given;
-pub(crate) use source::{FileKind, SourceFile};
+pub(crate) use source::{FileKind, SourceFile, keys};
 pub(crate) use values::from_text;
 pub use values::{Calls, Count, Length, Memory, NonZeroLength, Share};

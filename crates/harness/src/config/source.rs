@@ -16,6 +16,13 @@ const MAX_LENGTH: u64 = 1 << 20;
 pub(crate) trait FileKind: DeserializeOwned {
     /// A good line for each key that needs one; errors about the key show it.
     const EXAMPLES: &'static [&'static str];
+    /// Former names of keys, each with what replaces it.
+    const RENAMED: &'static [(&'static str, &'static str)] = &[];
+
+    /// Its tables as messages name them, each with its keys.
+    fn tables() -> Vec<(&'static str, Vec<String>)> {
+        Vec::new()
+    }
 }
 
 /// A file and its text.
@@ -90,7 +97,14 @@ impl SourceFile {
                 return ConfigError::value(self.line(&span), missing::<T>(name, name));
             }
             (_, [name, allowed @ ..]) if message.starts_with("unknown field") => {
-                let hint = did_you_mean(name, allowed.iter().copied());
+                if let Some((_, now)) = T::RENAMED.iter().find(|(former, _)| former == name) {
+                    return self.bad(&span, format!("unknown key '{name}'; it is called {now}"));
+                }
+                let is_in = |keys: &Vec<String>| keys.iter().any(|key| key == name);
+                let hint = match T::tables().iter().find(|(_, keys)| is_in(keys)) {
+                    Some((table, _)) => format!("; it belongs {table}"),
+                    None => did_you_mean(name, allowed.iter().copied()),
+                };
                 format!("unknown key '{name}'{hint}; allowed here: {}", allowed.join(", "))
             }
             _ if message.starts_with("invalid") => {
@@ -101,6 +115,13 @@ impl SourceFile {
         };
         self.bad(&span, problem)
     }
+}
+
+/// The keys of a table, from serde's refusal of an unknown one.
+pub(crate) fn keys<T: DeserializeOwned>() -> Vec<String> {
+    let refused = toml::from_str::<T>("'' = 0").err();
+    let message = refused.map(|error| error.message().to_owned()).unwrap_or_default();
+    message.split('`').skip(3).step_by(2).map(str::to_owned).collect()
 }
 
 /// serde's message with the names that TOML has for types.

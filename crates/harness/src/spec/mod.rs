@@ -6,7 +6,7 @@
 //! names it.
 //!
 //! To add a key of a workload: add the field of [`rpcbench_record::Workload`] that carries it, and here its field and its
-//! lines in `over` and `resolve` in `workload.rs`. Limits that concern several keys are in `resolve.rs`.
+//! lines in `layered_on` and `resolve` in `workload.rs`. Limits that concern several keys are in `resolve.rs`.
 
 mod arrivals;
 mod resolve;
@@ -22,3 +22,8 @@ pub use values::{ArrivalsValue, RateValue, WarmUpValue, WorkloadName};
 pub use workload::{WarmUpOptions, WorkloadSpec};
 
 pub use crate::config::{Calls, ConfigError, Count, Given, Length, Memory, NonZeroLength, Share};
+
+/// A key of the upper layer if it is given, else of the lower one.
+fn or<T: Clone>(above: &Option<T>, below: &Option<T>) -> Option<T> {
+    above.as_ref().or(below.as_ref()).cloned()
+}

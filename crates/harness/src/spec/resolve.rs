@@ -1,6 +1,6 @@
 //! Limits and contradictions of a merged spec.
 
-use rpcbench_record::{Arrivals, Protocol, WarmUp, Window, Workload};
+use rpcbench_record::{Arrivals, Contradiction, Protocol, WarmUp, Window, Workload};
 
 use super::arrivals::Loads;
 use super::suite::example_of;
@@ -39,7 +39,7 @@ pub(crate) enum SpecSource<'a> {
         table: usize,
         log_calls: bool,
     },
-    /// `rpcbench load`: calls in flight are given for each connection, and the protocol is known.
+    /// `rpcbench load`: the protocol is known.
     Load(Protocol),
 }
 
@@ -72,15 +72,6 @@ impl SpecSource<'_> {
         })
     }
 
-    /// Refuses what the protocol can't carry, if it is known.
-    pub(super) fn check(self, load: &Workload) -> Result<(), ConfigError> {
-        let Self::Load(protocol) = self else { return Ok(()) };
-        let problem = load.problem_under(protocol);
-        problem.map_or(Ok(()), |problem| {
-            Err(ConfigError::value(format!("--protocol {protocol}"), problem))
-        })
-    }
-
     /// File and line of the workload's table.
     pub fn place(self) -> String {
         match self {
@@ -95,7 +86,7 @@ pub fn load_workloads(
     spec: &WorkloadSpec,
     protocol: Protocol,
 ) -> Result<Vec<Workload>, ConfigError> {
-    let spec = spec.over(&WorkloadSpec::load_defaults());
+    let spec = spec.layered_on(&WorkloadSpec::load_defaults());
     let workloads = spec.resolve(SpecSource::Load(protocol))?;
     let capacity = Workload {
         name: CAPACITY.to_owned(),
@@ -126,61 +117,69 @@ impl WorkloadSpec {
     /// Calls in flight over all connections.
     pub(super) fn total_in_flight(
         &self,
-        connections: &Given<Count>,
+        connections: u32,
         loads: &Loads,
         setting: SpecSource<'_>,
     ) -> Result<u32, ConfigError> {
-        let each = match setting {
-            SpecSource::Load(protocol) => self.each_of_load(protocol, loads, setting)?,
-            SpecSource::Suite { .. } => match &self.in_flight_each {
-                Some(each) => each.value.0,
-                None => return self.total_of_suite(connections, setting),
-            },
+        let key = "in_flight_per_connection";
+        let each = match (&self.in_flight_per_connection, setting) {
+            (None, SpecSource::Load(protocol)) => {
+                return Ok(connections.saturating_mul(self.default_in_flight(protocol, loads)));
+            }
+            (given, _) => setting.require(given, key)?,
         };
-        let connections = connections.value.0;
-        connections.checked_mul(each).ok_or_else(|| {
+        connections.checked_mul(each.value.0).ok_or_else(|| {
             let problem = format!(
                 "on each of {connections} connections is more than {} calls in all; give fewer",
                 u32::MAX
             );
-            ConfigError::value(format!("--in-flight {each}"), problem)
+            ConfigError::value(setting.shown(each), problem)
         })
     }
 
-    /// The suite's number, which is over all connections.
-    fn total_of_suite(
-        &self,
-        connections: &Given<Count>,
-        setting: SpecSource<'_>,
-    ) -> Result<u32, ConfigError> {
-        let given = setting.require(&self.in_flight, "in_flight")?;
-        let remedy = "every connection carries at least one call; give --in-flight, on each, or fewer connections";
-        at_least(setting, (given, given.value), (connections, connections.value), remedy)?;
-        Ok(given.value.0)
-    }
-
     /// Calls in flight on each connection of a load.
-    fn each_of_load(
-        &self,
-        protocol: Protocol,
-        loads: &Loads,
-        setting: SpecSource<'_>,
-    ) -> Result<u32, ConfigError> {
-        let one_at_a_time = protocol.takes_one_call_at_a_time() && !self.is_pipelining();
+    fn default_in_flight(&self, protocol: Protocol, loads: &Loads) -> u32 {
         let default = match loads.arrivals.is_open() {
-            _ if one_at_a_time => 1,
+            _ if protocol.takes_one_call_at_a_time() && !self.is_pipelining() => 1,
             true => IN_FLIGHT_EACH_OPEN,
             false => IN_FLIGHT_EACH,
         };
         let life = self.connection_life.as_ref().and_then(|life| life.value.calls());
-        match &self.in_flight_each {
-            None => Ok(default.min(life.unwrap_or(u32::MAX))),
-            Some(given) if given.value.0 > 1 && one_at_a_time => {
-                let remedy = "a connection takes one call at a time; give more --connections, or --pipelining";
-                let protocol = format!("--protocol {protocol}");
-                Err(ConfigError::contradiction(setting.shown(given), protocol, remedy))
+        default.min(life.unwrap_or(u32::MAX))
+    }
+
+    /// Refuses a load that can't be made, and what the protocol can't carry if it is known.
+    pub(super) fn check(
+        &self,
+        load: &Workload,
+        setting: SpecSource<'_>,
+    ) -> Result<(), ConfigError> {
+        let protocol = match setting {
+            SpecSource::Suite { .. } => None,
+            SpecSource::Load(protocol) => Some(protocol),
+        };
+        if let Some(Contradiction { first, second, remedy }) = load.contradiction(protocol) {
+            let shown = |key| self.key_shown(key, setting);
+            return Err(ConfigError::contradiction(shown(first), shown(second), remedy));
+        }
+        let problem = protocol.and_then(|protocol| Some((protocol, load.problem_under(protocol)?)));
+        problem.map_or(Ok(()), |(protocol, problem)| {
+            Err(ConfigError::value(format!("--protocol {protocol}"), problem))
+        })
+    }
+
+    /// A key and its value as given; of one that is not given, the value in effect.
+    fn key_shown(&self, (key, value): (&str, String), setting: SpecSource<'_>) -> String {
+        let shown = |given: Option<String>| given.unwrap_or_else(|| format!("{key} = {value}"));
+        let count = |given: &Option<Given<Count>>| given.as_ref().map(|given| setting.shown(given));
+        match key {
+            "connections" => shown(count(&self.connections)),
+            "in_flight_per_connection" => shown(count(&self.in_flight_per_connection)),
+            "client_threads" => shown(count(&self.client_threads)),
+            "connection_life" => {
+                shown(self.connection_life.as_ref().map(|given| setting.shown(given)))
             }
-            Some(given) => Ok(given.value.0),
+            _ => format!("--{key} {value}"),
         }
     }
 
@@ -200,35 +199,6 @@ impl WorkloadSpec {
             }
             _ => Ok(self.is_pipelining()),
         }
-    }
-
-    /// Refuses more calls in flight on a connection than it lives for.
-    pub(super) fn check_connection_life(
-        &self,
-        connections: &Given<Count>,
-        in_flight: u32,
-        setting: SpecSource<'_>,
-    ) -> Result<(), ConfigError> {
-        let Some(life) = &self.connection_life else { return Ok(()) };
-        let each = in_flight.div_ceil(connections.value.0);
-        let given = self.in_flight_each.as_ref().or(self.in_flight.as_ref());
-        let (Some(given), Some(calls)) = (given, life.value.calls()) else { return Ok(()) };
-        if each <= calls {
-            return Ok(());
-        }
-        let remedy = "a connection can't have more calls in flight than it lives for; give fewer calls in flight, \
-                      more connections or a longer life";
-        Err(setting.contradiction(given, life, remedy))
-    }
-
-    pub(super) fn check_threads(
-        &self,
-        connections: &Given<Count>,
-        setting: SpecSource<'_>,
-    ) -> Result<(), ConfigError> {
-        let Some(threads) = &self.client_threads else { return Ok(()) };
-        let remedy = "every thread needs a connection; raise the first or lower the second";
-        at_least(setting, (connections, connections.value), (threads, threads.value), remedy)
     }
 
     /// Timeout and grace, milliseconds.
@@ -268,6 +238,10 @@ impl WorkloadSpec {
             let remedy = "a search compares windows of one length; give a duration";
             return Err(setting.contradiction(calls, find_max, remedy));
         }
+        if let Some(sweep) = &self.sweep {
+            let remedy = "the loads of a sweep have windows of one length; give a duration";
+            return Err(setting.contradiction(calls, sweep, remedy));
+        }
         if is_logged && calls.value.0 > MAX_LOGGED {
             let problem = format!(
                 "with log_calls, a window has at most {MAX_LOGGED} calls: they are kept in memory until its end"
@@ -289,8 +263,8 @@ impl WorkloadSpec {
     }
 
     pub(super) fn checked_warm_up(&self, setting: SpecSource<'_>) -> Result<WarmUp, ConfigError> {
-        let given = setting.require(&self.warm_up, "warm_up")?;
-        let (least, cap) = (&self.warm_up_least, &self.warm_up_cap);
+        let given = setting.require(&self.warmup, "warmup")?;
+        let (least, cap) = (&self.warmup_min, &self.warmup_max);
         let WarmUpValue(warm_up) = given.value;
         if !matches!(warm_up, WarmUp::UntilSteady { .. }) {
             let least = least.as_ref().map(|least| setting.shown(least));

@@ -5,9 +5,10 @@ use rpcbench_record::{Limits, PlacementKind, Price, Protocol, Stopping};
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::or;
 use super::workload::{WarmUpOptions, WorkloadSpec};
 use crate::config::{
-    ConfigError, Count, FileKind, Given, Memory, NonZeroLength, Share, SourceFile,
+    ConfigError, Count, FileKind, Given, Memory, NonZeroLength, Share, SourceFile, keys,
 };
 
 /// Rounds that `--precision` allows in a suite without rounds or a time limit.
@@ -48,6 +49,7 @@ pub struct SuiteSpec {
     #[arg(long, value_name = "PRICES", allow_hyphen_values = true)]
     pub price: Option<Given<Price>>,
     /// Where servers run.
+    #[serde(rename = "in")]
     #[arg(long = "in", value_name = "PLACEMENT", help = format!("Where servers run: {} [default: native]", PlacementKind::HELP))]
     pub placement: Option<Given<PlacementKind>>,
     /// Only entries of these protocols; of all, if it is missing.
@@ -95,7 +97,7 @@ impl FileKind for SuiteSpec {
         "precision = \"5%\"",
         "agreement = \"6%\"",
         "max_time = \"6m\"",
-        "placement = \"native\"",
+        "in = \"native\"",
         "price = \"0.04/cpu-hour\"",
         "protocols = [\"grpc\"]",
         "[limits]",
@@ -104,14 +106,31 @@ impl FileKind for SuiteSpec {
         "[[workload]]",
         "shape = \"text:100\"",
         "connections = 50",
-        "in_flight = 1000",
-        "warm_up = \"until-steady\"",
+        "in_flight_per_connection = 20",
+        "warmup = \"until-steady\"",
         "duration = \"3s\", or calls = 20000",
         "[[published]]",
         "entry = \"go-grpc\"",
         "calls_per_s = 13000",
         "source = \"A. Author, https://example.org/benchmark\"",
     ];
+    const RENAMED: &'static [(&'static str, &'static str)] = &[
+        ("in_flight", "'in_flight_per_connection' now, and counts calls on each connection"),
+        ("warm_up", "'warmup' now"),
+        ("warm_up_least", "'warmup_min' now"),
+        ("warm_up_cap", "'warmup_max' now"),
+        ("headers", "'header' now"),
+        ("placement", "'in' now"),
+    ];
+
+    fn tables() -> Vec<(&'static str, Vec<String>)> {
+        vec![
+            ("at the top of the file", keys::<Self>()),
+            ("in [limits]", keys::<LimitsSpec>()),
+            ("in [[workload]]", keys::<WorkloadSpec>()),
+            ("in [[published]]", keys::<PublishedSpec>()),
+        ]
+    }
 }
 
 /// A good line for a key.
@@ -148,10 +167,15 @@ impl RunSpec {
         Self { suite, ..Self::default() }
     }
 
+    /// The layer above the keys of a suite.
+    pub(crate) fn suite(&self) -> SuiteSpec {
+        SuiteSpec { limits: self.limits.clone(), ..self.suite.clone() }
+    }
+
     /// The layer above each workload of a suite.
     pub(crate) fn workload(&self) -> WorkloadSpec {
-        let WarmUpOptions { warm_up, warm_up_least, warm_up_cap, settle } = self.warm_up.clone();
-        WorkloadSpec { warm_up, warm_up_least, warm_up_cap, settle, ..self.workload.clone() }
+        let WarmUpOptions { warmup, warmup_min, warmup_max, settle } = self.warm_up.clone();
+        WorkloadSpec { warmup, warmup_min, warmup_max, settle, ..self.workload.clone() }
     }
 }
 
@@ -169,25 +193,25 @@ pub(crate) struct Extent {
 }
 
 impl SuiteSpec {
-    /// The extent of a run of this suite with options on top.
-    pub(crate) fn extent(&self, file: &SourceFile, above: &Self) -> Result<Extent, ConfigError> {
-        let own = above.processes.as_ref().or(self.processes.as_ref()).map(|own| own.value.0);
-        let share = |of: &Option<Given<Share>>| of.as_ref().map(|share| share.value.0);
-        let max_time = above.max_time.as_ref().or(self.max_time.as_ref());
-        if own.or(max_time.map(|_| FIRST_PROCESSES)).is_none() {
+    /// The extent of a run of this suite.
+    pub(crate) fn extent(&self, file: &SourceFile) -> Result<Extent, ConfigError> {
+        let processes = self.processes.as_ref().map(|given| given.value.0);
+        let max_time = self.max_time.as_ref();
+        if processes.is_none() && max_time.is_none() {
             return Err(file.missing::<Self>(None, "processes"));
         }
+        let share = |of: &Option<Given<Share>>| of.as_ref().map(|share| share.value.0);
         let stopping = Stopping {
-            first_processes: own.is_none().then_some(FIRST_PROCESSES),
-            precision: share(&above.precision).or(share(&self.precision)),
+            first_processes: processes.is_none().then_some(FIRST_PROCESSES),
+            precision: share(&self.precision),
             agreement: share(&self.agreement),
             max_time_ms: max_time.map(|time| time.value.ms()),
         };
-        let given = above.rounds.as_ref().or(self.rounds.as_ref()).map(|rounds| rounds.value.0);
-        let rounds = match (given, &self.max_time, stopping.precision) {
+        let rounds = match (&self.rounds, max_time, stopping.precision) {
+            (Some(given), ..) => Some(given.value.0),
             (None, Some(_), _) => None,
             (None, None, Some(_)) => Some(MAX_ROUNDS),
-            (given, ..) => Some(given.unwrap_or(1)),
+            (None, None, None) => Some(1),
         };
         if let Some(agreement) = self.agreement.as_ref().filter(|_| rounds.is_some_and(|r| r < 2)) {
             let problem =
@@ -195,15 +219,35 @@ impl SuiteSpec {
             return Err(ConfigError::value(agreement.shown(Some(file)), problem));
         }
         let is_any = stopping != Stopping::default();
-        Ok(Extent { processes: own, rounds, stopping: is_any.then_some(stopping) })
+        Ok(Extent { processes, rounds, stopping: is_any.then_some(stopping) })
     }
 
     /// Processes, or rounds, as given, for an error about their product.
-    pub(crate) fn larger_extent(&self, file: &SourceFile, above: &Self, processes: bool) -> String {
-        let given = match processes {
-            true => above.processes.as_ref().or(self.processes.as_ref()),
-            false => above.rounds.as_ref().or(self.rounds.as_ref()),
-        };
-        given.map_or_else(String::new, |given| given.shown(Some(file)))
+    pub(crate) fn larger_extent(&self, file: &SourceFile, processes: bool) -> String {
+        let given = if processes { &self.processes } else { &self.rounds };
+        given.as_ref().map_or_else(String::new, |given| given.shown(Some(file)))
+    }
+
+    /// This spec on a lower layer. Keys that only a file has come from below.
+    pub(crate) fn layered_on(&self, below: &Self) -> Self {
+        Self {
+            description: below.description.clone(),
+            processes: or(&self.processes, &below.processes),
+            rounds: or(&self.rounds, &below.rounds),
+            precision: or(&self.precision, &below.precision),
+            agreement: or(&self.agreement, &below.agreement),
+            max_time: or(&self.max_time, &below.max_time),
+            log_calls: or(&self.log_calls, &below.log_calls),
+            runtime_statistics: or(&self.runtime_statistics, &below.runtime_statistics),
+            price: or(&self.price, &below.price),
+            placement: or(&self.placement, &below.placement),
+            protocols: or(&self.protocols, &below.protocols),
+            limits: LimitsSpec {
+                cpus: or(&self.limits.cpus, &below.limits.cpus),
+                memory: or(&self.limits.memory, &below.limits.memory),
+            },
+            workload: below.workload.clone(),
+            published: below.published.clone(),
+        }
     }
 }

@@ -85,11 +85,20 @@ impl FromStr for ArrivalsValue {
 pub struct RateValue(pub Rate);
 
 impl FromStr for RateValue {
-    type Err = &'static str;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.parse().map(Self).map_err(|_: ParseError| {
-            "write calls a second such as 500 or 20k, or a share of the measured capacity such as 40%"
-        })
+    fn from_str(text: &str) -> Result<Self, String> {
+        let problem = match text.split_once(':') {
+            Some(("constant" | "poisson" | "ramp" | "steps", _)) => {
+                let problem = text.parse::<Arrivals>().err().map(|error| format!("{error}; "));
+                format!(
+                    "{}a rate is one number; give an arrival process by --arrivals, or the key of that name",
+                    problem.unwrap_or_default()
+                )
+            }
+            _ => "write calls a second such as 500 or 20k, or a share of the measured capacity such as 40%"
+                .to_owned(),
+        };
+        text.parse().map(Self).map_err(|_: ParseError| problem)
     }
 }

@@ -6,6 +6,7 @@ use rpcbench_record::{Authority, CallHeader, ConnectionLife, Threshold, WarmUp, 
 use serde::Deserialize;
 
 use super::arrivals::{Loads, rate_shown};
+use super::or;
 use super::resolve::SpecSource;
 use super::values::{ArrivalsValue, RateValue, WarmUpValue, WorkloadName};
 use crate::config::{Calls, ConfigError, Count, Given, Length, NonZeroLength};
@@ -29,14 +30,10 @@ pub struct WorkloadSpec {
     /// calls:N
     #[arg(long, value_name = "LIFE")]
     pub connection_life: Option<Given<ConnectionLife>>,
-    /// Calls in flight over all connections, at least one for each; in open loop, an upper limit. A key of suites only.
-    #[arg(skip)]
-    pub in_flight: Option<Given<Count>>,
     /// Calls in flight on each connection; in open loop, an upper limit. json, connect and thrift carry one at a
-    /// time, and get more connections instead
-    #[arg(short = 'm', long = "in-flight", value_name = "N", allow_hyphen_values = true)]
-    #[serde(skip)]
-    pub in_flight_each: Option<Given<Count>>,
+    /// time, and get more connections instead: so as many calls are in flight under every protocol
+    #[arg(short = 'm', long, value_name = "N", allow_hyphen_values = true)]
+    pub in_flight_per_connection: Option<Given<Count>>,
     /// When calls come due: closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or
     /// steps:FROM..TO+STEP/LENGTH; RATE in calls a second, or a share of the server's capacity, such as 40%
     #[arg(long, value_name = "ARRIVALS")]
@@ -46,40 +43,40 @@ pub struct WorkloadSpec {
     pub rate: Option<Given<RateValue>>,
     /// Load at each of these rates: FROM..TO+STEP, in calls a second, such as 1k..10k+1k, or in shares of the server's
     /// capacity, such as 10%..90%
-    #[arg(long, value_name = "RATES", conflicts_with = "rate")]
+    #[arg(long, value_name = "RATES")]
     pub sweep: Option<Given<Sweep>>,
     /// Search for the highest rate that meets this, such as 'p99<10ms' or 'errors<0.1%'. It starts at half the
     /// capacity, or at the given rate; arrivals are Poisson unless --arrivals says otherwise
-    #[arg(long, value_name = "THRESHOLD", conflicts_with = "sweep")]
+    #[arg(long, value_name = "THRESHOLD")]
     pub find_max: Option<Given<Threshold>>,
     /// Length of the measured window
     #[arg(short = 'z', long, value_name = "LENGTH", allow_hyphen_values = true)]
     pub duration: Option<Given<NonZeroLength>>,
     /// End the window after this many calls instead of a length of time
-    #[arg(short = 'n', long, value_name = "N", conflicts_with_all = ["duration", "find_max", "sweep"], allow_hyphen_values = true)]
+    #[arg(short = 'n', long, value_name = "N", allow_hyphen_values = true)]
     pub calls: Option<Given<Calls>>,
-    /// See [`WarmUpOptions::warm_up`].
+    /// See [`WarmUpOptions::warmup`].
     #[arg(skip)]
-    pub warm_up: Option<Given<WarmUpValue>>,
-    /// See [`WarmUpOptions::warm_up_least`].
+    pub warmup: Option<Given<WarmUpValue>>,
+    /// See [`WarmUpOptions::warmup_min`].
     #[arg(skip)]
-    pub warm_up_least: Option<Given<Length>>,
-    /// See [`WarmUpOptions::warm_up_cap`].
+    pub warmup_min: Option<Given<Length>>,
+    /// See [`WarmUpOptions::warmup_max`].
     #[arg(skip)]
-    pub warm_up_cap: Option<Given<NonZeroLength>>,
+    pub warmup_max: Option<Given<NonZeroLength>>,
     /// See [`WarmUpOptions::settle`].
     #[arg(skip)]
     pub settle: Option<Given<Length>>,
-    /// A call that gets no reply within this time fails
+    /// A call that gets no reply within this time fails [default: 10s]
     #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
     pub timeout: Option<Given<NonZeroLength>>,
     /// How long to wait for replies to calls in flight at the end of a window [default: 5s, and at most the timeout]
     #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
     pub grace: Option<Given<NonZeroLength>>,
-    /// Time limit for opening all connections [default: 10s]
+    /// Time limit for connecting: for all connections before a load, and for each that is replaced during it [default: 10s]
     #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
     pub connect_timeout: Option<Given<NonZeroLength>>,
-    /// Threads that make the load, each with its own CPU if there are enough
+    /// Threads that make the load, each with its own CPU if there are enough [default: 1]
     #[arg(short = 't', long, value_name = "N", allow_hyphen_values = true)]
     pub client_threads: Option<Given<Count>>,
     /// Send calls on a connection before earlier ones are answered, even under json, connect and thrift [default there: a
@@ -88,8 +85,8 @@ pub struct WorkloadSpec {
     pub pipelining: Option<Given<bool>>,
     /// Header of every call (metadata in gRPC); repeatable. The record omits the values of authorization, cookies and other
     /// secrets
-    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
-    pub headers: Vec<Given<CallHeader>>,
+    #[arg(short = 'H', long, value_name = "NAME: VALUE")]
+    pub header: Vec<Given<CallHeader>>,
     /// Host that calls name instead of the server's address, such as api.example.org: Host in HTTP/1.1, :authority in
     /// HTTP/2
     #[arg(long, value_name = "HOST")]
@@ -101,14 +98,14 @@ pub struct WorkloadSpec {
 #[command(next_help_heading = "Workload")]
 pub struct WarmUpOptions {
     /// Warm-up: until-steady, none, a length such as 30s, or calls:N/CLIENTS
-    #[arg(long = "warmup", value_name = "LENGTH", allow_hyphen_values = true)]
-    pub warm_up: Option<Given<WarmUpValue>>,
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
+    pub warmup: Option<Given<WarmUpValue>>,
     /// Minimum warm-up time
-    #[arg(long = "warmup-min", value_name = "LENGTH", allow_hyphen_values = true)]
-    pub warm_up_least: Option<Given<Length>>,
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
+    pub warmup_min: Option<Given<Length>>,
     /// Maximum warm-up time; a server that is not steady by then is still warming
-    #[arg(long = "warmup-max", value_name = "LENGTH", allow_hyphen_values = true)]
-    pub warm_up_cap: Option<Given<NonZeroLength>>,
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
+    pub warmup_max: Option<Given<NonZeroLength>>,
     /// Load before each window, after other servers had the CPUs [quick: 100ms]
     #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
     pub settle: Option<Given<Length>>,
@@ -123,36 +120,37 @@ impl WorkloadSpec {
             || self.find_max.is_some()
     }
 
-    /// This spec over a lower layer. What belongs together is replaced together: arrivals and their rates, the end of
+    /// This spec on a lower layer. What belongs together is replaced together: arrivals and their rates, the end of
     /// a window, a warm-up and its bounds.
-    pub(crate) fn over(&self, below: &Self) -> Self {
+    pub(crate) fn layered_on(&self, below: &Self) -> Self {
         let arrivals = if self.has_arrivals() { self } else { below };
-        let in_flight = if self.in_flight_each.is_some() { self } else { below };
         let window = if self.duration.is_some() || self.calls.is_some() { self } else { below };
-        let warm_up = if self.warm_up.is_some() { self } else { below };
+        let warmup = if self.warmup.is_some() { self } else { below };
         Self {
             name: or(&self.name, &below.name),
             shape: or(&self.shape, &below.shape),
             connections: or(&self.connections, &below.connections),
             connection_life: or(&self.connection_life, &below.connection_life),
-            in_flight: or(&self.in_flight, &in_flight.in_flight),
-            in_flight_each: in_flight.in_flight_each.clone(),
+            in_flight_per_connection: or(
+                &self.in_flight_per_connection,
+                &below.in_flight_per_connection,
+            ),
             arrivals: arrivals.arrivals.clone(),
             rate: arrivals.rate.clone(),
             sweep: arrivals.sweep.clone(),
             find_max: arrivals.find_max.clone(),
             duration: window.duration.clone(),
             calls: window.calls.clone(),
-            warm_up: warm_up.warm_up.clone(),
-            warm_up_least: or(&self.warm_up_least, &warm_up.warm_up_least),
-            warm_up_cap: or(&self.warm_up_cap, &warm_up.warm_up_cap),
+            warmup: warmup.warmup.clone(),
+            warmup_min: or(&self.warmup_min, &warmup.warmup_min),
+            warmup_max: or(&self.warmup_max, &warmup.warmup_max),
             settle: or(&self.settle, &below.settle),
             timeout: or(&self.timeout, &below.timeout),
             grace: or(&self.grace, &below.grace),
             connect_timeout: or(&self.connect_timeout, &below.connect_timeout),
             client_threads: or(&self.client_threads, &below.client_threads),
             pipelining: or(&self.pipelining, &below.pipelining),
-            headers: if self.headers.is_empty() { below } else { self }.headers.clone(),
+            header: if self.header.is_empty() { below } else { self }.header.clone(),
             authority: or(&self.authority, &below.authority),
         }
     }
@@ -163,18 +161,16 @@ impl WorkloadSpec {
         let connections = setting.require(&self.connections, "connections")?;
         let loads = Loads::of(self, setting)?;
         let life = self.connection_life.as_ref().map(|life| life.value).unwrap_or_default();
-        let in_flight = self.total_in_flight(connections, &loads, setting)?;
-        self.check_connection_life(connections, in_flight, setting)?;
-        self.check_threads(connections, setting)?;
+        let connections = connections.value.0;
         let (timeout_ms, grace_ms) = self.waits(setting)?;
         let settle = self.settle.as_ref().map(|settle| settle.value.ms());
         let connect = self.connect_timeout.as_ref().map(|timeout| timeout.value.ms());
         let load = Workload {
             name: self.workload_name(setting),
             shape: shape.to_string(),
-            connections: connections.value.0,
+            connections,
             connection_life: life,
-            in_flight,
+            in_flight: self.total_in_flight(connections, &loads, setting)?,
             arrivals: loads.arrivals,
             find_max: loads.find_max,
             warm_up: self.checked_warm_up(setting)?,
@@ -185,10 +181,10 @@ impl WorkloadSpec {
             connect_timeout_ms: connect.unwrap_or(Workload::CONNECT_TIMEOUT_MS),
             client_threads: self.client_threads.as_ref().map_or(1, |threads| threads.value.0),
             pipelining: self.checked_pipelining(setting)?,
-            headers: self.headers.iter().map(|header| header.value.clone()).collect(),
+            headers: self.header.iter().map(|header| header.value.clone()).collect(),
             authority: self.authority.as_ref().map(|host| host.value.clone()),
         };
-        setting.check(&load)?;
+        self.check(&load, setting)?;
         let workloads = loads.each(load);
         match workloads.iter().find_map(Workload::rate_problem) {
             Some(problem) => {
@@ -202,18 +198,14 @@ impl WorkloadSpec {
     pub(crate) fn load_defaults() -> Self {
         const WINDOW: &str = "10s";
         let count = |number, text: &str| Some(Given::by_default(Count(number), text));
-        let warm_up = WarmUpValue(WarmUp::Fixed { length_ms: 0 });
+        let warmup = WarmUpValue(WarmUp::Fixed { length_ms: 0 });
         Self {
             shape: Some(Given::by_default(Shape::Text(100), "--shape text:100")),
             connections: count(50, "--connections 50"),
             duration: WINDOW.parse().ok().map(|it| Given::by_default(it, "--duration 10s")),
             // A closed loop at full load could harm the server.
-            warm_up: Some(Given::by_default(warm_up, "--warmup none")),
+            warmup: Some(Given::by_default(warmup, "--warmup none")),
             ..Self::default()
         }
     }
-}
-
-fn or<T: Clone>(above: &Option<T>, below: &Option<T>) -> Option<T> {
-    above.as_ref().or(below.as_ref()).cloned()
 }

@@ -243,7 +243,7 @@ fn planned(
     suite.check_protocols(&servers)?;
     let rounds = suite.rounds_for(servers.len());
     let processes = suite.most_processes(servers.len());
-    suite.check_trials(run, (processes, rounds), servers.len())?;
+    suite.check_trials((processes, rounds), servers.len())?;
     let order = order::order(&suite, (processes, rounds), &servers, seed);
     Ok(Plan {
         suite: suite.name,
@@ -309,7 +309,6 @@ impl Suite {
     /// Refuses more windows than [`MAX_TRIALS`].
     fn check_trials(
         &self,
-        run: &RunSpec,
         (processes, rounds): (u32, u32),
         entries: usize,
     ) -> Result<(), ConfigError> {
@@ -318,8 +317,7 @@ impl Suite {
         if trials <= u128::from(MAX_TRIALS) {
             return Ok(());
         }
-        let is_processes = processes >= rounds;
-        let given = self.spec.larger_extent(&self.file, &run.suite, is_processes);
+        let given = self.spec.larger_extent(&self.file, processes >= rounds);
         let problem = format!(
             "{processes} processes x {rounds} rounds x {entries} entries x {loads} workloads are more than the {} \
              windows that a plan may have; give fewer",

@@ -26,17 +26,14 @@ struct Part<'a> {
 
 impl<'a> Layers<'a> {
     pub(super) fn resolve(&self) -> Result<Suite, ConfigError> {
-        let Self { file, spec, run } = *self;
-        let extent = spec.extent(file, &run.suite)?;
-        let cpus = run.limits.cpus.as_ref().or(spec.limits.cpus.as_ref());
-        let cpus = cpus.ok_or_else(|| file.missing::<SuiteSpec>(None, "limits.cpus"))?;
-        let memory = run.limits.memory.as_ref().or(spec.limits.memory.as_ref());
-        let is_on = |above: &Option<Given<bool>>, below: &Option<Given<bool>>| {
-            above.as_ref().or(below.as_ref()).is_some_and(|given| given.value)
-        };
-        let placement = run.suite.placement.as_ref().or(spec.placement.as_ref());
-        let price = run.suite.price.as_ref().or(spec.price.as_ref());
-        let log_calls = is_on(&run.suite.log_calls, &spec.log_calls);
+        let file = self.file;
+        let spec = self.run.suite().layered_on(self.spec);
+        let extent = spec.extent(file)?;
+        let cpus = spec.limits.cpus.as_ref();
+        let cpus = cpus.ok_or_else(|| file.missing::<SuiteSpec>(None, "limits.cpus"))?.value.0;
+        let memory_bytes = spec.limits.memory.as_ref().map(|given| given.value.0);
+        let is_on = |key: &Option<Given<bool>>| key.as_ref().is_some_and(|given| given.value);
+        let log_calls = is_on(&spec.log_calls);
         let name = name_of(&file.path);
         let workloads = self.workloads(&name, log_calls)?;
         Ok(Suite {
@@ -46,16 +43,16 @@ impl<'a> Layers<'a> {
             processes: extent.processes,
             rounds: extent.rounds,
             stopping: extent.stopping,
-            placement: placement.map(|given| given.value).unwrap_or_default(),
+            placement: spec.placement.as_ref().map(|given| given.value).unwrap_or_default(),
             protocols: spec.protocols.as_ref().map(|all| all.iter().map(|it| it.value).collect()),
-            limits: Limits { cpus: cpus.value.0, memory_bytes: memory.map(|it| it.value.0) },
+            limits: Limits { cpus, memory_bytes },
             workloads,
-            price: price.map(|given| given.value.clone()),
+            price: spec.price.as_ref().map(|given| given.value.clone()),
             log_calls,
-            runtime_statistics: is_on(&run.suite.runtime_statistics, &spec.runtime_statistics),
+            runtime_statistics: is_on(&spec.runtime_statistics),
             name,
             file: file.clone(),
-            spec: spec.clone(),
+            spec,
         })
     }
 
@@ -83,7 +80,7 @@ impl<'a> Layers<'a> {
         let file = self.file;
         let part = |table: &toml::Spanned<WorkloadSpec>| {
             let setting = SpecSource::Suite { name, file, table: table.span().start, log_calls };
-            Part::of(options.over(table.get_ref()), setting)
+            Part::of(options.layered_on(table.get_ref()), setting)
         };
         self.spec.workload.iter().map(part).collect()
     }
@@ -155,7 +152,7 @@ fn replaced<'a>(parts: &[Part<'a>], options: &WorkloadSpec) -> Result<Vec<Part<'
         let name = if alone { None } else { first.spec.name.clone() };
         let with_options = |part: &Part<'a>| {
             let spec = WorkloadSpec { name: name.clone(), ..part.spec.clone() };
-            Part::of(options.over(&spec), first.setting)
+            Part::of(options.layered_on(&spec), first.setting)
         };
         let mut part = with_options(like)?;
         let closed = with_options(first)?.workloads.swap_remove(0);

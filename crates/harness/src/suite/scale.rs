@@ -37,7 +37,7 @@ mod tests {
     fn suite(cpus: u32) -> Suite {
         let text = format!(
             "description = \"d\"\nprocesses = 1\n[limits]\ncpus = {cpus}\n[[workload]]\nshape = \"record\"\n\
-             connections = 10\nin_flight = 10\nwarm_up = \"none\"\nduration = \"1s\"\n"
+             connections = 10\nin_flight_per_connection = 1\nwarmup = \"none\"\nduration = \"1s\"\n"
         );
         Suite::parse(Path::new("suites/many.toml"), &text).unwrap()
     }

@@ -23,21 +23,64 @@ fn load_alone_keeps_twenty_calls_on_each_connection() {
     assert_eq!((fewer.window.length_ms(), fewer.settle_ms), (Some(2000), 0));
 }
 
+/// What the help of an option says between `[WORD: ` and a comma or a bracket.
+fn in_help(command: &str, id: &str, word: &str) -> String {
+    let mut all = Cli::command();
+    all.build();
+    let command = all.find_subcommand(command).expect("a command");
+    let arg = command.get_arguments().find(|arg| arg.get_id() == id).expect(id);
+    let help = arg.get_help().expect(id).to_string();
+    let (_, rest) = help.split_once(&format!("[{word}: ")).expect(&help);
+    rest.split([',', ']']).next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn defaults_in_help_are_those_that_are_planned() {
+    let length = rpcbench_record::units::length_ms;
+    let alone = workload("rpcbench load h:1");
+    let defaults = [
+        ("shape", alone.shape.clone()),
+        ("connections", alone.connections.to_string()),
+        ("in_flight_per_connection", (alone.in_flight / alone.connections).to_string()),
+        ("duration", alone.window.to_string()),
+        ("timeout", length(alone.timeout_ms)),
+        ("grace", length(alone.grace_ms)),
+        ("connect_timeout", length(alone.connect_timeout_ms)),
+        ("client_threads", alone.client_threads.to_string()),
+    ];
+    for (id, planned) in defaults {
+        assert_eq!(in_help("load", id, "default"), planned, "{id}");
+    }
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let quick = Suite::named(&root, "quick").expect("quick");
+    let stopping = quick.stopping.expect("a time limit");
+    let settle_ms = quick.workloads[0].settle_ms;
+    assert_eq!(in_help("run", "settle", "quick"), length(settle_ms));
+    assert_eq!(in_help("run", "max_time", "quick"), length(stopping.max_time_ms.expect("a limit")));
+    let precision = stopping.precision.expect("a precision");
+    assert_eq!(in_help("run", "precision", "quick"), format!("{}%", precision * 100.0));
+    assert_eq!(in_help("run", "placement", "default"), quick.placement.to_string());
+}
+
 #[test]
 fn calls_in_flight_are_given_for_each_connection() {
     assert_eq!(workload("rpcbench load h:1 -c 4 -m 7").in_flight, 28);
-    assert_eq!(workload("rpcbench load h:1 -c 4 --in-flight 1 --rate 5").in_flight, 4);
-    insta::assert_snapshot!(contradicts("rpcbench load h:1 -c 65536 -m 65536"), @"--in-flight 65536: on each of 65536 connections is more than 4294967295 calls in all; give fewer");
+    assert_eq!(
+        workload("rpcbench load h:1 -c 4 --in-flight-per-connection 1 --rate 5").in_flight,
+        4
+    );
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 -c 65536 -m 65536"), @"--in-flight-per-connection 65536: on each of 65536 connections is more than 4294967295 calls in all; give fewer");
 }
 
 #[test]
 fn options_have_the_short_names_of_other_load_generators() {
     let short = workload("rpcbench load h:1 -c 8 -m 2 -t 4 -z 3s -r 50");
     let long = workload(
-        "rpcbench load h:1 --connections 8 --in-flight 2 --threads 4 --duration 3s --rate 50",
+        "rpcbench load h:1 --connections 8 --in-flight-per-connection 2 --client-threads 4 --duration 3s --rate 50",
     );
     assert_eq!(short, long);
-    insta::assert_snapshot!(refused("rpcbench load h:1 -n 1000 -z 3s"), @"error: the argument '--calls <N>' cannot be used with '--duration <LENGTH>'");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 -n 1000 -z 3s"), @"--calls 1000 contradicts --duration 3s: a window has a length or a number of calls; remove one of them");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 -n 10 --sweep 10%..90%"), @"--calls 10 contradicts --sweep 10%..90%: the loads of a sweep have windows of one length; give a duration");
     insta::assert_snapshot!(refused("rpcbench load h:1 -n 0"), @"error: invalid value '0' for '--calls <N>': must be more than zero");
     assert!(refused("rpcbench load h:1 -d 3s").contains("unexpected argument '-d'"));
 }
@@ -59,7 +102,7 @@ fn the_last_calls_of_a_load_have_five_seconds_but_no_more_than_the_timeout() {
 #[test]
 fn options_of_load_may_not_contradict() {
     let refused = contradicts;
-    insta::assert_snapshot!(refused("rpcbench load h:1 -c 1 --threads 2"), @"--connections 1 contradicts --threads 2: every thread needs a connection; raise the first or lower the second");
+    insta::assert_snapshot!(refused("rpcbench load h:1 -c 1 --client-threads 2"), @"--connections 1 contradicts --client-threads 2: every thread needs a connection; raise the first or lower the second");
     insta::assert_snapshot!(refused("rpcbench load h:1 --timeout 1s --grace 5s"), @"--timeout 1s contradicts --grace 5s: no call is waited for beyond its timeout; raise the first or lower the second");
     insta::assert_snapshot!(refused("rpcbench load h:1 --duration 50ms"), @"--duration 50ms: must be at least 100ms, one slice of its series");
     insta::assert_snapshot!(refused("rpcbench load h:1 --duration 49h"), @"--duration 49h: must be at most 48h: every 100ms of it takes memory");
@@ -68,9 +111,9 @@ fn options_of_load_may_not_contradict() {
 
 #[test]
 fn a_protocol_of_one_call_at_a_time_takes_no_more_without_pipelining() {
-    insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol thrift --in-flight 5"), @"--in-flight 5 contradicts --protocol thrift: a connection takes one call at a time; give more --connections, or --pipelining");
-    insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol thrift-buffered-compact -m 2"), @"--in-flight 2 contradicts --protocol thrift-buffered-compact: a connection takes one call at a time; give more --connections, or --pipelining");
-    insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol json -m 2"), @"--in-flight 2 contradicts --protocol json: a connection takes one call at a time; give more --connections, or --pipelining");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol thrift --in-flight-per-connection 5"), @"--in-flight-per-connection 5 contradicts --protocol thrift: a connection takes one call at a time; give more --connections, or --pipelining");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol thrift-buffered-compact -m 2"), @"--in-flight-per-connection 2 contradicts --protocol thrift-buffered-compact: a connection takes one call at a time; give more --connections, or --pipelining");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol json -m 2"), @"--in-flight-per-connection 2 contradicts --protocol json: a connection takes one call at a time; give more --connections, or --pipelining");
     insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol grpc --pipelining"), @"--pipelining contradicts --protocol grpc: it always takes many calls in flight on a connection; leave --pipelining out");
     let piped = workload("rpcbench load h:1 --protocol thrift -c 2 -m 5 --pipelining");
     assert_eq!((piped.connections, piped.in_flight, piped.pipelining), (2, 10, true));
@@ -137,8 +180,8 @@ fn several_loads_have_no_files_of_one_and_no_limits() {
             assert!(refusal.contains(first) && refusal.contains(option), "{refusal}");
         }
     }
-    insta::assert_snapshot!(refused("rpcbench load h:1 --find-max p99<1ms --sweep 10%..90%"), @"error: the argument '--find-max <THRESHOLD>' cannot be used with '--sweep <RATES>'");
-    insta::assert_snapshot!(refused("rpcbench load h:1 --sweep 10%..90% --rate 5"), @"error: the argument '--sweep <RATES>' cannot be used with '--rate <RATE>'");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 --find-max p99<1ms --sweep 10%..90%"), @"--sweep 10%..90% contradicts --find-max p99<1ms: a workload has one of them; make it two workloads");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 --sweep 10%..90% --rate 5"), @"--rate 5 contradicts --sweep 10%..90%: a sweep sets the rates; leave one of them out");
 }
 
 #[test]
@@ -172,6 +215,7 @@ fn a_rate_makes_an_open_loop() {
 
 #[test]
 fn wrong_values_of_load_are_refused_with_the_remedy() {
+    insta::assert_snapshot!(refused("rpcbench load h:1 --rate ramp:0..50"), @"error: invalid value 'ramp:0..50' for '--rate <RATE>': 'ramp:0..50' has a rate of 0; give at least 0.001 calls/s, and lacks the length of the ramp; add it, such as /30s; a rate is one number; give an arrival process by --arrivals, or the key of that name");
     insta::assert_snapshot!(refused("rpcbench load h:1 --rate fast"), @"error: invalid value 'fast' for '--rate <RATE>': write calls a second such as 500 or 20k, or a share of the measured capacity such as 40%");
     insta::assert_snapshot!(refused("rpcbench load h:1 --arrivals sometimes:5"), @"error: invalid value 'sometimes:5' for '--arrivals <ARRIVALS>': 'sometimes:5' is not an arrival process; expected closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of the measured capacity, and lengths such as 30s; steps must rise");
     insta::assert_snapshot!(refused("rpcbench load h:1 --fail-if p99=1ms"), @"error: invalid value 'p99=1ms' for '--fail-if <THRESHOLD>': 'p99=1ms' is not a threshold; expected FIGURE<LIMIT or FIGURE>LIMIT, such as 'p99<10ms', 'errors>0.1%' or 'rate<20k'");

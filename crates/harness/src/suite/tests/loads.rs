@@ -4,7 +4,8 @@ use super::*;
 
 /// A suite of a capacity workload and one with these keys.
 fn suite(keys: &str) -> Result<Suite, ConfigError> {
-    let load = "shape = \"text:100\"\nconnections = 5\nin_flight = 10\nwarm_up = \"1s\"";
+    let load =
+        "shape = \"text:100\"\nconnections = 5\nin_flight_per_connection = 2\nwarmup = \"1s\"";
     let text = format!(
         "description = \"\"\nprocesses = 1\n[limits]\ncpus = 1\n\
          [[workload]]\nname = \"capacity\"\nduration = \"1s\"\n{load}\n\

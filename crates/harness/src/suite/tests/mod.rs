@@ -23,8 +23,8 @@ memory = "512M"
 [[workload]]
 shape = "text:100"
 connections = 50
-in_flight = 1000
-warm_up = "until-steady"
+in_flight_per_connection = 20
+warmup = "until-steady"
 duration = "3s"
 "#;
 
@@ -186,21 +186,44 @@ fn defaults_fill_what_a_suite_leaves_out() {
 
 #[test]
 fn a_wrong_file_is_refused_with_the_remedy() {
-    insta::assert_snapshot!(refused("connections =", "conections ="), @"suites/mine.toml:9: conections = 50: unknown key 'conections' (did you mean 'connections'?); allowed here: name, shape, connections, connection_life, in_flight, arrivals, rate, sweep, find_max, duration, calls, warm_up, warm_up_least, warm_up_cap, settle, timeout, grace, connect_timeout, client_threads, pipelining, headers, authority");
+    insta::assert_snapshot!(refused("connections =", "conections ="), @"suites/mine.toml:9: conections = 50: unknown key 'conections' (did you mean 'connections'?); allowed here: name, shape, connections, connection_life, in_flight_per_connection, arrivals, rate, sweep, find_max, duration, calls, warmup, warmup_min, warmup_max, settle, timeout, grace, connect_timeout, client_threads, pipelining, header, authority");
     insta::assert_snapshot!(refused("cpus = 1", "cpus = \"one\""), @r#"suites/mine.toml:5: cpus = "one": must be a whole number from 1 to 4294967295"#);
     insta::assert_snapshot!(refused("cpus = 1", "cpus = -1"), @"suites/mine.toml:5: cpus = -1: must be a whole number from 1 to 4294967295");
     insta::assert_snapshot!(refused("shape = \"text:100\"\n", ""), @r#"suites/mine.toml:7: 'shape' is missing; add a line such as shape = "text:100""#);
     assert_eq!(
-        refused("[limits]", "placement = \"unmanaged\"\n[limits]"),
-        "suites/mine.toml:4: placement = \"unmanaged\": unknown placement 'unmanaged'; expected one of native, docker, podman"
+        refused("[limits]", "in = \"unmanaged\"\n[limits]"),
+        "suites/mine.toml:4: in = \"unmanaged\": unknown placement 'unmanaged'; expected one of native, docker, podman"
     );
     insta::assert_snapshot!(refused("[limits]", "protocols = [\"http\"]\n[limits]"), @r#"suites/mine.toml:4: protocols = ["http"]: unknown protocol 'http'; expected one of grpc, json, json-h2c, connect, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo"#);
     insta::assert_snapshot!(refused("text:100", "test:100"), @r#"suites/mine.toml:8: shape = "test:100": unknown shape `test:100`; use `text:N`, `record`, `dto` or `tree`"#);
     insta::assert_snapshot!(refused("512M", "lots"), @r#"suites/mine.toml:6: memory = "lots": 'lots' is not a size of memory; write a number and a unit, such as 512M, 512MiB or 2G (M means MiB)"#);
     insta::assert_snapshot!(refused("\"3s\"", "\"3\""), @r#"suites/mine.toml:12: duration = "3": '3' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m"#);
-    insta::assert_snapshot!(refused("until-steady", "until-stedy"), @r#"suites/mine.toml:11: warm_up = "until-stedy": 'until-stedy' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m; or until-steady, or none"#);
+    insta::assert_snapshot!(refused("until-steady", "until-stedy"), @r#"suites/mine.toml:11: warmup = "until-stedy": 'until-stedy' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m; or until-steady, or none"#);
     insta::assert_snapshot!(refused("[[workload]]", "[[workload]]\nname = \"My load\""), @r#"suites/mine.toml:8: name = "My load": use small letters, digits and '-'"#);
-    insta::assert_snapshot!(refused("= 1000", "= 1000\nwarm_up_cap = \"0s\""), @r#"suites/mine.toml:11: warm_up_cap = "0s": must be at least 1ms"#);
+    insta::assert_snapshot!(refused("= 20", "= 20\nwarmup_max = \"0s\""), @r#"suites/mine.toml:11: warmup_max = "0s": must be at least 1ms"#);
+}
+
+#[test]
+fn former_names_of_keys_name_the_present_ones() {
+    let refused = |line: &str| refused("duration =", &format!("{line}\nduration ="));
+    insta::assert_snapshot!(refused("in_flight = 1000"), @"suites/mine.toml:12: in_flight = 1000: unknown key 'in_flight'; it is called 'in_flight_per_connection' now, and counts calls on each connection");
+    insta::assert_snapshot!(refused("warm_up_least = \"5s\""), @r#"suites/mine.toml:12: warm_up_least = "5s": unknown key 'warm_up_least'; it is called 'warmup_min' now"#);
+    for (former, now) in
+        [("warm_up", "warmup"), ("warm_up_cap", "warmup_max"), ("headers", "header")]
+    {
+        let expected = format!("unknown key '{former}'; it is called '{now}' now");
+        assert!(refused(&format!("{former} = 1")).ends_with(&expected), "{former}");
+    }
+    let placement = self::refused("[limits]", "placement = \"docker\"\n[limits]");
+    assert!(placement.ends_with("unknown key 'placement'; it is called 'in' now"), "{placement}");
+}
+
+#[test]
+fn misplaced_keys_name_their_table() {
+    insta::assert_snapshot!(refused("[limits]", "cpus = 1\n[limits]"), @"suites/mine.toml:4: cpus = 1: unknown key 'cpus'; it belongs in [limits]; allowed here: description, processes, rounds, precision, agreement, max_time, log_calls, runtime_statistics, price, in, protocols, limits, workload, published");
+    insta::assert_snapshot!(refused("cpus = 1", "cpus = 1\nprice = 1"), @"suites/mine.toml:6: price = 1: unknown key 'price'; it belongs at the top of the file; allowed here: cpus, memory");
+    let workload = refused("[limits]", "duration = \"3s\"\n[limits]");
+    assert!(workload.contains("unknown key 'duration'; it belongs in [[workload]]"), "{workload}");
 }
 
 #[test]
@@ -219,7 +242,7 @@ fn zero_is_refused_if_it_means_nothing() {
         "--rounds",
         "--cpus",
         "--connections",
-        "--in-flight",
+        "--in-flight-per-connection",
         "--client-threads",
         "--calls",
         "--max-time",
@@ -243,7 +266,7 @@ fn zero_is_refused_if_it_means_nothing() {
 }
 
 #[test]
-fn a_suite_says_when_it_may_stop() {
+fn rounds_fill_the_time_limit_of_suite_or_option() {
     let stops = |lines: &str| parsed(&GOOD.replace("processes = 2", lines));
     let suite = stops("processes = 2\nprecision = \"5%\"\nmax_time = \"6m\"");
     let suite = suite.expect("a good suite");
@@ -257,7 +280,8 @@ fn a_suite_says_when_it_may_stop() {
     assert_eq!(with("--rounds 7"), (Some(2), Some(7), stopping(Some(0.05), Some(360_000))));
     let good = |options: &str| extent(&good().with(&typed(options)).expect("no contradiction"));
     assert_eq!(good("--precision 1%"), (Some(2), Some(16), stopping(Some(0.01), None)));
-    assert_eq!(good("--max-time 9m"), (Some(2), Some(1), stopping(None, Some(540_000))));
+    // `--max-time` of the command line counts as the suite's own does.
+    assert_eq!(good("--max-time 9m"), (Some(2), None, stopping(None, Some(540_000))));
 }
 
 /// The suite `quick` with this many entries.
@@ -299,6 +323,7 @@ fn a_window_is_a_length_or_a_number_of_calls() {
     insta::assert_snapshot!(refused("calls = 0"), @"suites/mine.toml:12: calls = 0: must be more than zero");
     insta::assert_snapshot!(refused("calls = 1\nduration = \"3s\""), @r#"suites/mine.toml:12: calls = 1 contradicts suites/mine.toml:13: duration = "3s": a window has a length or a number of calls; remove one of them"#);
     insta::assert_snapshot!(refused("calls = 9\narrivals = \"poisson\"\nfind_max = \"p99<1s\""), @r#"suites/mine.toml:12: calls = 9 contradicts suites/mine.toml:14: find_max = "p99<1s": a search compares windows of one length; give a duration"#);
+    insta::assert_snapshot!(refused("calls = 9\narrivals = \"poisson\"\nsweep = \"10%..90%\""), @r#"suites/mine.toml:12: calls = 9 contradicts suites/mine.toml:14: sweep = "10%..90%": the loads of a sweep have windows of one length; give a duration"#);
     let logged = GOOD.replace("[limits]", "log_calls = true\n[limits]");
     let refused =
         |lines| parsed(&logged.replace("duration = \"3s\"", lines)).expect_err("a refusal");
@@ -319,7 +344,7 @@ fn a_warm_up_may_be_a_number_of_calls() {
     }
     let cap = typed("--warmup-max 1s");
     let error = warm("calls:2000/100").expect("a good suite").with(&cap).expect_err("a refusal");
-    insta::assert_snapshot!(error, @r#"--warmup-max 1s contradicts suites/mine.toml:11: warm_up = "calls:2000/100": only a warm-up until steady has bounds; leave one of them out"#);
+    insta::assert_snapshot!(error, @r#"--warmup-max 1s contradicts suites/mine.toml:11: warmup = "calls:2000/100": only a warm-up until steady has bounds; leave one of them out"#);
 }
 
 #[test]
@@ -341,7 +366,7 @@ fn connections_live_for_no_fewer_calls_than_they_have_in_flight() {
         life("calls:20").expect("20 on each").workloads[0].connection_life.calls(),
         Some(20)
     );
-    insta::assert_snapshot!(life("calls:19").expect_err("a refusal"), @r#"suites/mine.toml:11: in_flight = 1000 contradicts suites/mine.toml:8: connection_life = "calls:19": a connection can't have more calls in flight than it lives for; give fewer calls in flight, more connections or a longer life"#);
+    insta::assert_snapshot!(life("calls:19").expect_err("a refusal"), @r#"suites/mine.toml:11: in_flight_per_connection = 20 contradicts suites/mine.toml:8: connection_life = "calls:19": a connection can't have more calls in flight than it lives for; give fewer calls in flight or a longer life"#);
     insta::assert_snapshot!(life("brief").expect_err("a refusal"), @r#"suites/mine.toml:8: connection_life = "brief": 'brief' is not a connection life; expected long (a connection carries all calls), short (one call each) or calls:N (N calls each)"#);
 }
 

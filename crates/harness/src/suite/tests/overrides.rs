@@ -6,7 +6,7 @@ use super::*;
 fn every_option_replaces_its_key() {
     let options = typed(
         "--processes 3 --rounds 5 --max-time 1s --runtime-statistics --log-calls --cpus 2 --memory 1G --shape dto \
-         --connections 7 --connection-life short --in-flight 1 --warmup until-steady --warmup-min 8s --warmup-max 9s \
+         --connections 7 --connection-life short --in-flight-per-connection 1 --warmup until-steady --warmup-min 8s --warmup-max 9s \
          --settle 70ms --duration 11s --timeout 3s --grace 2s --connect-timeout 4s --client-threads 2 --pipelining",
     );
     let suite = good().with(&options).expect("no contradiction");
@@ -50,7 +50,7 @@ fn a_price_is_a_suites_or_the_command_lines_and_in_the_plan() {
 
 #[test]
 fn a_fixed_warm_up_on_the_command_line_drops_the_suites_cap() {
-    let capped = GOOD.replace("duration =", "warm_up_cap = \"20s\"\nduration =");
+    let capped = GOOD.replace("duration =", "warmup_max = \"20s\"\nduration =");
     let suite =
         parsed(&capped).and_then(|s| s.with(&typed("--warmup 1s"))).expect("no contradiction");
     assert_eq!(suite.workloads[0].warm_up, WarmUp::Fixed { length_ms: 1000 });
@@ -70,25 +70,20 @@ fn a_window_has_a_slice_and_room_in_memory() {
 }
 
 #[test]
-fn fewer_calls_than_connections_contradict() {
-    insta::assert_snapshot!(refused("1000", "49"), @"suites/mine.toml:10: in_flight = 49 contradicts suites/mine.toml:9: connections = 50: every connection carries at least one call; give --in-flight, on each, or fewer connections");
-    insta::assert_snapshot!(refused_with("--connections 1001"), @"suites/mine.toml:10: in_flight = 1000 contradicts --connections 1001: every connection carries at least one call; give --in-flight, on each, or fewer connections");
-}
-
-#[test]
-fn in_flight_is_given_for_each_connection_as_in_load() {
+fn calls_in_flight_are_multiplied_by_connections() {
     let total = |options: &str| {
         let suite = good().with(&typed(options)).expect("no contradiction");
         (suite.workloads[0].connections, suite.workloads[0].in_flight)
     };
-    assert_eq!(total("-c 10"), (10, 1000));
+    assert_eq!(total("-c 10"), (10, 200));
+    assert_eq!(total("-c 1001"), (1001, 20_020));
     assert_eq!(total("-m 2"), (50, 100));
     assert_eq!(total("-c 10 -m 1"), (10, 10));
     let calls = good().with(&typed("-n 500")).expect("no contradiction");
     assert_eq!(calls.workloads[0].window, Window::Calls { calls: 500 });
     let long = good().with(&typed("-z 7s")).expect("no contradiction");
     assert_eq!(long.workloads[0].window, Window::Duration { length_ms: 7000 });
-    let each = "--in-flight 4294967295: on each of 50 connections is more than 4294967295 calls in all; give fewer";
+    let each = "--in-flight-per-connection 4294967295: on each of 50 connections is more than 4294967295 calls in all; give fewer";
     assert_eq!(refused_with("-m 4294967295"), each);
 }
 
@@ -114,16 +109,16 @@ fn bounds_of_a_fixed_warm_up_contradict() {
     let text = GOOD.replace("until-steady", "30s");
     let error =
         parsed(&text).and_then(|s| s.with(&typed("--warmup-max 60s"))).expect_err("a refusal");
-    insta::assert_snapshot!(error, @r#"--warmup-max 60s contradicts suites/mine.toml:11: warm_up = "30s": only a warm-up until steady has bounds; leave one of them out"#);
-    let in_file = text.replace("duration =", "warm_up_cap = \"60s\"\nduration =");
-    insta::assert_snapshot!(parsed(&in_file).expect_err("a refusal"), @r#"suites/mine.toml:12: warm_up_cap = "60s" contradicts suites/mine.toml:11: warm_up = "30s": only a warm-up until steady has bounds; leave one of them out"#);
+    insta::assert_snapshot!(error, @r#"--warmup-max 60s contradicts suites/mine.toml:11: warmup = "30s": only a warm-up until steady has bounds; leave one of them out"#);
+    let in_file = text.replace("duration =", "warmup_max = \"60s\"\nduration =");
+    insta::assert_snapshot!(parsed(&in_file).expect_err("a refusal"), @r#"suites/mine.toml:12: warmup_max = "60s" contradicts suites/mine.toml:11: warmup = "30s": only a warm-up until steady has bounds; leave one of them out"#);
 }
 
 #[test]
 fn a_warm_up_does_not_end_before_its_minimum() {
-    let least = GOOD.replace("duration =", "warm_up_least = \"30s\"\nduration =");
-    let both = least.replace("duration =", "warm_up_cap = \"20s\"\nduration =");
-    insta::assert_snapshot!(parsed(&both).expect_err("a refusal"), @r#"suites/mine.toml:13: warm_up_cap = "20s" contradicts suites/mine.toml:12: warm_up_least = "30s": a warm-up can't end before its minimum; raise the first"#);
+    let least = GOOD.replace("duration =", "warmup_min = \"30s\"\nduration =");
+    let both = least.replace("duration =", "warmup_max = \"20s\"\nduration =");
+    insta::assert_snapshot!(parsed(&both).expect_err("a refusal"), @r#"suites/mine.toml:13: warmup_max = "20s" contradicts suites/mine.toml:12: warmup_min = "30s": a warm-up can't end before its minimum; raise the first"#);
     let warm_up = parsed(&least).expect("no contradiction").workloads[0].warm_up;
     assert_eq!(warm_up, WarmUp::UntilSteady { least_ms: 30_000, cap_ms: None });
 }
@@ -189,8 +184,7 @@ fn options_take_arrivals_as_a_suite_does() {
 
 #[test]
 fn headers_replace_those_of_the_suite() {
-    let text =
-        GOOD.replace("duration =", "headers = [\"x-trace: 7\", \"X-Tenant: a\"]\nduration =");
+    let text = GOOD.replace("duration =", "header = [\"x-trace: 7\", \"X-Tenant: a\"]\nduration =");
     let suite = parsed(&text).expect("a good suite");
     let shown = |suite: &Suite| -> Vec<String> {
         suite.workloads[0].headers.iter().map(ToString::to_string).collect()
@@ -203,7 +197,7 @@ fn headers_replace_those_of_the_suite() {
     let refused = plan(&suite, &RunSpec::default(), &entries, 1).expect_err("a refusal");
     insta::assert_snapshot!(refused, @"go-thrift speaks thrift: its calls have no headers; leave 'x-trace' out, or choose a protocol over HTTP");
     let wrong = text.replace("x-trace: 7", "te: trailers");
-    insta::assert_snapshot!(parsed(&wrong).expect_err("a refusal"), @r#"suites/mine.toml:12: headers = ["te: trailers", "X-Tenant: a"]: header 'te' is set by rpcbench; leave it out"#);
+    insta::assert_snapshot!(parsed(&wrong).expect_err("a refusal"), @r#"suites/mine.toml:12: header = ["te: trailers", "X-Tenant: a"]: header 'te' is set by rpcbench; leave it out"#);
 }
 
 #[test]
