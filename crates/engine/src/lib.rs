@@ -36,7 +36,7 @@ pub use file_limit::FileLimit;
 pub use log::{CallLog, Ended, LoggedCall, call_log};
 pub use pacing::Schedule;
 pub use payload::Payload;
-pub use plan::{LoadPlan, PlanError};
+pub use plan::{ConnectionOptions, LoadPlan, PlanError};
 pub use protocol::Broken;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]

@@ -209,10 +209,10 @@ impl LoadThread {
         let waker = self.waker.clone();
         let sources = match self.plan.connection_life {
             ConnectionLife::Long => Sources::any(),
-            ConnectionLife::Calls(_) => Sources::spread(&self.plan.address, self.number),
+            ConnectionLife::Calls(_) => Sources::spread(&self.plan.server.address, self.number),
         };
         let driver = EpollDriver::new(connections, waker, sources)?;
-        dispatch(self.plan.protocol, Loading { thread: self, driver })
+        dispatch(self.plan.server.protocol, Loading { thread: self, driver })
     }
 }
 

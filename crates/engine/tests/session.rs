@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rpcbench_clock::Span;
 use rpcbench_clock::{self as clock, Nanos};
-use rpcbench_engine::{LoadPlan, Payload, Session, SessionError, Target};
+use rpcbench_engine::{ConnectionOptions, LoadPlan, Payload, Session, SessionError, Target};
 use rpcbench_record::Protocol;
 use rpcbench_testkit::Server;
 use support::{assert_sums, measure};
@@ -62,7 +62,7 @@ fn whoever_waits_for_a_server_can_give_up() {
     assert!(matches!(opened, Err(SessionError::GivenUp)));
 
     let hangs = server("hang-after:1");
-    let plan = LoadPlan { address: hangs.address().into(), ..plan };
+    let plan = LoadPlan { server: ConnectionOptions::new(Protocol::Grpc, hangs.address()), ..plan };
     let given_up = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&given_up);
     let given_up_now = move || asked.load(Ordering::Relaxed);

@@ -74,7 +74,7 @@ impl Session {
         watch: &mut dyn FnMut(u64),
     ) -> Result<Self, SessionError> {
         plan.validate()?;
-        payload.target().check(plan.protocol)?;
+        payload.target().check(plan.server.protocol)?;
         let shared = Arc::new(plan.clone());
         let deadline = clock::now() + plan.connect_timeout;
         let (arrivals, seed) = (plan.arrivals, plan.seed);
@@ -119,7 +119,7 @@ impl Session {
             return Ok(());
         }
         let seconds = plan.connect_timeout.as_secs_f64();
-        let (address, wanted) = (plan.address.clone(), plan.connections);
+        let (address, wanted) = (plan.server.address.clone(), plan.connections);
         Err(SessionError::Connect { address, open, wanted, seconds, problem })
     }
 

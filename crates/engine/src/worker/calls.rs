@@ -52,7 +52,7 @@ impl Calls {
         let first_request = (plan.first_request + thread * step) % count;
         Self {
             checker: Checker::new(&*payload, plan.threads),
-            recorder: Recorder::new(plan.protocol, log),
+            recorder: Recorder::new(plan.server.protocol, log),
             count,
             first_request,
             next_request: first_request,

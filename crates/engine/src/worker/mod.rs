@@ -100,7 +100,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         driver: D,
         log: Option<CallLog>,
     ) -> Self {
-        let templates = Arc::new(C::templates(&*payload, &plan.authority));
+        let templates = Arc::new(C::templates(&*payload, &plan.server.authority));
         let shares = plan.shares(thread);
         let allowance = Allowance::of_thread(plan.threads, shares.iter().sum(), &*payload);
         let life = plan.connection_life.calls();

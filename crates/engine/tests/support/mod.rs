@@ -7,7 +7,9 @@ use std::sync::Arc;
 use rpcbench_clock::Span;
 use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_contract::{Corpus, Encoding, Profile};
-use rpcbench_engine::{LoadPlan, Measurement, Payload, ServerAddress, Session, Target};
+use rpcbench_engine::{
+    ConnectionOptions, LoadPlan, Measurement, Payload, ServerAddress, Session, Target,
+};
 use rpcbench_record::{Arrivals, ConnectionLife, Outcomes, Protocol};
 use rpcbench_testkit::{Behaviour, Plan, Server};
 
@@ -16,12 +18,9 @@ pub const SEED: u64 = 11;
 
 /// One call at a time on one connection of one thread, with ten seconds for everything.
 pub fn plan(protocol: Protocol, address: impl Into<ServerAddress>) -> LoadPlan {
-    let address = address.into();
     let limit = Nanos::from_millis(10_000);
     LoadPlan {
-        protocol,
-        authority: address.authority(),
-        address,
+        server: ConnectionOptions::new(protocol, address),
         connections: 1,
         connection_life: ConnectionLife::Long,
         in_flight: 1,
@@ -93,7 +92,7 @@ impl Payload for Echo {
 }
 
 pub fn open(plan: &LoadPlan, shape: &str) -> Session {
-    Session::open(plan, &payload(plan.protocol, shape)).unwrap()
+    Session::open(plan, &payload(plan.server.protocol, shape)).unwrap()
 }
 
 /// Loads from now on, and measures for `millis`.

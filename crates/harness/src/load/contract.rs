@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rpcbench_contract::cases::{CallError, Caller, SpotChecks};
 use rpcbench_contract::{Corpus, Encoding, Method, Profile, Shape};
-use rpcbench_engine::{CallPosition, Client, Payload, ServerAddress, Target};
-use rpcbench_record::Protocol;
+use rpcbench_engine::{CallPosition, Client, ConnectionOptions, Payload, Target};
+use rpcbench_record::{CallHeader, Protocol};
 
 /// What calls of a method address.
 fn target(protocol: Protocol, method: Method) -> Target {
@@ -88,12 +88,13 @@ impl Payload for EchoPayload {
 pub struct EchoClient {
     client: Client,
     protocol: Protocol,
+    headers: Vec<CallHeader>,
 }
 
 impl EchoClient {
-    /// A client of the server at `address`; `timeout` bounds each call, connecting included.
-    pub fn new(protocol: Protocol, address: impl Into<ServerAddress>, timeout: Duration) -> Self {
-        Self { client: Client::new(protocol, address, timeout), protocol }
+    /// A client of a server; every call carries `headers`, and `timeout` bounds each, connecting included.
+    pub fn new(server: ConnectionOptions, headers: Vec<CallHeader>, timeout: Duration) -> Self {
+        Self { protocol: server.protocol, client: Client::new(server, timeout), headers }
     }
 
     fn call_at(
@@ -102,7 +103,9 @@ impl EchoClient {
         body: &[u8],
         position: CallPosition,
     ) -> Result<Vec<u8>, CallError> {
-        self.client.call(&target(self.protocol, method), body, position)
+        let headers = self.headers.clone();
+        let target = Target { headers, ..target(self.protocol, method) };
+        self.client.call(&target, body, position)
     }
 }
 

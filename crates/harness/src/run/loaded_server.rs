@@ -13,7 +13,7 @@ use super::observer::Event;
 use super::serve::Served;
 use super::subject::{Admission, Subject};
 use super::warm::errors;
-use crate::load::{LoadError, LoadRequest, LoadSession, Unmeasured};
+use crate::load::{CallOptions, LoadError, LoadRequest, LoadSession, Unmeasured};
 use crate::placement::{CpuReading, PlacementError, Running};
 
 /// Log lines that explain a failure.
@@ -73,6 +73,8 @@ impl From<LoadError> for StepError {
 pub(super) struct LoadedServer {
     pub server: Box<dyn Running>,
     protocol: Protocol,
+    /// What calls before the load carry.
+    call_options: CallOptions,
     /// What its protocol offers to the contract.
     profile: &'static Profile,
     /// Opened by [`LoadedServer::connect`].
@@ -98,6 +100,7 @@ impl LoadedServer {
     pub fn start(
         environment: &Environment,
         subject: &Subject<'_>,
+        call_options: CallOptions,
         server: Result<Box<dyn Running>, PlacementError>,
     ) -> Result<Self, StepError> {
         let protocol = subject.protocol;
@@ -106,6 +109,7 @@ impl LoadedServer {
         let mut target = Self {
             server,
             protocol,
+            call_options,
             profile: Profile::of(protocol),
             load: None,
             tolerated_errors: 0,
@@ -166,7 +170,8 @@ impl LoadedServer {
     }
 
     fn caller(&self, environment: &Environment, timeout: Duration) -> Box<dyn Caller> {
-        environment.generator.caller(self.server.endpoint(), self.protocol, timeout)
+        let (endpoint, options) = (self.server.endpoint(), &self.call_options);
+        environment.generator.caller(endpoint, self.protocol, options, timeout)
     }
 
     /// What a user who loads it needs to know.

@@ -34,7 +34,7 @@ fn get_ready(
 ) -> Result<LoadedServer, StepError> {
     let Context { environment, subject, workload, .. } = *context;
     let begin = environment.interrupt.now();
-    let mut target = LoadedServer::start(environment, subject, server)?;
+    let mut target = LoadedServer::start(environment, subject, workload.into(), server)?;
     preparation.isolation = target.isolation();
     if context.is_proven() && !context.is_checked {
         check(context, &mut target, &mut preparation.check)?;

@@ -6,6 +6,7 @@ use rpcbench_record::{Failure, Isolation, Readiness};
 use super::context::Environment;
 use super::loaded_server::{LoadedServer, StepError, failure};
 use super::subject::Subject;
+use crate::load::CallOptions;
 use crate::placement::Endpoint;
 
 /// How often to ask whether the server still runs.
@@ -36,7 +37,12 @@ pub fn serve(
         Readiness::Failed(failure) => return Err(failure.clone()),
         Readiness::Ready => {}
     }
-    let mut target = match LoadedServer::start(environment, subject, subject.placement.start(1)) {
+    let mut target = match LoadedServer::start(
+        environment,
+        subject,
+        CallOptions::default(),
+        subject.placement.start(1),
+    ) {
         Ok(target) => target,
         Err(StepError::Server(failure)) => return Err(failure),
         Err(StepError::Stop(_)) => return Ok(()),

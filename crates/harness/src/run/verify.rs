@@ -7,6 +7,7 @@ use super::context::Environment;
 use super::interrupt::StopNow;
 use super::loaded_server::{LoadedServer, StepError};
 use super::subject::Subject;
+use crate::load::CallOptions;
 
 /// The result of checking a server.
 #[derive(Clone, Debug)]
@@ -29,13 +30,17 @@ pub fn verify(environment: &Environment, subject: &Subject<'_>) -> Result<Verifi
         Readiness::Failed(failure) => return Ok(Verified::Failed(failure.clone())),
         Readiness::Ready => {}
     }
-    let checked = LoadedServer::start(environment, subject, subject.placement.start(1)).and_then(
-        |mut target| {
-            let report = target.check(environment)?;
-            target.stop()?;
-            Ok(report)
-        },
-    );
+    let checked = LoadedServer::start(
+        environment,
+        subject,
+        CallOptions::default(),
+        subject.placement.start(1),
+    )
+    .and_then(|mut target| {
+        let report = target.check(environment)?;
+        target.stop()?;
+        Ok(report)
+    });
     match checked {
         Ok(report) => Ok(Verified::Checked(report)),
         Err(StepError::Server(failure)) => Ok(Verified::Failed(failure)),

@@ -17,7 +17,7 @@ use super::{Start, Worker};
 use crate::echo_payload::EchoPayload;
 use crate::log::CallLog;
 use crate::payload::Payload;
-use crate::plan::LoadPlan;
+use crate::plan::{ConnectionOptions, LoadPlan};
 use crate::protocol;
 use crate::protocol::grpc::Connection;
 use crate::tally::Tally;
@@ -89,9 +89,7 @@ fn start<C: protocol::Connection>(
 
 fn plan(connections: u32, in_flight: u32) -> LoadPlan {
     LoadPlan {
-        protocol: Protocol::Grpc,
-        address: SocketAddr::from(([127, 0, 0, 1], 1)).into(),
-        authority: String::new(),
+        server: ConnectionOptions::new(Protocol::Grpc, SocketAddr::from(([127, 0, 0, 1], 1))),
         connections,
         in_flight,
         arrivals: Arrivals::Closed,
