@@ -28,7 +28,7 @@ impl Texts {
 }
 
 impl Payload for Texts {
-    fn target(&self) -> &Target {
+    fn target(&self, _: usize) -> &Target {
         &self.1
     }
 

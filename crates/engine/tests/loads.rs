@@ -66,7 +66,7 @@ fn a_server_behind_a_unix_socket_is_loaded_and_called() {
     let address = ServerAddress::Unix(path);
     let mut client =
         Client::new(ConnectionOptions::new(Protocol::Grpc, address), Duration::from_secs(10));
-    let reply = client.call(payload.target(), request, CallPosition::Any).unwrap();
+    let reply = client.call(payload.target(0), request, CallPosition::Any).unwrap();
     assert_eq!(payload.verify(0, request, &reply), Ok(()));
 }
 

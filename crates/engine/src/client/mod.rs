@@ -82,7 +82,7 @@ struct Single<'a> {
 }
 
 impl Payload for Single<'_> {
-    fn target(&self) -> &Target {
+    fn target(&self, _: usize) -> &Target {
         self.target
     }
 
@@ -101,17 +101,17 @@ impl Payload for Single<'_> {
 
 impl<C: Connection> ProtocolClient<C> {
     /// Makes a call; repeats it each time the peer says that it did not process it.
-    fn exchange(
+    fn exchange<'a>(
         &mut self,
-        target: &Target,
+        target: &'a Target,
         message: &[u8],
         position: CallPosition,
-    ) -> Result<Answer, CallError> {
+    ) -> Result<Answer<'a>, CallError> {
         let deadline = clock::now() + Nanos::from(self.timeout);
         let templates = Arc::new(C::templates(&Single { target, message }, &self.server.authority));
         for _ in 0..MAX_REFUSALS {
             let mut link = self.ready(&templates, deadline)?;
-            let answer = link.exchange(&templates, position, deadline)?;
+            let answer = link.exchange(&templates, target, position, deadline)?;
             if link.connection.is_open() && position == CallPosition::Any {
                 self.link = Some(link);
             }

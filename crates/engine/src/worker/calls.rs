@@ -5,10 +5,11 @@ use std::sync::Arc;
 use crate::log::CallLog;
 use crate::nonce::Nonce;
 use crate::outcome::Outcome;
-use crate::payload::{Checker, Payload};
+use crate::payload::{Checker, Payload, SpotChecks};
 use crate::plan::LoadPlan;
 use crate::protocol::{Call, End, Events};
 use crate::recorder::Recorder;
+use crate::target::Target;
 use rpcbench_clock::Nanos;
 use rpcbench_clock::Span;
 
@@ -47,7 +48,7 @@ impl Calls {
         log: Option<CallLog>,
     ) -> Self {
         // Threads start at different requests.
-        let count = (payload.len() - payload.spot_checks()) as u32;
+        let count = (payload.len() - spot_checks(&*payload)) as u32;
         let step = count / plan.threads.max(1);
         let first_request = (plan.first_request + thread * step) % count;
         Self {
@@ -79,7 +80,16 @@ impl Calls {
     }
 
     pub fn spot_checks(&self) -> u64 {
-        self.payload.spot_checks() as u64
+        spot_checks(&*self.payload) as u64
+    }
+
+    /// True if calls with a request may end with this status.
+    fn accepts_status(&self, request: usize, code: u32) -> bool {
+        let checks = self.payload.spot_checks().filter(|_| request >= self.count as usize);
+        match checks {
+            Some(checks) => checks.accepts_status(request, code),
+            None => self.payload.target(request).accepts(code),
+        }
     }
 
     /// Measures the calls that come due in `span`.
@@ -124,6 +134,10 @@ impl Calls {
     }
 }
 
+fn spot_checks(payload: &dyn Payload) -> usize {
+    payload.spot_checks().map_or(0, SpotChecks::count)
+}
+
 /// The first nonce of a thread opened at `opened`; each later one is larger by `threads`. Nonces start from that time in units
 /// of 4 us, so two sessions within four hours share none unless a request is sent more than 244,000 times a second. Each thread
 /// has the nonces of one remainder, so threads share none either.
@@ -156,9 +170,7 @@ impl Reading<'_> {
             _ if self.is_late(call) => Outcome::Timeout,
             End::Answered { right: true } => Outcome::Ok,
             End::Answered { right: false } => Outcome::WrongAnswer,
-            End::Status { code, .. }
-                if self.calls.payload.accepts_status(call.request as usize, code) =>
-            {
+            End::Status { code, .. } if self.calls.accepts_status(call.request as usize, code) => {
                 Outcome::Ok
             }
             End::Status { code, message } => Outcome::Status { code, message },
@@ -190,6 +202,10 @@ impl Events for Reading<'_> {
                 false
             }
         }
+    }
+
+    fn target(&self, call: Call) -> Option<&Target> {
+        Some(self.calls.payload.target(call.request as usize))
     }
 
     fn malformed(&mut self, _request: u32, problem: &str) {

@@ -1,14 +1,14 @@
 //! Shared by tests of loads.
 #![allow(dead_code)]
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use rpcbench_clock::Span;
 use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_contract::{Corpus, Encoding, Profile};
 use rpcbench_engine::{
-    ConnectionOptions, LoadPlan, Measurement, Payload, ServerAddress, Session, Target,
+    ConnectionOptions, LoadPlan, Measurement, Patch, Payload, ServerAddress, Session, Target,
+    Verdict,
 };
 use rpcbench_record::{Arrivals, ConnectionLife, Outcomes, Protocol};
 use rpcbench_testkit::{Behaviour, Plan, Server};
@@ -46,7 +46,7 @@ pub fn server(protocol: Protocol, behaviour: &str) -> Server {
 }
 
 /// The contract's requests of a shape.
-struct Echo(Corpus, Target);
+struct Echo(Corpus, Target, Vec<Patch>);
 
 /// The requests of a load, including non-canonical ones.
 pub fn payload(protocol: Protocol, shape: &str) -> Arc<dyn Payload> {
@@ -66,11 +66,13 @@ fn echo(corpus: Corpus, encoding: Encoding) -> Arc<dyn Payload> {
         Encoding::ThriftBinary | Encoding::ThriftCompact => method.name().to_owned(),
         _ => format!("/{}/{}", method.service(), method.name()),
     };
-    Arc::new(Echo(corpus, Target::new(target)))
+    let patches = (0..corpus.len()).map(|index| Patch::nonce(corpus.nonce(index).clone()));
+    let patches = patches.collect();
+    Arc::new(Echo(corpus, Target::new(target), patches))
 }
 
 impl Payload for Echo {
-    fn target(&self) -> &Target {
+    fn target(&self, _: usize) -> &Target {
         &self.1
     }
 
@@ -82,8 +84,12 @@ impl Payload for Echo {
         self.0.request(index)
     }
 
-    fn patches(&self, index: usize) -> &[Range<usize>] {
-        std::slice::from_ref(self.0.nonce(index))
+    fn patches(&self, index: usize) -> &[Patch] {
+        std::slice::from_ref(&self.2[index])
+    }
+
+    fn verdict(&self) -> Verdict {
+        Verdict::Echo
     }
 
     fn verify(&self, index: usize, sent: &[u8], reply: &[u8]) -> Result<(), String> {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 
-use super::{Start, Worker};
+use super::{Start, Thread, Worker};
 use crate::echo_payload::EchoPayload;
 use crate::log::CallLog;
 use crate::payload::Payload;
@@ -32,7 +32,7 @@ const MS: u64 = 1_000_000;
 struct Same(Target);
 
 impl Payload for Same {
-    fn target(&self) -> &Target {
+    fn target(&self, _: usize) -> &Target {
         &self.0
     }
 
@@ -119,7 +119,9 @@ fn connect_as<C: protocol::Connection>(
     simulation: Simulation,
     log: Option<CallLog>,
 ) -> Worker<C, Simulation> {
-    let mut worker = Worker::new(Arc::new(plan), payload, 0, simulation, log);
+    let templates = Arc::new(C::templates(&*payload, &plan.server.authority));
+    let thread = Thread { number: 0, driver: simulation, log };
+    let mut worker = Worker::new(Arc::new(plan), payload, templates, thread);
     worker.connect_all(Nanos(1000 * MS));
     while !worker.is_connected() {
         worker.turn().unwrap();
