@@ -1,28 +1,30 @@
 //! The contract's requests as a payload, for unit tests. The one of the harness can't serve here: it is a [`Payload`] of the
 //! library, which for the compiler is another crate than its unit tests.
 
-use std::ops::Range;
-
 use rpcbench_contract::{Corpus, Encoding};
 
-use crate::payload::Payload;
+use crate::patch::Patch;
+use crate::payload::{Payload, Verdict};
 use crate::target::Target;
 
 /// The canonical requests of a shape.
 pub(crate) struct EchoPayload {
     pub corpus: Corpus,
     target: Target,
+    patches: Vec<Patch>,
 }
 
 impl EchoPayload {
     pub fn new(shape: &str, encoding: Encoding) -> Self {
         let corpus = Corpus::canonical(&shape.parse().unwrap(), 1, encoding);
-        Self { target: Target::new(corpus.method().name()), corpus }
+        let patch = |index| Patch::nonce(corpus.nonce(index).clone());
+        let patches = (0..corpus.len()).map(patch).collect();
+        Self { target: Target::new(corpus.method().name()), patches, corpus }
     }
 }
 
 impl Payload for EchoPayload {
-    fn target(&self) -> &Target {
+    fn target(&self, _: usize) -> &Target {
         &self.target
     }
 
@@ -34,8 +36,12 @@ impl Payload for EchoPayload {
         self.corpus.request(index)
     }
 
-    fn patches(&self, index: usize) -> &[Range<usize>] {
-        std::slice::from_ref(self.corpus.nonce(index))
+    fn patches(&self, index: usize) -> &[Patch] {
+        std::slice::from_ref(&self.patches[index])
+    }
+
+    fn verdict(&self) -> Verdict {
+        Verdict::Echo
     }
 
     fn verify(&self, index: usize, sent: &[u8], reply: &[u8]) -> Result<(), String> {

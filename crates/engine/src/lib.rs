@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod call;
 mod client;
 mod driver;
 #[cfg(test)]
@@ -18,6 +19,7 @@ mod measured;
 mod nonce;
 mod outcome;
 mod pacing;
+mod patch;
 mod payload;
 mod plan;
 mod protocol;
@@ -35,8 +37,9 @@ pub use client::{CallError, CallPosition, Client, Greeting, greet};
 pub use file_limit::FileLimit;
 pub use log::{CallLog, Ended, LoggedCall, call_log};
 pub use pacing::Schedule;
-pub use payload::Payload;
-pub use plan::{LoadPlan, PlanError};
+pub use patch::{Patch, PatchSource};
+pub use payload::{Payload, SpotChecks, Verdict};
+pub use plan::{ConnectionOptions, LoadPlan, PlanError};
 pub use protocol::Broken;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
@@ -45,4 +48,4 @@ pub use protocol::http2::HpackError;
 pub use reference::Reference;
 pub use session::{Measurement, Progress, Sample, Session, SessionError};
 pub use tally::Tally;
-pub use target::Target;
+pub use target::{Scheme, Target};

@@ -2,8 +2,8 @@
 
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
+use crate::call::Call;
 use crate::outcome::Outcome;
-use crate::protocol::Call;
 use rpcbench_clock::Nanos;
 
 /// Calls per message to the writing thread.

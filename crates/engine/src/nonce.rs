@@ -28,6 +28,10 @@ impl Nonce {
         Self(self.0.wrapping_add(step))
     }
 
+    pub const fn number(self) -> u32 {
+        self.0
+    }
+
     #[inline]
     pub const fn digits(self) -> Digits {
         // Half the number moves up, then half of each half, until each digit has a byte.

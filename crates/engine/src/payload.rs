@@ -1,15 +1,19 @@
 //! What calls carry, and remembered replies, which make checking every reply cheap.
 
+use std::num::NonZeroU32;
 use std::ops::Range;
 
+use crate::call::Call;
 use crate::nonce::{Digits, Nonce, NonceWriter, put};
-use crate::protocol::Call;
+use crate::patch::{Patch, PatchSource, PatchValues};
+use crate::plan::PlanError;
 use crate::target::Target;
+use rpcbench_record::{Protocol, Transport};
 
-/// Encoded requests to one target, and how to check their replies.
+/// Encoded requests, what they address, and how to check their replies.
 pub trait Payload: Send + Sync {
-    /// What calls address.
-    fn target(&self) -> &Target;
+    /// What calls with request number `index` address.
+    fn target(&self, index: usize) -> &Target;
 
     /// The number of requests; at least one.
     fn len(&self) -> usize;
@@ -22,20 +26,19 @@ pub trait Payload: Send + Sync {
     /// Request number `index`, encoded.
     fn request(&self, index: usize) -> &[u8];
 
-    /// The patch points of request number `index`: each call overwrites these bytes, at most 8 each, with its nonce in
-    /// letters from `@` to `O`.
-    fn patches(&self, _index: usize) -> &[Range<usize>] {
+    /// What each call overwrites of request number `index`.
+    fn patches(&self, _index: usize) -> &[Patch] {
         &[]
     }
 
-    /// How many of the last requests are spot checks, which no load sends: see [`Session::spot_check`](crate::Session).
-    fn spot_checks(&self) -> usize {
-        0
+    /// Requests that only [`Session::spot_check`](crate::Session::spot_check) sends.
+    fn spot_checks(&self) -> Option<&dyn SpotChecks> {
+        None
     }
 
-    /// True if calls with request number `index` must end with this status, and not with a reply.
-    fn accepts_status(&self, _index: usize, _code: u32) -> bool {
-        false
+    /// How replies of a success are judged.
+    fn verdict(&self) -> Verdict {
+        Verdict::Each
     }
 
     /// Checks a reply to request number `index`; `sent` is the request with its patches.
@@ -45,16 +48,45 @@ pub trait Payload: Send + Sync {
     fn verify(&self, index: usize, sent: &[u8], reply: &[u8]) -> Result<(), String>;
 }
 
+/// The last requests of a payload, which are no part of its load.
+pub trait SpotChecks {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// True if calls with request number `index` of the payload must end with this status, and not with a reply.
+    fn accepts_status(&self, index: usize, code: u32) -> bool;
+}
+
+/// How the replies of a load are judged. Chosen once, so that no reply costs memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The status alone decides.
+    Status,
+    /// [`Payload::verify`] judges every reply.
+    Each,
+    /// It judges one reply in this many.
+    Sample(NonZeroU32),
+    /// It judges the first reply to each request. The reply repeats the request's nonce, if anything, so later replies are
+    /// compared with it, and judged only if they differ.
+    Echo,
+}
+
 /// Replies longer than their request by more bytes than this are not remembered.
 const MAX_LONGER: usize = 1024;
 
-/// Checks replies: the first one to each request by the payload, later ones by comparing bytes.
+/// Judges replies.
 #[derive(Debug)]
 pub(crate) struct Checker {
+    verdict: Verdict,
+    /// Only [`Verdict::Echo`] fills them.
     right: Vec<CachedReply>,
     /// Difference between the nonces of successive calls with a request.
     nonce_step: u32,
     nonces: NonceWriter,
+    /// Replies judged or passed over so far.
+    seen: u32,
+    /// The request of the call that is judged.
+    sent: Vec<u8>,
 }
 
 /// The right reply to a call with a request; empty before the first.
@@ -66,12 +98,14 @@ struct CachedReply {
     /// Where the nonce is in it.
     nonce_at: u32,
     nonce_length: u32,
+    /// False before the first.
+    is_known: bool,
 }
 
 impl CachedReply {
     fn new(reply: &[u8], nonce: Nonce, place: &Range<usize>) -> Self {
         let (nonce_at, nonce_length) = (place.start as u32, place.len() as u32);
-        Self { bytes: reply.into(), nonce, nonce_at, nonce_length }
+        Self { bytes: reply.into(), nonce, nonce_at, nonce_length, is_known: true }
     }
 
     /// Turns it into the right reply to another call.
@@ -88,7 +122,8 @@ impl Checker {
     /// For calls whose nonces increase by `nonce_step` from call to call with the same request.
     pub fn new(payload: &dyn Payload, nonce_step: u32) -> Self {
         let right = vec![CachedReply::default(); payload.len()];
-        Self { right, nonce_step, nonces: NonceWriter::default() }
+        let nonces = NonceWriter::default();
+        Self { verdict: payload.verdict(), right, nonce_step, nonces, seen: 0, sent: Vec::new() }
     }
 
     #[inline(always)]
@@ -97,32 +132,49 @@ impl Checker {
         if right.nonce != call.nonce {
             right.patch_nonce(call.nonce, &mut self.nonces);
         }
-        if *right.bytes != *reply || reply.is_empty() {
-            return self.verify(payload, call, reply);
+        if *right.bytes != *reply || reply.is_empty() && !right.is_known {
+            return self.judge(payload, call, reply);
         }
         // Written now: a comparison right after the write would stall on the store.
         right.patch_nonce(call.nonce.plus(self.nonce_step), &mut self.nonces);
         Ok(())
     }
 
+    /// Judges a reply that no known one equals.
     #[cold]
     #[inline(never)]
-    fn verify(&mut self, payload: &dyn Payload, call: Call, reply: &[u8]) -> Result<(), String> {
+    fn judge(&mut self, payload: &dyn Payload, call: Call, reply: &[u8]) -> Result<(), String> {
+        self.seen = self.seen.wrapping_add(1);
+        match self.verdict {
+            Verdict::Status => return Ok(()),
+            Verdict::Sample(every) if self.seen % every != 0 => return Ok(()),
+            Verdict::Each | Verdict::Sample(_) | Verdict::Echo => {}
+        }
         let index = call.request as usize;
-        let (patches, digits) = (payload.patches(index), call.nonce.digits());
-        let mut sent = payload.request(index).to_vec();
-        patches.iter().for_each(|patch| put(&digits, &mut sent[patch.clone()]));
-        payload.verify(index, &sent, reply)?;
-        let place = match patches {
-            [] => Some(0..0),
-            [one] => find_nonce(&digits, one.len(), reply),
-            _ => None,
-        };
-        let short = reply.len() <= sent.len() + MAX_LONGER;
-        if let Some(place) = place.filter(|_| short) {
-            self.right[index] = CachedReply::new(reply, call.nonce, &place);
+        let (patches, sent) = (payload.patches(index), &mut self.sent);
+        let values = PatchValues::new(call.request, payload.len(), call.nonce);
+        sent.clear();
+        sent.extend_from_slice(payload.request(index));
+        patches.iter().for_each(|it| it.source.write(&values, &mut sent[it.at.clone()]));
+        payload.verify(index, sent, reply)?;
+        if self.verdict == Verdict::Echo {
+            self.remember(patches, call, reply);
         }
         Ok(())
+    }
+
+    fn remember(&mut self, patches: &[Patch], call: Call, reply: &[u8]) {
+        let place = match patches {
+            [] => Some(0..0),
+            [Patch { at, source: PatchSource::Nonce }] => {
+                find_nonce(&call.nonce.digits(), at.len(), reply)
+            }
+            _ => None,
+        };
+        let short = reply.len() <= self.sent.len() + MAX_LONGER;
+        if let Some(place) = place.filter(|_| short) {
+            self.right[call.request as usize] = CachedReply::new(reply, call.nonce, &place);
+        }
     }
 }
 
@@ -138,20 +190,36 @@ fn find_nonce(digits: &Digits, length: usize, reply: &[u8]) -> Option<Range<usiz
     places.next().is_none().then(|| at..at + length)
 }
 
+/// Refuses targets of a payload that `protocol` can't call.
+pub(crate) fn check_targets(payload: &dyn Payload, protocol: Protocol) -> Result<(), PlanError> {
+    let first = payload.target(0);
+    let over_http = matches!(protocol.spec().transport, Transport::Http1 | Transport::Http2);
+    for target in (0..payload.len()).map(|index| payload.target(index)) {
+        target.check(protocol)?;
+        if !over_http && target != first {
+            return Err(PlanError(format!("all {protocol} calls of a load have one method")));
+        }
+    }
+    Ok(())
+}
+
 /// Requests for tests; every reply passes.
 #[cfg(any(test, feature = "fuzzing"))]
 #[derive(Debug)]
 pub(crate) struct Filler {
-    pub target: Target,
+    /// Of the requests in turn.
+    pub targets: Vec<Target>,
     pub requests: Vec<Vec<u8>>,
     /// The same in all of them.
-    pub patches: Vec<Range<usize>>,
+    pub patches: Vec<Patch>,
+    pub verdict: Verdict,
 }
 
 #[cfg(any(test, feature = "fuzzing"))]
 impl Filler {
     pub fn new(requests: Vec<Vec<u8>>) -> Self {
-        Self { target: Target::new("/pkg.Service/Method"), requests, patches: Vec::new() }
+        let targets = vec![Target::new("/pkg.Service/Method")];
+        Self { targets, requests, patches: Vec::new(), verdict: Verdict::Status }
     }
 
     /// One request of each length, bytes.
@@ -162,14 +230,15 @@ impl Filler {
     /// One request of dots with these patch points.
     #[cfg(test)]
     pub fn patched(length: usize, patches: &[Range<usize>]) -> Self {
-        Self { patches: patches.to_vec(), ..Self::new(vec![vec![b'.'; length]]) }
+        let patches = patches.iter().cloned().map(Patch::nonce).collect();
+        Self { patches, ..Self::new(vec![vec![b'.'; length]]) }
     }
 }
 
 #[cfg(any(test, feature = "fuzzing"))]
 impl Payload for Filler {
-    fn target(&self) -> &Target {
-        &self.target
+    fn target(&self, index: usize) -> &Target {
+        &self.targets[index % self.targets.len()]
     }
 
     fn len(&self) -> usize {
@@ -180,8 +249,12 @@ impl Payload for Filler {
         &self.requests[index]
     }
 
-    fn patches(&self, _: usize) -> &[Range<usize>] {
+    fn patches(&self, _: usize) -> &[Patch] {
         &self.patches
+    }
+
+    fn verdict(&self) -> Verdict {
+        self.verdict
     }
 
     fn verify(&self, _: usize, _: &[u8], _: &[u8]) -> Result<(), String> {
@@ -233,8 +306,8 @@ mod tests {
         struct Twice(Filler);
 
         impl Payload for Twice {
-            fn target(&self) -> &Target {
-                self.0.target()
+            fn target(&self, index: usize) -> &Target {
+                self.0.target(index)
             }
 
             fn len(&self) -> usize {
@@ -245,8 +318,12 @@ mod tests {
                 self.0.request(index)
             }
 
-            fn patches(&self, index: usize) -> &[Range<usize>] {
+            fn patches(&self, index: usize) -> &[Patch] {
                 self.0.patches(index)
+            }
+
+            fn verdict(&self) -> Verdict {
+                Verdict::Echo
             }
 
             fn verify(&self, _: usize, sent: &[u8], reply: &[u8]) -> Result<(), String> {
@@ -260,6 +337,59 @@ mod tests {
             assert_eq!(checker.check(&payload, call(0, nonce), reply), Ok(()));
             assert!(checker.check(&payload, call(0, nonce + 1), reply).is_err());
         }
+    }
+
+    #[test]
+    fn verdict_decides_which_replies_are_judged() {
+        /// Every reply is wrong.
+        struct Wrong(Verdict, Filler);
+
+        impl Payload for Wrong {
+            fn target(&self, index: usize) -> &Target {
+                self.1.target(index)
+            }
+
+            fn len(&self) -> usize {
+                1
+            }
+
+            fn request(&self, index: usize) -> &[u8] {
+                self.1.request(index)
+            }
+
+            fn verdict(&self) -> Verdict {
+                self.0
+            }
+
+            fn verify(&self, _: usize, _: &[u8], _: &[u8]) -> Result<(), String> {
+                Err("wrong".to_owned())
+            }
+        }
+
+        let third = NonZeroU32::new(3).unwrap();
+        for (verdict, expected) in [
+            (Verdict::Status, 0),
+            (Verdict::Each, 9),
+            (Verdict::Sample(third), 3),
+            (Verdict::Echo, 9),
+        ] {
+            let payload = Wrong(verdict, Filler::of(&[1]));
+            let mut checker = Checker::new(&payload, 1);
+            let replies = [&b"a"[..], b"b", b""].repeat(3);
+            let wrong =
+                replies.iter().filter(|it| checker.check(&payload, call(0, 0), it).is_err());
+            assert_eq!(wrong.count(), expected, "{verdict:?}");
+        }
+    }
+
+    #[test]
+    fn an_empty_reply_is_remembered() {
+        let payload = Filler { verdict: Verdict::Echo, ..Filler::of(&[0]) };
+        let mut checker = Checker::new(&payload, 1);
+        for _ in 0..3 {
+            assert_eq!(checker.check(&payload, call(0, 0), b""), Ok(()));
+        }
+        assert_eq!(checker.seen, 1);
     }
 
     #[test]

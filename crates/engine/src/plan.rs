@@ -5,15 +5,30 @@ use rpcbench_record::{Arrivals, Concurrency, ConnectionLife, Protocol};
 use crate::address::ServerAddress;
 use rpcbench_clock::Nanos;
 
-/// A load on one address.
+/// How to reach a server, for a load and for single calls alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoadPlan {
+pub struct ConnectionOptions {
     /// How calls travel.
     pub protocol: Protocol,
     /// Where the server listens.
     pub address: ServerAddress,
     /// Host name in requests; usually the address as typed.
     pub authority: String,
+}
+
+impl ConnectionOptions {
+    /// Requests name the address as their host.
+    pub fn new(protocol: Protocol, address: impl Into<ServerAddress>) -> Self {
+        let address = address.into();
+        Self { protocol, authority: address.authority(), address }
+    }
+}
+
+/// A load on one server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadPlan {
+    /// The server, and how to reach it.
+    pub server: ConnectionOptions,
     /// Connections over all threads; at least 1.
     pub connections: u32,
     /// Calls that a connection carries before it is replaced.
@@ -51,7 +66,8 @@ impl LoadPlan {
     /// # Errors
     /// The first one.
     pub fn validate(&self) -> Result<(), PlanError> {
-        let &Self { protocol, connections, in_flight, threads, .. } = self;
+        let &Self { connections, in_flight, threads, .. } = self;
+        let protocol = self.server.protocol;
         let refused = |why: String| Err(PlanError(why));
         for (what, value) in
             [("connections", connections), ("in_flight", in_flight), ("threads", threads)]
@@ -115,9 +131,7 @@ mod tests {
 
     fn plan(protocol: Protocol, connections: u32, in_flight: u32) -> LoadPlan {
         LoadPlan {
-            protocol,
-            address: SocketAddr::from(([127, 0, 0, 1], 1)).into(),
-            authority: String::new(),
+            server: ConnectionOptions::new(protocol, SocketAddr::from(([127, 0, 0, 1], 1))),
             connections,
             connection_life: ConnectionLife::Long,
             in_flight,

@@ -2,9 +2,9 @@
 
 use rpcbench_record::{Connections, Outcomes, Protocol, Slice};
 
+use crate::call::Call;
 use crate::log::{BatchWriter, CallLog};
 use crate::outcome::Outcome;
-use crate::protocol::Call;
 use crate::tally::{Burst, Tally, add_example, slices};
 use rpcbench_clock::{Nanos, Span};
 

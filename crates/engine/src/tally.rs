@@ -3,8 +3,8 @@
 use rpcbench_record::{Connections, Outcomes, Slice, printable};
 use rpcbench_stats::Histogram;
 
+use crate::call::Call;
 use crate::outcome::Outcome;
-use crate::protocol::Call;
 use rpcbench_clock::{Nanos, Span};
 
 pub(crate) const SLICE: Nanos = Nanos(Slice::LENGTH_NS);

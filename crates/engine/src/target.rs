@@ -1,5 +1,7 @@
 //! What calls address.
 
+use std::ops::RangeInclusive;
+
 use rpcbench_record::{CallHeader, Protocol};
 
 use crate::plan::PlanError;
@@ -14,12 +16,54 @@ pub struct Target {
     /// HTTP header fields, which are metadata in gRPC. They replace fields of the same name that the protocol sets, such as
     /// `user-agent`.
     pub headers: Vec<CallHeader>,
+    /// The scheme that HTTP/2 requests name.
+    pub scheme: Scheme,
+    /// False for requests of HTTP without a body, whose message is empty. Other protocols ignore it.
+    pub has_body: bool,
+    /// Statuses that count as success, next to the protocol's own: HTTP's, or gRPC's codes.
+    pub accepted: Vec<RangeInclusive<u32>>,
+}
+
+/// The scheme of a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// `http`
+    Http,
+    /// `https`
+    Https,
+}
+
+impl Scheme {
+    /// As URLs spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Https => "https",
+        }
+    }
 }
 
 impl Target {
-    /// A target without headers, called by POST over HTTP.
+    /// A target without headers, called by POST over plain HTTP, with a body.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { http_method: "POST".to_owned(), name: name.into(), headers: Vec::new() }
+        Self {
+            http_method: "POST".to_owned(),
+            name: name.into(),
+            headers: Vec::new(),
+            scheme: Scheme::Http,
+            has_body: true,
+            accepted: Vec::new(),
+        }
+    }
+
+    /// True if this status, which is not the protocol's success, counts as one.
+    pub fn accepts(&self, status: u32) -> bool {
+        self.accepted.iter().any(|range| range.contains(&status))
+    }
+
+    /// True if replies have no body, whatever their head announces. RFC 9110, section 9.3.2.
+    pub(crate) fn is_head(&self) -> bool {
+        self.http_method == "HEAD"
     }
 
     /// Refuses headers that `protocol` can't send.

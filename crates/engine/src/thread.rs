@@ -16,9 +16,9 @@ use crate::driver::{Driver, EpollDriver, Sources, Waker};
 use crate::log::CallLog;
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
-use crate::protocol::{Connection, ProtocolVisitor, dispatch};
+use crate::protocol::{Connection, ProtocolVisitor};
 use crate::tally::Tally;
-use crate::worker::{Start, Worker};
+use crate::worker::{Start, Thread, Worker};
 use rpcbench_clock::{self as clock, Nanos, Span};
 
 /// Shortest time between two reports of a thread that is connecting.
@@ -128,16 +128,16 @@ pub(crate) struct Counters {
 }
 
 /// A load thread before it runs.
-struct LoadThread {
+struct LoadThread<C: Connection> {
     plan: Arc<LoadPlan>,
     payload: Arc<dyn Payload>,
+    templates: Arc<C::Templates>,
     number: u32,
     waker: Waker,
     log: Option<CallLog>,
     commands: Receiver<Command>,
     reports: Sender<Report>,
     counters: Arc<Counters>,
-    cpu: Option<u32>,
     connect_deadline: Nanos,
 }
 
@@ -150,43 +150,55 @@ pub(crate) struct Handle {
     pub thread: Option<JoinHandle<()>>,
 }
 
-/// Which load thread to start, and its deadline for connecting.
-#[derive(Clone, Copy)]
-pub(crate) struct ThreadSpec {
-    pub number: u32,
-    pub deadline: Nanos,
+/// The load threads of a session, before its protocol is chosen.
+pub(crate) struct Threads<'a> {
+    pub plan: &'a LoadPlan,
+    pub payload: &'a Arc<dyn Payload>,
+    pub log: Option<&'a CallLog>,
+    pub connect_deadline: Nanos,
 }
 
-/// Starts a load thread.
-pub(crate) fn spawn(
-    plan: &Arc<LoadPlan>,
-    payload: &Arc<dyn Payload>,
-    spec: ThreadSpec,
-    log: Option<CallLog>,
-) -> io::Result<Handle> {
-    let ThreadSpec { number, deadline } = spec;
-    let waker = Waker::new()?;
-    let (commands, receiver) = channel();
-    let (sender, reports) = channel();
-    let counters = Arc::new(Counters::default());
-    let load = LoadThread {
-        plan: Arc::clone(plan),
-        payload: Arc::clone(payload),
-        number,
-        log,
-        waker: waker.clone(),
-        commands: receiver,
-        reports: sender,
-        counters: Arc::clone(&counters),
-        cpu: plan.cpus.get(number as usize % plan.cpus.len().max(1)).copied(),
-        connect_deadline: deadline,
-    };
-    let name = format!("rpcbench-load-{number}");
-    let thread = std::thread::Builder::new().name(name).spawn(move || load.run())?;
-    Ok(Handle { commands, reports, counters, waker, thread: Some(thread) })
+impl ProtocolVisitor for Threads<'_> {
+    type Output = io::Result<Vec<Handle>>;
+
+    /// Starts them.
+    fn visit<C: Connection + Send + 'static>(self) -> Self::Output {
+        let plan = Arc::new(self.plan.clone());
+        let templates = Arc::new(C::templates(&**self.payload, &plan.server.authority));
+        (0..plan.threads).map(|number| self.spawn::<C>(&plan, &templates, number)).collect()
+    }
 }
 
-impl LoadThread {
+impl Threads<'_> {
+    fn spawn<C: Connection + 'static>(
+        &self,
+        plan: &Arc<LoadPlan>,
+        templates: &Arc<C::Templates>,
+        number: u32,
+    ) -> io::Result<Handle> {
+        let waker = Waker::new()?;
+        let (commands, receiver) = channel();
+        let (sender, reports) = channel();
+        let counters = Arc::new(Counters::default());
+        let load = LoadThread::<C> {
+            plan: Arc::clone(plan),
+            payload: Arc::clone(self.payload),
+            templates: Arc::clone(templates),
+            number,
+            log: self.log.cloned(),
+            waker: waker.clone(),
+            commands: receiver,
+            reports: sender,
+            counters: Arc::clone(&counters),
+            connect_deadline: self.connect_deadline,
+        };
+        let name = format!("rpcbench-load-{number}");
+        let thread = std::thread::Builder::new().name(name).spawn(move || load.run())?;
+        Ok(Handle { commands, reports, counters, waker, thread: Some(thread) })
+    }
+}
+
+impl<C: Connection> LoadThread<C> {
     /// Runs until it gets [`Command::Close`].
     fn run(self) {
         let reports = self.reports.clone();
@@ -197,44 +209,26 @@ impl LoadThread {
     }
 
     fn work(self) -> io::Result<()> {
-        if let Some(cpu) = self.cpu {
+        let Self { plan, payload, templates, number, waker, log, .. } = self;
+        if !plan.cpus.is_empty() {
             let mut set = CpuSet::new();
-            set.set(cpu as usize);
+            set.set(plan.cpus[number as usize % plan.cpus.len()] as usize);
             sched_setaffinity(None, &set)?;
         }
         // Calls come due between clock ticks, so the kernel must not batch wake-ups.
         set_current_timer_slack(NonZeroU64::new(1))?;
-        let connections = self.plan.shares(self.number).len();
-        let waker = self.waker.clone();
-        let sources = match self.plan.connection_life {
+        let sources = match plan.connection_life {
             ConnectionLife::Long => Sources::any(),
-            ConnectionLife::Calls(_) => Sources::spread(&self.plan.address, self.number),
+            ConnectionLife::Calls(_) => Sources::spread(&plan.server.address, number),
         };
-        let driver = EpollDriver::new(connections, waker, sources)?;
-        dispatch(self.plan.protocol, Loading { thread: self, driver })
-    }
-}
-
-/// A load thread with its driver, before its protocol is chosen.
-struct Loading {
-    thread: LoadThread,
-    driver: EpollDriver,
-}
-
-impl ProtocolVisitor for Loading {
-    type Output = io::Result<()>;
-
-    fn visit<C: Connection>(self) -> io::Result<()> {
-        let LoadThread { plan, payload, number, log, commands, reports, counters, .. } =
-            self.thread;
-        let connect_deadline = self.thread.connect_deadline;
+        let driver = EpollDriver::new(plan.shares(number).len(), waker, sources)?;
         let mut running = Running {
-            worker: Worker::<C, _>::new(plan, payload, number, self.driver, log),
-            commands,
-            reports,
-            counters,
+            worker: Worker::<C, _>::new(plan, payload, templates, Thread { number, driver, log }),
+            commands: self.commands,
+            reports: self.reports,
+            counters: self.counters,
         };
-        if running.connect(connect_deadline)? { running.serve() } else { Ok(()) }
+        if running.connect(self.connect_deadline)? { running.serve() } else { Ok(()) }
     }
 }
 

@@ -8,11 +8,11 @@ mod support;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use other::Other;
 use rpcbench_clock::{self as clock, Nanos, Span};
-use rpcbench_engine::{LoadPlan, Session};
+use rpcbench_engine::{LoadPlan, Patch, PatchSource, Payload, Session, Target, Verdict};
 use rpcbench_record::Protocol;
 
 /// The system's allocator, which counts allocations.
@@ -84,6 +84,12 @@ fn serves_thrift_buffered_compact() {
     other::serve("thrift-buffered-compact");
 }
 
+#[test]
+#[ignore = "the other process of the tests here"]
+fn serves_tcp_echo() {
+    other::serve("tcp-echo");
+}
+
 /// The protocol, and the calls in flight per connection.
 #[derive(Clone, Copy)]
 enum Way {
@@ -93,6 +99,41 @@ enum Way {
     JsonH2c,
     Thrift,
     ThriftBufferedCompact,
+    TcpEcho,
+}
+
+/// One request, whose every reply is judged: it must have as many bytes.
+struct Judged {
+    request: &'static [u8],
+    patches: Vec<Patch>,
+    target: Target,
+    verdict: Verdict,
+}
+
+impl Payload for Judged {
+    fn target(&self, _: usize) -> &Target {
+        &self.target
+    }
+
+    fn len(&self) -> usize {
+        1
+    }
+
+    fn request(&self, _: usize) -> &[u8] {
+        self.request
+    }
+
+    fn patches(&self, _: usize) -> &[Patch] {
+        &self.patches
+    }
+
+    fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+
+    fn verify(&self, _: usize, _: &[u8], reply: &[u8]) -> Result<(), String> {
+        if reply.len() == self.request.len() { Ok(()) } else { Err("another length".to_owned()) }
+    }
 }
 
 /// Waits until `calls` more calls have ended.
@@ -106,6 +147,17 @@ fn await_calls(session: &Session, calls: u64) {
 /// Asserts that measured calls allocate nothing in this process, except to grow buffers: four stretches of `calls`
 /// each, after a first one that may allocate. The server runs in another process.
 fn takes_no_memory(way: Way, arrivals: &str, shape: &str, calls: u64) {
+    let payload = |protocol| support::payload(protocol, shape);
+    payload_takes_no_memory(way, (arrivals, shape), payload, calls);
+}
+
+/// The same for a payload of a protocol, with its name.
+fn payload_takes_no_memory(
+    way: Way,
+    (arrivals, name): (&str, &str),
+    payload: impl Fn(Protocol) -> Arc<dyn Payload>,
+    calls: u64,
+) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (protocol, server, in_flight) = match way {
         Way::Grpc => (Protocol::Grpc, "serves_grpc", 10 * CONNECTIONS),
@@ -116,6 +168,7 @@ fn takes_no_memory(way: Way, arrivals: &str, shape: &str, calls: u64) {
         Way::ThriftBufferedCompact => {
             (Protocol::ThriftBufferedCompact, "serves_thrift_buffered_compact", CONNECTIONS)
         }
+        Way::TcpEcho => (Protocol::TcpEcho, "serves_tcp_echo", CONNECTIONS),
     };
     let server = Other::start(server);
     let plan = LoadPlan {
@@ -129,7 +182,7 @@ fn takes_no_memory(way: Way, arrivals: &str, shape: &str, calls: u64) {
         pipelining: matches!(way, Way::JsonPipelined),
         ..support::plan(protocol, server.address)
     };
-    let mut session = support::open(&plan, shape);
+    let mut session = Session::open(&plan, &payload(protocol)).unwrap();
     session.start();
     let start = clock::now() + Nanos::from_millis(20);
     session.measure(Span { start, end: start + Nanos::from_millis(600_000) });
@@ -142,7 +195,7 @@ fn takes_no_memory(way: Way, arrivals: &str, shape: &str, calls: u64) {
     let unmeasured = session.pause().unwrap();
     assert_eq!(session.progress().failed, 0, "{:?}", unmeasured.error_examples);
     assert!(ALLOCATIONS.load(Ordering::Relaxed) > 0, "nothing is counted");
-    let case = format!("{protocol}, {arrivals}, {shape}: {stretches:?} in {calls} calls each");
+    let case = format!("{protocol}, {arrivals}, {name}: {stretches:?} in {calls} calls each");
     // By a schedule, bursts grow more rarely and for longer: there may be one in each stretch.
     assert!(plan.arrivals.is_open() || stretches.contains(&0), "{case}");
     assert!(stretches.iter().sum::<u64>() <= GROWTH, "{case}");
@@ -184,4 +237,31 @@ fn thrift_takes_no_memory_for_a_call() {
     takes_no_memory(Way::Thrift, "closed", "text:100", 20_000);
     takes_no_memory(Way::ThriftBufferedCompact, "closed", "text:100", 20_000);
     takes_no_memory(Way::ThriftBufferedCompact, "closed", "record", 5_000);
+}
+
+#[test]
+fn a_reply_that_differs_on_every_call_takes_no_memory() {
+    for source in [PatchSource::Nonce, PatchSource::Counter, PatchSource::Random] {
+        let name = format!("{source:?}");
+        let payload = |_| -> Arc<dyn Payload> {
+            Arc::new(Judged {
+                request: b"\x0a\x08@@@@@@@@",
+                patches: vec![Patch { at: 2..10, source: source.clone() }],
+                target: Target::new("/rpcbench.v1.Echo/Text"),
+                verdict: Verdict::Each,
+            })
+        };
+        payload_takes_no_memory(Way::Grpc, ("closed", &name), payload, 20_000);
+    }
+}
+
+#[test]
+fn an_empty_reply_takes_no_memory() {
+    for verdict in [Verdict::Status, Verdict::Each, Verdict::Echo] {
+        let payload = |_| -> Arc<dyn Payload> {
+            let target = Target::new("/");
+            Arc::new(Judged { request: b"", patches: Vec::new(), target, verdict })
+        };
+        payload_takes_no_memory(Way::TcpEcho, ("closed", &format!("{verdict:?}")), payload, 20_000);
+    }
 }

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_engine::{
-    CallError, CallPosition, Client, LoadPlan, Measurement, Payload, Session, Target,
+    CallError, CallPosition, Client, ConnectionOptions, LoadPlan, Measurement, Payload, Session,
+    Target,
 };
 use rpcbench_record::{Outcomes, Protocol};
 use rpcbench_testkit::Server;
@@ -27,7 +28,7 @@ impl Texts {
 }
 
 impl Payload for Texts {
-    fn target(&self) -> &Target {
+    fn target(&self, _: usize) -> &Target {
         &self.1
     }
 
@@ -256,7 +257,10 @@ where
     S: FnOnce(&mut Wire) -> Result<(), ScriptError> + Send + 'static,
 {
     let peer = ScriptedPeer::start(script).unwrap();
-    let mut client = Client::new(Protocol::Json, peer.address(), Duration::from_secs(20));
+    let mut client = Client::new(
+        ConnectionOptions::new(Protocol::Json, peer.address()),
+        Duration::from_secs(20),
+    );
     let tree = Target::new("/rpcbench.v1.Echo/Tree");
     let call = |_| {
         let reply = client.call(&tree, b"{}", CallPosition::Any);

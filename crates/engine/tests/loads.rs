@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use rpcbench_clock::{self as clock, Nanos};
-use rpcbench_engine::{CallPosition, Client, LoadPlan, ServerAddress, Session};
+use rpcbench_engine::{CallPosition, Client, ConnectionOptions, LoadPlan, ServerAddress, Session};
 use rpcbench_record::Protocol;
 use rpcbench_testkit::scripted::{Frame, Requests, ScriptedPeer, setting};
 use rpcbench_testkit::{Server, relay_unix};
@@ -64,8 +64,9 @@ fn a_server_behind_a_unix_socket_is_loaded_and_called() {
     let payload = support::plain(Protocol::Grpc, "dto");
     let request = payload.request(0);
     let address = ServerAddress::Unix(path);
-    let mut client = Client::new(Protocol::Grpc, address, Duration::from_secs(10));
-    let reply = client.call(payload.target(), request, CallPosition::Any).unwrap();
+    let mut client =
+        Client::new(ConnectionOptions::new(Protocol::Grpc, address), Duration::from_secs(10));
+    let reply = client.call(payload.target(0), request, CallPosition::Any).unwrap();
     assert_eq!(payload.verify(0, request, &reply), Ok(()));
 }
 

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rpcbench_clock::{self as clock, Nanos, Span};
-use rpcbench_engine::{LoadPlan, Payload, Session, SessionError, Target};
+use rpcbench_engine::{
+    ConnectionOptions, LoadPlan, Payload, Session, SessionError, SpotChecks, Target, Verdict,
+};
 use rpcbench_record::Protocol;
 use rpcbench_testkit::Server;
 use support::{assert_sums, measure};
@@ -61,7 +63,7 @@ fn whoever_waits_for_a_server_can_give_up() {
     assert!(matches!(opened, Err(SessionError::GivenUp)));
 
     let hangs = server("hang-after:1");
-    let plan = LoadPlan { address: hangs.address().into(), ..plan };
+    let plan = LoadPlan { server: ConnectionOptions::new(Protocol::Grpc, hangs.address()), ..plan };
     let given_up = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&given_up);
     let given_up_now = move || asked.load(Ordering::Relaxed);
@@ -185,7 +187,7 @@ struct Checked {
 const REQUESTS: [&[u8]; 5] = [b"\x0a\x01a", b"\x0a\x01b", b"\x0a\x01c", b"\x0a\x02d", b"\x0a\x01e"];
 
 impl Payload for Checked {
-    fn target(&self) -> &Target {
+    fn target(&self, _: usize) -> &Target {
         &self.target
     }
 
@@ -197,18 +199,28 @@ impl Payload for Checked {
         REQUESTS[index]
     }
 
-    fn spot_checks(&self) -> usize {
-        3
+    fn spot_checks(&self) -> Option<&dyn SpotChecks> {
+        Some(self)
     }
 
-    fn accepts_status(&self, index: usize, code: u32) -> bool {
-        (index, code) == (3, 13)
+    fn verdict(&self) -> Verdict {
+        Verdict::Echo
     }
 
     fn verify(&self, index: usize, _: &[u8], reply: &[u8]) -> Result<(), String> {
         self.judged[index].fetch_add(1, Ordering::Relaxed);
         let right = reply[1..] == REQUESTS[index][1..];
         if right && index != 3 { Ok(()) } else { Err(format!("{index} is wrong")) }
+    }
+}
+
+impl SpotChecks for Checked {
+    fn count(&self) -> usize {
+        3
+    }
+
+    fn accepts_status(&self, index: usize, code: u32) -> bool {
+        (index, code) == (3, 13)
     }
 }
 

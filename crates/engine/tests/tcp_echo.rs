@@ -16,7 +16,7 @@ use rpcbench_testkit::Server;
 struct Bytes(Vec<Vec<u8>>, Target);
 
 impl Payload for Bytes {
-    fn target(&self) -> &Target {
+    fn target(&self, _: usize) -> &Target {
         &self.1
     }
 

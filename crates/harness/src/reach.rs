@@ -6,7 +6,9 @@ use std::thread;
 use std::time::Duration;
 
 use rpcbench_clock::{self as clock, Nanos};
-use rpcbench_engine::{CallError, CallPosition, Client, Greeting, ServerAddress, Target, greet};
+use rpcbench_engine::{
+    CallError, CallPosition, Client, ConnectionOptions, Greeting, ServerAddress, Target, greet,
+};
 use rpcbench_record::{Protocol, Transport, units};
 
 use crate::interrupt::Interrupt;
@@ -178,7 +180,7 @@ fn other_thrift(address: &ServerAddress, protocol: Protocol, within: Duration) -
     // No service has this method: the server says so, in a form that it speaks.
     let (target, no_fields) = (Target::new("rpcbench_probe"), [0]);
     let answers = |form: &Protocol| {
-        let mut client = Client::new(*form, address.clone(), within);
+        let mut client = Client::new(ConnectionOptions::new(*form, address.clone()), within);
         let reply = client.call(&target, &no_fields, CallPosition::Any);
         matches!(reply, Ok(_) | Err(CallError::Status { .. }))
     };

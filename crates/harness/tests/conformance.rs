@@ -1,9 +1,11 @@
 //! The contract's cases over the wire of each protocol, on the testkit's servers.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use rpcbench_contract::Profile;
 use rpcbench_contract::cases::{self, CheckReport};
+use rpcbench_engine::ConnectionOptions;
 use rpcbench_harness::EchoClient;
 use rpcbench_record::Protocol;
 use rpcbench_testkit::{Behaviour, Plan, Server};
@@ -13,11 +15,15 @@ const CALL: Duration = Duration::from_secs(20);
 /// The same where no answer can come.
 const WRONG_CALL: Duration = Duration::from_millis(200);
 
+fn client(protocol: Protocol, address: SocketAddr, timeout: Duration) -> EchoClient {
+    EchoClient::new(ConnectionOptions::new(protocol, address), Vec::new(), timeout)
+}
+
 /// The report on a server of a protocol that keeps the contract.
 fn check(protocol: Protocol) -> CheckReport {
     let behaviour = if protocol == Protocol::Grpc { "honest" } else { protocol.name() };
     let server = Server::start(behaviour.parse().unwrap()).unwrap();
-    let mut client = EchoClient::new(protocol, server.address(), CALL);
+    let mut client = client(protocol, server.address(), CALL);
     cases::check(&mut client, Profile::of(protocol), 3)
 }
 
@@ -62,7 +68,7 @@ fn server(protocol: Protocol, behaviour: &str) -> Server {
 
 fn gives_away(protocol: Protocol, behaviour: &str, case: &str) {
     let server = server(protocol, behaviour);
-    let mut client = EchoClient::new(protocol, server.address(), CALL);
+    let mut client = client(protocol, server.address(), CALL);
     let report = cases::check(&mut client, Profile::of(protocol), 3);
     let failed: Vec<_> = report.failed.iter().map(|failure| failure.case).collect();
     assert!(failed.contains(&case), "{protocol} {behaviour}: {failed:?}");
@@ -133,7 +139,7 @@ fn server_of_another_protocol_passes_no_case() {
     ];
     for (protocol, behaviour) in others {
         let server = Server::start(behaviour.parse().unwrap()).unwrap();
-        let mut client = EchoClient::new(protocol, server.address(), WRONG_CALL);
+        let mut client = client(protocol, server.address(), WRONG_CALL);
         let report = cases::check(&mut client, Profile::of(protocol), 3);
         assert_eq!(report.passed, 0, "{protocol}");
     }

@@ -16,6 +16,8 @@ pub struct Plan {
     pub(crate) cost: Cost,
     pub(crate) fault: Option<FaultAfter>,
     pub(crate) opening: Opening,
+    /// True if calls need a token.
+    pub(crate) token: bool,
     /// True if SIGTERM does nothing.
     pub ignore_sigterm: bool,
     /// True if a child process is left behind.
@@ -106,6 +108,7 @@ pub(crate) enum Effect {
     Cost(Cost),
     Fault(FaultAfter),
     Opening(Opening),
+    Token,
     MemoryAtStart(u64),
     IgnoreSigterm,
     SpawnChild,
@@ -203,6 +206,7 @@ impl Plan {
             Effect::Cost(cost) => self.cost = cost,
             Effect::Fault(fault) => self.fault = Some(fault),
             Effect::Opening(opening) => self.opening = opening,
+            Effect::Token => self.token = true,
             Effect::MemoryAtStart(bytes) => self.memory_at_start = bytes,
             Effect::IgnoreSigterm => self.ignore_sigterm = true,
             Effect::SpawnChild => self.spawn_child = true,

@@ -45,6 +45,7 @@ pub(crate) struct ServerState {
     spender: Spender,
     fault: Option<FaultAfter>,
     opening: Opening,
+    token: bool,
     protocol: Protocol,
     counters: Arc<Counters>,
     struck: watch::Sender<Option<Fault>>,
@@ -87,6 +88,7 @@ pub(crate) async fn serve(
         spender: Spender::start(plan.cost)?,
         fault: plan.fault,
         opening: plan.opening,
+        token: plan.token,
         protocol: plan.protocol,
         counters,
         struck,
@@ -191,6 +193,10 @@ async fn call(
         return refuse(respond);
     }
     let body = collect(body).await?;
+    let authorized = |token: &HeaderValue| token == "token";
+    if state.token && !head.headers.get(http::header::AUTHORIZATION).is_some_and(authorized) {
+        return send(respond, Err(Status { code: 16, message: "no token".to_owned() }));
+    }
     let Some(number) = state.admit() else {
         return std::future::pending().await;
     };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use crate::bench::look;
+use crate::bench::{Bench, look};
 
 /// Requests with a header field, and without.
 #[derive(Default)]
@@ -127,6 +127,16 @@ fn carries(name: &'static str, value: &'static str, options: &str) {
 #[test]
 fn every_call_carries_the_headers() {
     carries("x-trace", "7", "-H X-Trace:7 -H authorization:s3cr3t");
+}
+
+#[test]
+fn headers_of_a_run_reach_readiness_and_conformance_check() {
+    let bench = Bench::new().variant("token", "--behaviour token");
+    let words = "run @token --warmup none --duration 200ms --processes 1 --rounds 1";
+    bench.run(&format!("{words} -H authorization:other")).expect(1);
+    bench.cells().failed("token", "status 16 (UNAUTHENTICATED): no token");
+    bench.run(&format!("{words} -H authorization:token")).expect(0);
+    bench.cells().measured("token");
 }
 
 #[test]

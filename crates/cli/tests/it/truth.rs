@@ -9,7 +9,7 @@ use std::thread;
 
 use rpcbench_clock::{self as clock, Nanos, Span};
 use rpcbench_contract::Shape;
-use rpcbench_engine::{LoadPlan, Measurement, Payload, Session};
+use rpcbench_engine::{ConnectionOptions, LoadPlan, Measurement, Payload, Session};
 use rpcbench_harness::EchoPayload;
 use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 use rpcbench_testkit::{Plan, Server, raise_file_limit};
@@ -24,9 +24,7 @@ fn plan(protocol: Protocol, address: SocketAddr, arrivals: &str) -> LoadPlan {
     let (connections, in_flight) =
         if protocol.takes_one_call_at_a_time() { (250, 250) } else { (6, 6000) };
     LoadPlan {
-        protocol,
-        address: address.into(),
-        authority: address.to_string(),
+        server: ConnectionOptions::new(protocol, address),
         connections,
         in_flight,
         arrivals: arrivals.parse().unwrap(),
@@ -44,7 +42,7 @@ fn plan(protocol: Protocol, address: SocketAddr, arrivals: &str) -> LoadPlan {
 
 fn open(plan: &LoadPlan) -> Session {
     let payload: Arc<dyn Payload> =
-        Arc::new(EchoPayload::new(plan.protocol, &Shape::Text(100), 1, false));
+        Arc::new(EchoPayload::new(plan.server.protocol, &Shape::Text(100), 1, false));
     Session::open(plan, &payload).unwrap()
 }
 

@@ -40,7 +40,8 @@ pub(super) struct Peer<C> {
 
 impl<C: Carries> Peer<C> {
     pub fn new() -> Self {
-        let literal = &C::templates().head.literal;
+        let templates = C::templates();
+        let literal = &templates.head(0).literal;
         Self {
             carried: PhantomData,
             decoder: loona_hpack::Decoder::new(),

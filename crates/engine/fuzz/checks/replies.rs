@@ -7,9 +7,8 @@ use super::ledger::{Ledger, REQUESTS};
 use crate::payload::Filler;
 use crate::protocol::Connection as _;
 use crate::protocol::connect::Connect;
-use crate::protocol::http1::{Connection, Http1Application};
+use crate::protocol::http1::{Connection, Http1Application, Templates};
 use crate::protocol::json::Json;
-use crate::protocol::template::Templates;
 use rpcbench_clock::Nanos;
 
 /// Open calls.

@@ -44,7 +44,7 @@ pub fn thrift(bytes: &[u8]) {
 
 impl<T: Transport> Machine<T> {
     fn new() -> Self {
-        let payload = Filler { target: Target::new(NAMES[0]), ..Filler::of(&REQUESTS) };
+        let payload = Filler { targets: vec![Target::new(NAMES[0])], ..Filler::of(&REQUESTS) };
         let templates = Arc::new(Connection::<T>::templates(&payload, "host"));
         let mut out = Vec::new();
         let connection = Connection::new(templates, 4, &Arc::default(), &mut out);

@@ -7,6 +7,7 @@ use super::{CallError, CallPosition};
 use crate::address::ServerAddress;
 use crate::driver::{Blocking, EpollDriver};
 use crate::protocol::{Call, Connection, End, Events};
+use crate::target::Target;
 use rpcbench_clock::Nanos;
 
 pub(super) struct Link<C> {
@@ -17,13 +18,18 @@ pub(super) struct Link<C> {
 
 /// Takes the reply.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct Answer<'a> {
+    target: Option<&'a Target>,
     message: Option<Vec<u8>>,
     problem: Option<String>,
     pub end: Option<End>,
 }
 
-impl Events for Answer {
+impl Events for Answer<'_> {
+    fn target(&self, _call: Call) -> Option<&Target> {
+        self.target
+    }
+
     fn verify(&mut self, _call: Call, message: &[u8]) -> bool {
         self.message = Some(message.to_vec());
         true
@@ -38,7 +44,7 @@ impl Events for Answer {
     }
 }
 
-impl Answer {
+impl Answer<'_> {
     pub fn into_reply(self) -> Result<Vec<u8>, CallError> {
         match (self.end, self.message) {
             (Some(End::Answered { right: true }), Some(message)) => Ok(message),
@@ -84,13 +90,14 @@ impl<C: Connection> Link<C> {
     }
 
     /// Sends the only request of `templates` and waits until its call has ended.
-    pub fn exchange(
+    pub fn exchange<'a>(
         &mut self,
         templates: &Arc<C::Templates>,
+        target: &'a Target,
         position: CallPosition,
         deadline: Nanos,
-    ) -> Result<Answer, CallError> {
-        let mut answer = Answer::default();
+    ) -> Result<Answer<'a>, CallError> {
+        let mut answer = Answer { target: Some(target), ..Answer::default() };
         self.connection.switch(Arc::clone(templates));
         self.connection.send(Call::default(), &mut self.out);
         let sent = self.flush(deadline).map_err(describe);
@@ -130,12 +137,12 @@ impl<C: Connection> Link<C> {
     }
 
     /// Reads once, and sends the connection's response, such as acknowledgements.
-    fn turn(&mut self, answer: &mut Answer, deadline: Nanos) -> Result<(), CallError> {
+    fn turn(&mut self, answer: &mut Answer<'_>, deadline: Nanos) -> Result<(), CallError> {
         self.receive(answer, deadline)?;
         self.flush(deadline).map_err(describe)
     }
 
-    fn receive(&mut self, answer: &mut Answer, deadline: Nanos) -> Result<(), CallError> {
+    fn receive(&mut self, answer: &mut Answer<'_>, deadline: Nanos) -> Result<(), CallError> {
         let Self { socket, connection, out } = self;
         let received = socket.receive(deadline, |bytes| {
             if bytes.is_empty() {

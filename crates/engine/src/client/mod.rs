@@ -7,10 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use rpcbench_record::CallError;
-use rpcbench_record::Protocol;
 
-use crate::address::ServerAddress;
 use crate::payload::Payload;
+use crate::plan::ConnectionOptions;
 use crate::protocol::{Connection, End, ProtocolVisitor, dispatch};
 use crate::target::Target;
 pub use greet::{Greeting, greet};
@@ -26,9 +25,9 @@ pub struct Client(Box<OneCall>);
 type OneCall = dyn FnMut(&Target, &[u8], CallPosition) -> Result<Vec<u8>, CallError>;
 
 impl Client {
-    /// A client of the server at `address`; `timeout` bounds each call, connecting included.
-    pub fn new(protocol: Protocol, address: impl Into<ServerAddress>, timeout: Duration) -> Self {
-        Self(dispatch(protocol, Make { address: address.into(), timeout }))
+    /// A client of a server; `timeout` bounds each call, connecting included.
+    pub fn new(server: ConnectionOptions, timeout: Duration) -> Self {
+        Self(dispatch(server.protocol, Make { server, timeout }))
     }
 
     /// Calls `target` with an encoded message and returns the reply, both without the protocol's framing.
@@ -55,7 +54,7 @@ pub enum CallPosition {
 }
 
 struct Make {
-    address: ServerAddress,
+    server: ConnectionOptions,
     timeout: Duration,
 }
 
@@ -63,8 +62,8 @@ impl ProtocolVisitor for Make {
     type Output = Box<OneCall>;
 
     fn visit<C: Connection + Send + 'static>(self) -> Self::Output {
-        let Self { address, timeout } = self;
-        let mut client = ProtocolClient::<C> { address, timeout, link: None };
+        let Self { server, timeout } = self;
+        let mut client = ProtocolClient::<C> { server, timeout, link: None };
         Box::new(move |target, message, position| {
             client.exchange(target, message, position)?.into_reply()
         })
@@ -72,7 +71,7 @@ impl ProtocolVisitor for Make {
 }
 
 struct ProtocolClient<C> {
-    address: ServerAddress,
+    server: ConnectionOptions,
     timeout: Duration,
     link: Option<Link<C>>,
 }
@@ -83,7 +82,7 @@ struct Single<'a> {
 }
 
 impl Payload for Single<'_> {
-    fn target(&self) -> &Target {
+    fn target(&self, _: usize) -> &Target {
         self.target
     }
 
@@ -102,18 +101,17 @@ impl Payload for Single<'_> {
 
 impl<C: Connection> ProtocolClient<C> {
     /// Makes a call; repeats it each time the peer says that it did not process it.
-    fn exchange(
+    fn exchange<'a>(
         &mut self,
-        target: &Target,
+        target: &'a Target,
         message: &[u8],
         position: CallPosition,
-    ) -> Result<Answer, CallError> {
+    ) -> Result<Answer<'a>, CallError> {
         let deadline = clock::now() + Nanos::from(self.timeout);
-        let templates =
-            Arc::new(C::templates(&Single { target, message }, &self.address.authority()));
+        let templates = Arc::new(C::templates(&Single { target, message }, &self.server.authority));
         for _ in 0..MAX_REFUSALS {
             let mut link = self.ready(&templates, deadline)?;
-            let answer = link.exchange(&templates, position, deadline)?;
+            let answer = link.exchange(&templates, target, position, deadline)?;
             if link.connection.is_open() && position == CallPosition::Any {
                 self.link = Some(link);
             }
@@ -137,7 +135,7 @@ impl<C: Connection> ProtocolClient<C> {
             return Ok(link);
         }
         for _ in 0..MAX_REFUSALS {
-            let mut link = Link::open(&self.address, Arc::clone(templates), deadline)?;
+            let mut link = Link::open(&self.server.address, Arc::clone(templates), deadline)?;
             if link.await_room(deadline)? {
                 return Ok(link);
             }

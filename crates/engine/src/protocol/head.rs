@@ -1,13 +1,30 @@
 //! Request heads as data, which HTTP/1.1 and HTTP/2 each encode.
 
+use crate::payload::Payload;
 use crate::target::Target;
 
 const USER_AGENT: (&str, &str) = ("User-Agent", concat!("rpcbench/", env!("CARGO_PKG_VERSION")));
+
+/// The different targets of a payload, and which of them is each request's.
+pub(crate) fn distinct_targets(payload: &dyn Payload) -> (Vec<&Target>, Vec<u32>) {
+    let mut targets: Vec<&Target> = Vec::new();
+    let number = |index| {
+        let target = payload.target(index);
+        let known = targets.iter().rposition(|it| *it == target);
+        known.unwrap_or_else(|| {
+            targets.push(target);
+            targets.len() - 1
+        }) as u32
+    };
+    let numbers = (0..payload.len()).map(number).collect();
+    (targets, numbers)
+}
 
 /// The head of all requests to one target, without Content-Length, which differs between requests.
 #[derive(Debug)]
 pub(crate) struct Head<'a> {
     pub method: &'a str,
+    pub scheme: &'static str,
     pub path: &'a str,
     pub authority: &'a str,
     /// Names as HTTP/1.1 writes them.
@@ -22,7 +39,8 @@ impl<'a> Head<'a> {
             |field: &str| headers.clone().any(|(name, _)| name.eq_ignore_ascii_case(field));
         let defaults = own.iter().copied().chain([USER_AGENT]);
         let fields = defaults.filter(|(name, _)| !is_set(name)).chain(headers.clone()).collect();
-        Self { method: &target.http_method, path: &target.name, authority, fields }
+        let scheme = target.scheme.name();
+        Self { method: &target.http_method, scheme, path: &target.name, authority, fields }
     }
 }
 

@@ -8,8 +8,8 @@ use rpcbench_clock::Nanos;
 /// The calls of a connection that await replies.
 #[derive(Debug)]
 pub(crate) struct InOrder {
-    /// In the order of their replies. `None`: a call that timed out, whose reply may still come.
-    calls: VecDeque<Option<Call>>,
+    /// In the order of their replies, each with whether it is open: the reply to a call that timed out may still come.
+    calls: VecDeque<(Call, bool)>,
     /// Calls among `calls` without an end.
     open: u32,
     /// Calls at the end of `calls` not given to the kernel yet.
@@ -37,7 +37,7 @@ impl InOrder {
     /// Adds a call that was sent.
     #[inline]
     pub fn push(&mut self, call: Call) {
-        self.calls.push_back(Some(call));
+        self.calls.push_back((call, true));
         self.open += 1;
         self.unflushed += 1;
     }
@@ -46,7 +46,7 @@ impl InOrder {
     #[inline]
     pub fn flushed(&mut self, now: Nanos) {
         let flushed = self.calls.len() - self.unflushed;
-        for call in self.calls.range_mut(flushed..).flatten() {
+        for (call, _) in self.calls.range_mut(flushed..) {
             call.written = now;
         }
         self.unflushed = 0;
@@ -55,15 +55,21 @@ impl InOrder {
     /// Takes the call whose reply was received; `Some(None)` if it timed out. `None`: a reply without a call.
     #[inline]
     pub fn answered(&mut self) -> Option<Option<Call>> {
-        let call = self.calls.pop_front()?;
+        let (call, is_open) = self.calls.pop_front()?;
         self.unflushed = self.unflushed.min(self.calls.len());
-        self.open -= u32::from(call.is_some());
-        Some(call)
+        self.open -= u32::from(is_open);
+        Some(is_open.then_some(call))
+    }
+
+    /// The call whose reply comes next, even if it has timed out.
+    pub fn next(&self) -> Option<Call> {
+        self.calls.front().map(|(call, _)| *call)
     }
 
     /// Takes all calls but the first.
     pub fn take_later(&mut self) -> Vec<Call> {
-        let later: Vec<Call> = self.calls.drain(self.calls.len().min(1)..).flatten().collect();
+        let later: Vec<Call> =
+            self.calls.drain(self.calls.len().min(1)..).filter_map(open).collect();
         self.unflushed = self.unflushed.min(self.calls.len());
         self.open -= later.len() as u32;
         later
@@ -71,7 +77,9 @@ impl InOrder {
 
     /// Takes the calls that came due at or before `cutoff`; their replies are still awaited.
     pub fn expire(&mut self, cutoff: Nanos) -> Vec<Call> {
-        let late = |call: &mut Option<Call>| call.take_if(|call| call.due <= cutoff);
+        let late = |(call, is_open): &mut (Call, bool)| {
+            (call.due <= cutoff && std::mem::take(is_open)).then_some(*call)
+        };
         let expired: Vec<Call> = self.calls.iter_mut().filter_map(late).collect();
         self.open -= expired.len() as u32;
         expired
@@ -81,6 +89,10 @@ impl InOrder {
     pub fn abandon(&mut self) -> Vec<Call> {
         self.open = 0;
         self.unflushed = 0;
-        self.calls.drain(..).flatten().collect()
+        self.calls.drain(..).filter_map(open).collect()
     }
+}
+
+fn open((call, is_open): (Call, bool)) -> Option<Call> {
+    is_open.then_some(call)
 }

@@ -25,25 +25,13 @@ use std::sync::Arc;
 
 use rpcbench_record::Protocol;
 
-use crate::nonce::Nonce;
 use crate::payload::Payload;
+use crate::target::Target;
 use rpcbench_clock::Nanos;
 
+pub(crate) use crate::call::Call;
 pub(crate) use allowance::Allowance;
 use thrift::{Binary, Buffered, Compact, Framed};
-
-/// A call in flight.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Call {
-    /// Which request it carries.
-    pub request: u32,
-    /// Written into the request, so that no two calls send the same one.
-    pub nonce: Nonce,
-    /// When it was due.
-    pub due: Nanos,
-    /// When its bytes were given to the kernel; 0 before that.
-    pub written: Nanos,
-}
 
 /// How a call ended, as the protocol reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +54,16 @@ pub(crate) trait Events {
     fn malformed(&mut self, request: u32, problem: &str);
     /// A call has ended. Each call ends once.
     fn ended(&mut self, call: Call, end: End);
+    /// What the call addresses. `None` if that makes no difference.
+    fn target(&self, _call: Call) -> Option<&Target> {
+        None
+    }
+
+    /// True if this status, which is not the protocol's success, counts as one.
+    #[cold]
+    fn accepts(&self, call: Call, status: u16) -> bool {
+        self.target(call).is_some_and(|target| target.accepts(status.into()))
+    }
 }
 
 /// The client's end of a connection: writes requests and reads replies.
@@ -79,8 +77,8 @@ pub(crate) trait Connection: Sized {
     /// What must succeed before the first call, for error messages: `HTTP/2 handshake`.
     const HANDSHAKE: &str;
 
-    /// The requests to one target as bytes on the wire, made once for all connections of a thread.
-    type Templates: Send + Sync;
+    /// The requests of a payload as bytes on the wire, made once for all connections.
+    type Templates: Send + Sync + 'static;
 
     /// Templates of the requests of `payload`; `authority` is the server as the user calls it.
     fn templates(payload: &dyn Payload, authority: &str) -> Self::Templates;

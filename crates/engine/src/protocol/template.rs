@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::nonce::{self, Digits, Nonce};
+use crate::nonce::{Digits, Nonce};
+use crate::patch::{Patch, PatchSource, PatchValues};
 use crate::payload::Payload;
 
 /// Every request of a payload as bytes on the wire.
@@ -12,24 +13,25 @@ pub(crate) struct Templates {
     bytes: Vec<u8>,
     extents: Vec<Extent>,
     /// Patch points of requests other than those with a single full nonce.
-    listed: Vec<Box<[Range<u32>]>>,
+    listed: Vec<Box<[Patch]>>,
 }
 
-/// One request. A payload has one target; with several, this would have the index of the request's head.
+/// One request.
 #[derive(Debug)]
 struct Extent {
     bytes: Range<u32>,
     /// Where its body begins, within its bytes.
     body: u32,
+    last_frame: u32,
     patches: PatchPoints,
 }
 
-/// Where a call's nonce goes in its request.
+/// What differs in a request from call to call.
 #[derive(Clone, Copy, Debug)]
 enum PatchPoints {
     /// One nonce of full width, from this byte on: the usual case.
     Full(u32),
-    /// Any other patch points: an index into the lists.
+    /// Any other patches: an index into the lists.
     Listed(u32),
 }
 
@@ -38,59 +40,71 @@ enum PatchPoints {
 pub(crate) struct Layout {
     /// The body: the message, with what the protocol puts before it.
     pub body: usize,
-    /// The message, which the payload's patch points count from.
+    /// The message, which the payload's patches count from.
     pub message: usize,
+    /// HTTP/2's last frame: the body's, or if there is no body, the first one.
+    pub last_frame: usize,
 }
 
 /// A request, still to be patched.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Template<'a> {
     pub bytes: &'a [u8],
-    /// Where its body begins in them.
+    /// Where its body begins in them, and HTTP/2's last frame.
     pub body: usize,
+    pub last_frame: usize,
     patches: Patches<'a>,
+    /// The number of all requests.
+    requests: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Patches<'a> {
     Full(usize),
-    Listed(&'a [Range<u32>]),
+    Listed(&'a [Patch]),
 }
 
 impl Templates {
-    /// `write` appends the request around a message.
-    pub fn new(payload: &dyn Payload, write: impl Fn(&[u8], &mut Vec<u8>) -> Layout) -> Self {
+    /// `write` appends the request of this number.
+    pub fn new(
+        payload: &dyn Payload,
+        mut write: impl FnMut(usize, &mut Vec<u8>) -> Layout,
+    ) -> Self {
         let (mut bytes, mut extents, mut listed) = (Vec::new(), Vec::new(), Vec::new());
         for request in 0..payload.len() {
             let start = bytes.len() as u32;
-            let Layout { body, message } = write(payload.request(request), &mut bytes);
+            let Layout { body, message, last_frame } = write(request, &mut bytes);
             let patches = match payload.patches(request) {
-                [one] if one.len() == Nonce::DIGITS => {
-                    PatchPoints::Full((message + one.start) as u32)
+                [Patch { at, source: PatchSource::Nonce }] if at.len() == Nonce::DIGITS => {
+                    PatchPoints::Full((message + at.start) as u32)
                 }
                 any => {
-                    let at = |patch: &Range<usize>| {
-                        (message + patch.start) as u32..(message + patch.end) as u32
+                    let moved = |Patch { at, source }: &Patch| {
+                        let at = message + at.start..message + at.end;
+                        Patch { at, source: source.clone() }
                     };
-                    listed.push(any.iter().map(at).collect());
+                    listed.push(any.iter().map(moved).collect());
                     PatchPoints::Listed(listed.len() as u32 - 1)
                 }
             };
-            extents.push(Extent { bytes: start..bytes.len() as u32, body: body as u32, patches });
+            let (body, last_frame) = (body as u32, last_frame as u32);
+            extents.push(Extent { bytes: start..bytes.len() as u32, body, last_frame, patches });
         }
         Self { bytes, extents, listed }
     }
 
     #[inline]
     pub fn get(&self, request: u32) -> Template<'_> {
-        let Extent { bytes, body, patches } = &self.extents[request as usize];
+        let Extent { bytes, body, last_frame, patches } = &self.extents[request as usize];
         Template {
             bytes: &self.bytes[bytes.start as usize..bytes.end as usize],
             body: *body as usize,
+            last_frame: *last_frame as usize,
             patches: match *patches {
                 PatchPoints::Full(at) => Patches::Full(at as usize),
                 PatchPoints::Listed(list) => Patches::Listed(&self.listed[list as usize]),
             },
+            requests: self.extents.len(),
         }
     }
 
@@ -101,19 +115,23 @@ impl Templates {
         let at = out.len();
         out.extend_from_slice(template.bytes);
         let sent = &mut out[at..];
-        template.patch(&nonce.digits(), sent);
+        template.patch((request, nonce), &nonce.digits(), sent);
         sent
     }
 }
 
 impl<'a> Template<'a> {
-    /// Writes a call's nonce into `sent`, a copy of the bytes.
+    /// Patches `sent`, a copy of the bytes, for a call with this request and nonce; `digits` are the nonce's.
     #[inline]
-    pub fn patch(&self, digits: &Digits, sent: &mut [u8]) {
+    pub fn patch(&self, call: (u32, Nonce), digits: &Digits, sent: &mut [u8]) {
         match self.patches {
             Patches::Full(at) => sent[at..at + Nonce::DIGITS].copy_from_slice(digits),
-            Patches::Listed(list) => patch_all(list, digits, sent),
+            Patches::Listed(list) => patch_all(list, self.values(call), sent),
         }
+    }
+
+    fn values(&self, (request, nonce): (u32, Nonce)) -> PatchValues {
+        PatchValues::new(request, self.requests, nonce)
     }
 
     /// The body before it is patched.
@@ -121,23 +139,24 @@ impl<'a> Template<'a> {
         &self.bytes[self.body..]
     }
 
-    /// Writes a call's nonce into a piece of the body that begins `start` bytes into it.
-    pub fn patch_piece(&self, digits: &Digits, start: usize, piece: &mut [u8]) {
+    /// Patches a piece of the body that begins `start` bytes into it.
+    pub fn patch_piece(&self, call: (u32, Nonce), start: usize, piece: &mut [u8]) {
         let full;
         let list = match self.patches {
             Patches::Full(at) => {
-                full = at as u32..(at + Nonce::DIGITS) as u32;
+                full = Patch::nonce(at..at + Nonce::DIGITS);
                 std::slice::from_ref(&full)
             }
             Patches::Listed(list) => list,
         };
-        let from = self.body + start;
-        for patch in list {
-            let digits = &digits[Nonce::DIGITS - patch.len()..];
-            for (at, digit) in patch.clone().zip(digits) {
-                let at = (at as usize).checked_sub(from);
-                if let Some(byte) = at.and_then(|at| piece.get_mut(at)) {
-                    *byte = *digit;
+        let (from, values) = (self.body + start, self.values(call));
+        for Patch { at, source } in list {
+            let mut bytes = [0; Patch::MAX_BYTES];
+            source.write(&values, &mut bytes[..at.len()]);
+            for (at, byte) in at.clone().zip(bytes) {
+                let at = at.checked_sub(from);
+                if let Some(place) = at.and_then(|at| piece.get_mut(at)) {
+                    *place = byte;
                 }
             }
         }
@@ -145,8 +164,8 @@ impl<'a> Template<'a> {
 }
 
 #[cold]
-fn patch_all(list: &[Range<u32>], digits: &Digits, sent: &mut [u8]) {
-    for patch in list {
-        nonce::put(digits, &mut sent[patch.start as usize..patch.end as usize]);
+fn patch_all(list: &[Patch], values: PatchValues, sent: &mut [u8]) {
+    for Patch { at, source } in list {
+        source.write(&values, &mut sent[at.clone()]);
     }
 }

@@ -14,10 +14,11 @@ use rpcbench_stats::Histogram;
 use crate::file_limit;
 use crate::log::CallLog;
 use crate::pacing::{Schedule, window_seed};
-use crate::payload::Payload;
+use crate::payload::{Payload, check_targets};
 use crate::plan::{LoadPlan, check_rate};
+use crate::protocol::dispatch;
 use crate::tally::Tally;
-use crate::thread::{Command, Drained, Handle, Report, ThreadSpec, spawn};
+use crate::thread::{Command, Drained, Handle, Report, Threads};
 use crate::worker::Start;
 use rpcbench_clock::{self as clock, Nanos, Span};
 
@@ -73,13 +74,13 @@ impl Session {
         watch: &mut dyn FnMut(u64),
     ) -> Result<Self, SessionError> {
         plan.validate()?;
-        payload.target().check(plan.protocol)?;
-        let shared = Arc::new(plan.clone());
-        let deadline = clock::now() + plan.connect_timeout;
+        check_targets(&**payload, plan.server.protocol)?;
+        let connect_deadline = clock::now() + plan.connect_timeout;
         let (arrivals, seed) = (plan.arrivals, plan.seed);
         file_limit::make_room(plan)?;
-        let mut session = Self {
-            threads: Vec::new(),
+        let threads = Threads { plan, payload, log, connect_deadline };
+        let session = Self {
+            threads: dispatch(plan.server.protocol, threads)?,
             arrivals,
             seed,
             windows: 0,
@@ -90,10 +91,6 @@ impl Session {
             span: None,
             given_up: Box::new(given_up),
         };
-        for number in 0..plan.threads {
-            let spec = ThreadSpec { number, deadline };
-            session.threads.push(spawn(&shared, payload, spec, log.cloned())?);
-        }
         session.await_connections(plan, watch)?;
         Ok(session)
     }
@@ -118,7 +115,7 @@ impl Session {
             return Ok(());
         }
         let seconds = plan.connect_timeout.as_secs_f64();
-        let (address, wanted) = (plan.address.clone(), plan.connections);
+        let (address, wanted) = (plan.server.address.clone(), plan.connections);
         Err(SessionError::Connect { address, open, wanted, seconds, problem })
     }
 

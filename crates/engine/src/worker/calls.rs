@@ -5,10 +5,11 @@ use std::sync::Arc;
 use crate::log::CallLog;
 use crate::nonce::Nonce;
 use crate::outcome::Outcome;
-use crate::payload::{Checker, Payload};
+use crate::payload::{Checker, Payload, SpotChecks};
 use crate::plan::LoadPlan;
 use crate::protocol::{Call, End, Events};
 use crate::recorder::Recorder;
+use crate::target::Target;
 use rpcbench_clock::{Nanos, Span};
 
 /// The calls of a worker, apart from the connections that carry them.
@@ -46,12 +47,12 @@ impl Calls {
         log: Option<CallLog>,
     ) -> Self {
         // Threads start at different requests.
-        let count = (payload.len() - payload.spot_checks()) as u32;
+        let count = (payload.len() - spot_checks(&*payload)) as u32;
         let step = count / plan.threads.max(1);
         let first_request = (plan.first_request + thread * step) % count;
         Self {
             checker: Checker::new(&*payload, plan.threads),
-            recorder: Recorder::new(plan.protocol, log),
+            recorder: Recorder::new(plan.server.protocol, log),
             count,
             first_request,
             next_request: first_request,
@@ -78,7 +79,16 @@ impl Calls {
     }
 
     pub fn spot_checks(&self) -> u64 {
-        self.payload.spot_checks() as u64
+        spot_checks(&*self.payload) as u64
+    }
+
+    /// True if calls with a request may end with this status.
+    fn accepts_status(&self, request: usize, code: u32) -> bool {
+        let checks = self.payload.spot_checks().filter(|_| request >= self.count as usize);
+        match checks {
+            Some(checks) => checks.accepts_status(request, code),
+            None => self.payload.target(request).accepts(code),
+        }
     }
 
     /// Measures the calls that come due in `span`.
@@ -123,6 +133,10 @@ impl Calls {
     }
 }
 
+fn spot_checks(payload: &dyn Payload) -> usize {
+    payload.spot_checks().map_or(0, SpotChecks::count)
+}
+
 /// The first nonce of a thread opened at `opened`; each later one is larger by `threads`. Nonces start from that time in units
 /// of 4 us, so two sessions within four hours share none unless a request is sent more than 244,000 times a second. Each thread
 /// has the nonces of one remainder, so threads share none either.
@@ -155,9 +169,7 @@ impl Reading<'_> {
             _ if self.is_late(call) => Outcome::Timeout,
             End::Answered { right: true } => Outcome::Ok,
             End::Answered { right: false } => Outcome::WrongAnswer,
-            End::Status { code, .. }
-                if self.calls.payload.accepts_status(call.request as usize, code) =>
-            {
+            End::Status { code, .. } if self.calls.accepts_status(call.request as usize, code) => {
                 Outcome::Ok
             }
             End::Status { code, message } => Outcome::Status { code, message },
@@ -189,6 +201,10 @@ impl Events for Reading<'_> {
                 false
             }
         }
+    }
+
+    fn target(&self, call: Call) -> Option<&Target> {
+        Some(self.calls.payload.target(call.request as usize))
     }
 
     fn malformed(&mut self, _request: u32, problem: &str) {

@@ -68,7 +68,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         out.clear();
         let connection = C::new(Arc::clone(&self.templates), slot.share, &self.allowance, &mut out);
         slot.open(connection, out, now);
-        if let Err(error) = self.driver.connect(index, &self.plan.address) {
+        if let Err(error) = self.driver.connect(index, &self.plan.server.address) {
             self.fail(index, &error);
         }
     }

@@ -56,6 +56,14 @@ enum Phase {
     },
 }
 
+/// What a load thread does not share with others.
+pub(crate) struct Thread<D> {
+    /// From 0.
+    pub number: u32,
+    pub driver: D,
+    pub log: Option<CallLog>,
+}
+
 /// The work of one load thread.
 pub(crate) struct Worker<C: Connection, D> {
     driver: D,
@@ -91,15 +99,13 @@ pub(crate) struct Worker<C: Connection, D> {
 }
 
 impl<C: Connection, D: Driver> Worker<C, D> {
-    /// The worker of thread `thread`, not connected yet.
+    /// The worker of a load thread, not connected yet. `templates` are those of `payload`.
     pub fn new(
         plan: Arc<LoadPlan>,
         payload: Arc<dyn Payload>,
-        thread: u32,
-        driver: D,
-        log: Option<CallLog>,
+        templates: Arc<C::Templates>,
+        Thread { number: thread, driver, log }: Thread<D>,
     ) -> Self {
-        let templates = Arc::new(C::templates(&*payload, &plan.authority));
         let shares = plan.shares(thread);
         let allowance = Allowance::of_thread(plan.threads, shares.iter().sum(), &*payload);
         let life = plan.connection_life.calls();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rpcbench_engine::{CallError, CallPosition, Client, Target};
+use rpcbench_engine::{CallError, CallPosition, Client, ConnectionOptions, Target};
 use rpcbench_record::Protocol;
 use rpcbench_testkit::scripted::{Frame, Requests, ScriptError, ScriptedPeer, Wire};
 
@@ -12,7 +12,7 @@ const NO_ERROR: u32 = 0;
 const REFUSED_STREAM: u32 = 7;
 
 fn client(peer: &ScriptedPeer) -> Client {
-    Client::new(Protocol::Grpc, peer.address(), PATIENCE)
+    Client::new(ConnectionOptions::new(Protocol::Grpc, peer.address()), PATIENCE)
 }
 
 fn call(client: &mut Client, message: &[u8]) -> Result<Vec<u8>, CallError> {
@@ -103,7 +103,8 @@ fn a_peer_that_refuses_every_call_is_named() {
     })
     .unwrap();
     let address = peer.address();
-    let mut client = Client::new(Protocol::Grpc, address, Duration::from_secs(20));
+    let mut client =
+        Client::new(ConnectionOptions::new(Protocol::Grpc, address), Duration::from_secs(20));
     let error = call(&mut client, b"").unwrap_err();
     assert!(matches!(&error, CallError::Transport(why) if why.contains("peer")), "{error}");
     drop(std::net::TcpStream::connect(address).unwrap());

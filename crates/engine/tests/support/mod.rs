@@ -1,12 +1,14 @@
 //! Shared by tests of loads.
 #![allow(dead_code)]
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use rpcbench_clock::{self as clock, Nanos, Span};
 use rpcbench_contract::{Corpus, Encoding, Profile};
-use rpcbench_engine::{LoadPlan, Measurement, Payload, ServerAddress, Session, Target};
+use rpcbench_engine::{
+    ConnectionOptions, LoadPlan, Measurement, Patch, Payload, ServerAddress, Session, Target,
+    Verdict,
+};
 use rpcbench_record::{Arrivals, ConnectionLife, Outcomes, Protocol};
 use rpcbench_testkit::{Behaviour, Plan, Server};
 
@@ -15,12 +17,9 @@ pub const SEED: u64 = 11;
 
 /// One call at a time on one connection of one thread, with ten seconds for everything.
 pub fn plan(protocol: Protocol, address: impl Into<ServerAddress>) -> LoadPlan {
-    let address = address.into();
     let limit = Nanos::from_millis(10_000);
     LoadPlan {
-        protocol,
-        authority: address.authority(),
-        address,
+        server: ConnectionOptions::new(protocol, address),
         connections: 1,
         connection_life: ConnectionLife::Long,
         in_flight: 1,
@@ -46,7 +45,7 @@ pub fn server(protocol: Protocol, behaviour: &str) -> Server {
 }
 
 /// The contract's requests of a shape.
-struct Echo(Corpus, Target);
+struct Echo(Corpus, Target, Vec<Patch>);
 
 /// The requests of a load, including non-canonical ones.
 pub fn payload(protocol: Protocol, shape: &str) -> Arc<dyn Payload> {
@@ -66,11 +65,13 @@ fn echo(corpus: Corpus, encoding: Encoding) -> Arc<dyn Payload> {
         Encoding::ThriftBinary | Encoding::ThriftCompact => method.name().to_owned(),
         _ => format!("/{}/{}", method.service(), method.name()),
     };
-    Arc::new(Echo(corpus, Target::new(target)))
+    let patches = (0..corpus.len()).map(|index| Patch::nonce(corpus.nonce(index).clone()));
+    let patches = patches.collect();
+    Arc::new(Echo(corpus, Target::new(target), patches))
 }
 
 impl Payload for Echo {
-    fn target(&self) -> &Target {
+    fn target(&self, _: usize) -> &Target {
         &self.1
     }
 
@@ -82,8 +83,12 @@ impl Payload for Echo {
         self.0.request(index)
     }
 
-    fn patches(&self, index: usize) -> &[Range<usize>] {
-        std::slice::from_ref(self.0.nonce(index))
+    fn patches(&self, index: usize) -> &[Patch] {
+        std::slice::from_ref(&self.2[index])
+    }
+
+    fn verdict(&self) -> Verdict {
+        Verdict::Echo
     }
 
     fn verify(&self, index: usize, sent: &[u8], reply: &[u8]) -> Result<(), String> {
@@ -92,7 +97,7 @@ impl Payload for Echo {
 }
 
 pub fn open(plan: &LoadPlan, shape: &str) -> Session {
-    Session::open(plan, &payload(plan.protocol, shape)).unwrap()
+    Session::open(plan, &payload(plan.server.protocol, shape)).unwrap()
 }
 
 /// Loads from now on, and measures for `millis`.

@@ -1,12 +1,11 @@
 //! The contract over the load engine: its requests as a payload, its cases over the one-call client.
 
-use std::ops::Range;
 use std::time::Duration;
 
 use rpcbench_contract::cases::{CallError, Caller, SpotChecks};
 use rpcbench_contract::{Corpus, Encoding, Method, Profile, Shape};
-use rpcbench_engine::{CallPosition, Client, Payload, ServerAddress, Target};
-use rpcbench_record::Protocol;
+use rpcbench_engine::{CallPosition, Client, ConnectionOptions, Patch, Payload, Target, Verdict};
+use rpcbench_record::{CallHeader, Protocol};
 
 /// What calls of a method address.
 fn target(protocol: Protocol, method: Method) -> Target {
@@ -21,6 +20,7 @@ fn target(protocol: Protocol, method: Method) -> Target {
 /// The requests of a shape, as a load sends them, and after them spot checks, if there are any.
 pub struct EchoPayload {
     corpus: Corpus,
+    patches: Vec<Patch>,
     spot_checks: SpotChecks,
     pub(super) target: Target,
 }
@@ -35,7 +35,9 @@ impl EchoPayload {
         } else {
             SpotChecks::none(shape, profile)
         };
-        Self { target: target(protocol, corpus.method()), corpus, spot_checks }
+        let patch = |index| Patch::nonce(corpus.nonce(index).clone());
+        let patches = (0..corpus.len()).map(patch).collect();
+        Self { target: target(protocol, corpus.method()), patches, corpus, spot_checks }
     }
 
     /// The number of a spot check. `None`: the request is one of the load.
@@ -45,7 +47,7 @@ impl EchoPayload {
 }
 
 impl Payload for EchoPayload {
-    fn target(&self) -> &Target {
+    fn target(&self, _: usize) -> &Target {
         &self.target
     }
 
@@ -60,20 +62,16 @@ impl Payload for EchoPayload {
         }
     }
 
-    fn patches(&self, index: usize) -> &[Range<usize>] {
-        match self.spot_check(index) {
-            Some(_) => &[],
-            None => std::slice::from_ref(self.corpus.nonce(index)),
-        }
+    fn patches(&self, index: usize) -> &[Patch] {
+        self.patches.get(index).map_or(&[], std::slice::from_ref)
     }
 
-    fn spot_checks(&self) -> usize {
-        self.spot_checks.len()
+    fn spot_checks(&self) -> Option<&dyn rpcbench_engine::SpotChecks> {
+        Some(self)
     }
 
-    fn accepts_status(&self, index: usize, code: u32) -> bool {
-        let number = self.spot_check(index);
-        number.is_some_and(|number| self.spot_checks.accepts_status(number, code))
+    fn verdict(&self) -> Verdict {
+        Verdict::Echo
     }
 
     fn verify(&self, index: usize, sent: &[u8], reply: &[u8]) -> Result<(), String> {
@@ -84,16 +82,28 @@ impl Payload for EchoPayload {
     }
 }
 
+impl rpcbench_engine::SpotChecks for EchoPayload {
+    fn count(&self) -> usize {
+        self.spot_checks.len()
+    }
+
+    fn accepts_status(&self, index: usize, code: u32) -> bool {
+        let number = self.spot_check(index);
+        number.is_some_and(|number| self.spot_checks.accepts_status(number, code))
+    }
+}
+
 /// Calls the methods of the contract, one call at a time.
 pub struct EchoClient {
     client: Client,
     protocol: Protocol,
+    headers: Vec<CallHeader>,
 }
 
 impl EchoClient {
-    /// A client of the server at `address`; `timeout` bounds each call, connecting included.
-    pub fn new(protocol: Protocol, address: impl Into<ServerAddress>, timeout: Duration) -> Self {
-        Self { client: Client::new(protocol, address, timeout), protocol }
+    /// A client of a server; every call carries `headers`, and `timeout` bounds each, connecting included.
+    pub fn new(server: ConnectionOptions, headers: Vec<CallHeader>, timeout: Duration) -> Self {
+        Self { protocol: server.protocol, client: Client::new(server, timeout), headers }
     }
 
     fn call_at(
@@ -102,7 +112,9 @@ impl EchoClient {
         body: &[u8],
         position: CallPosition,
     ) -> Result<Vec<u8>, CallError> {
-        self.client.call(&target(self.protocol, method), body, position)
+        let headers = self.headers.clone();
+        let target = Target { headers, ..target(self.protocol, method) };
+        self.client.call(&target, body, position)
     }
 }
 

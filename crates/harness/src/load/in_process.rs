@@ -7,13 +7,13 @@ use std::time::Duration;
 use rpcbench_clock::Nanos;
 use rpcbench_contract::Shape;
 use rpcbench_contract::cases::Caller;
-use rpcbench_engine::{CallLog, LoadPlan, Payload, Session, SessionError};
+use rpcbench_engine::{CallLog, ConnectionOptions, LoadPlan, Payload, Session, SessionError};
 use rpcbench_record::{Arrivals, Authority, LoadGeneratorKind, Protocol, Window, Workload};
 
 use super::contract::{EchoClient, EchoPayload};
 use super::{
-    LoadError, LoadGenerator, LoadRequest, LoadSession, Measurement, Progress, Sample, Span,
-    Unmeasured, room,
+    CallOptions, LoadError, LoadGenerator, LoadRequest, LoadSession, Measurement, Progress, Sample,
+    Span, Unmeasured, room,
 };
 use crate::interrupt::Interrupt;
 use crate::placement::Endpoint;
@@ -34,13 +34,7 @@ impl InProcess {
     fn plan(&self, request: &LoadRequest<'_>) -> LoadPlan {
         let LoadRequest { endpoint, protocol, workload, seed, .. } = *request;
         LoadPlan {
-            protocol,
-            address: endpoint.address.clone(),
-            authority: workload
-                .authority
-                .as_ref()
-                .map_or(&*endpoint.authority, Authority::as_str)
-                .to_owned(),
+            server: connection(endpoint, protocol, workload.authority.as_ref()),
             connections: workload.connections_under(protocol),
             connection_life: workload.connection_life,
             in_flight: workload.in_flight,
@@ -87,13 +81,28 @@ impl LoadGenerator for InProcess {
         &self,
         endpoint: &Endpoint,
         protocol: Protocol,
+        options: &CallOptions,
         timeout: Duration,
     ) -> Box<dyn Caller> {
-        Box::new(EchoClient::new(protocol, endpoint.address.clone(), timeout))
+        let server = connection(endpoint, protocol, options.authority.as_ref());
+        Box::new(EchoClient::new(server, options.headers.clone(), timeout))
     }
 
     fn has_room(&self, workload: &Workload, protocol: Protocol) -> bool {
         room::reserve(workload, protocol).is_ok()
+    }
+}
+
+/// Requests name the user's `authority`, if any, and the endpoint otherwise.
+fn connection(
+    endpoint: &Endpoint,
+    protocol: Protocol,
+    authority: Option<&Authority>,
+) -> ConnectionOptions {
+    ConnectionOptions {
+        protocol,
+        address: endpoint.address.clone(),
+        authority: authority.map_or(&*endpoint.authority, Authority::as_str).to_owned(),
     }
 }
 

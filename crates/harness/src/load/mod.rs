@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use rpcbench_clock::Nanos;
 use rpcbench_contract::cases::Caller;
-use rpcbench_record::{Arrivals, Protocol, Window, Workload};
+use rpcbench_record::{Arrivals, Authority, CallHeader, Protocol, Window, Workload};
 
 use crate::interrupt::Interrupt;
 use crate::placement::Endpoint;
@@ -41,6 +41,21 @@ pub struct LoadRequest<'a> {
     pub spot_checks: bool,
 }
 
+/// What single calls carry, as those of a load do.
+#[derive(Clone, Debug, Default)]
+pub struct CallOptions {
+    /// HTTP header fields; metadata in gRPC.
+    pub headers: Vec<CallHeader>,
+    /// Host name in requests. `None`: the endpoint's.
+    pub authority: Option<Authority>,
+}
+
+impl From<&Workload> for CallOptions {
+    fn from(workload: &Workload) -> Self {
+        Self { headers: workload.headers.clone(), authority: workload.authority.clone() }
+    }
+}
+
 /// Why a load can't be opened, or can't continue.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
@@ -64,8 +79,13 @@ pub trait LoadGenerator {
     ) -> Result<Box<dyn LoadSession>, LoadError>;
 
     /// A client for single calls: is the server ready, does it keep the contract.
-    fn caller(&self, endpoint: &Endpoint, protocol: Protocol, timeout: Duration)
-    -> Box<dyn Caller>;
+    fn caller(
+        &self,
+        endpoint: &Endpoint,
+        protocol: Protocol,
+        options: &CallOptions,
+        timeout: Duration,
+    ) -> Box<dyn Caller>;
 
     /// Whether the connections of `workload` fit next to those that are open now.
     fn has_room(&self, workload: &Workload, protocol: Protocol) -> bool;

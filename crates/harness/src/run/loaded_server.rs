@@ -11,7 +11,7 @@ use super::context::Context;
 use super::observer::Event;
 use super::subject::{Admission, Subject};
 use crate::interrupt::{Interrupt, StopNow};
-use crate::load::{LoadError, LoadRequest, LoadSession, Unmeasured};
+use crate::load::{CallOptions, LoadError, LoadRequest, LoadSession, Unmeasured};
 use crate::placement::{CpuReading, PlacementError, Running};
 
 /// Log lines that explain a failure.
@@ -72,6 +72,8 @@ pub(super) struct LoadedServer<'a> {
     pub context: Context<'a>,
     pub subject: &'a Subject<'a>,
     pub running: Box<dyn Running>,
+    /// What calls before the load carry.
+    call_options: CallOptions,
     /// What its protocol offers to the contract.
     profile: &'static Profile,
     /// Opened by [`LoadedServer::connect`].
@@ -107,6 +109,7 @@ impl<'a> LoadedServer<'a> {
     pub fn start(
         context: Context<'a>,
         subject: &'a Subject<'a>,
+        call_options: CallOptions,
         running: Result<Box<dyn Running>, PlacementError>,
     ) -> Result<Self, StepError> {
         let mut running = running?;
@@ -115,6 +118,7 @@ impl<'a> LoadedServer<'a> {
             context,
             subject,
             running,
+            call_options,
             profile: Profile::of(subject.protocol),
             load: None,
             tolerated_errors: 0,
@@ -174,7 +178,8 @@ impl<'a> LoadedServer<'a> {
 
     fn caller(&self, timeout: Duration) -> Box<dyn Caller> {
         let generator = &self.context.environment.generator;
-        generator.caller(self.running.endpoint(), self.subject.protocol, timeout)
+        let (endpoint, options) = (self.running.endpoint(), &self.call_options);
+        generator.caller(endpoint, self.subject.protocol, options, timeout)
     }
 
     /// Tries the conformance cases.

@@ -51,7 +51,7 @@ fn get_ready<'a>(
 ) -> Result<LoadedServer<'a>, StepError> {
     let Preparing { subject, workload, .. } = *preparing;
     let begin = context.now();
-    let mut server = LoadedServer::start(context, subject, running)?;
+    let mut server = LoadedServer::start(context, subject, workload.into(), running)?;
     preparation.isolation = server.running.isolation();
     if subject.is_proven() && !preparing.is_checked {
         check(&mut server, &mut preparation.check)?;

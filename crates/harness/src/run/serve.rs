@@ -8,6 +8,7 @@ use super::context::{Context, Environment};
 use super::loaded_server::{LoadedServer, StepError, failure};
 use super::subject::Subject;
 use crate::interrupt::StopNow;
+use crate::load::CallOptions;
 use crate::placement::Endpoint;
 
 /// How often to check that the server still runs.
@@ -87,5 +88,6 @@ fn start<'a>(
     environment: &'a Environment,
     subject: &'a Subject<'a>,
 ) -> Result<LoadedServer<'a>, StepError> {
-    LoadedServer::start(Context::unobserved(environment), subject, subject.placement.start(1))
+    let (context, running) = (Context::unobserved(environment), subject.placement.start(1));
+    LoadedServer::start(context, subject, CallOptions::default(), running)
 }

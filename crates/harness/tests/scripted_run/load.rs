@@ -9,8 +9,8 @@ use rpcbench_contract::cases::{CallError, Caller};
 use rpcbench_engine::Tally;
 use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_harness::load::{
-    LoadError, LoadGenerator, LoadRequest, LoadSession, Measurement, Progress, Sample, Span,
-    Unmeasured,
+    CallOptions, LoadError, LoadGenerator, LoadRequest, LoadSession, Measurement, Progress, Sample,
+    Span, Unmeasured,
 };
 use rpcbench_harness::placement::Endpoint;
 use rpcbench_record::{Arrivals, ClientUsage, Pacing, Protocol, Window, Workload};
@@ -58,7 +58,13 @@ impl LoadGenerator for Scripted {
         }))
     }
 
-    fn caller(&self, endpoint: &Endpoint, _: Protocol, _: Duration) -> Box<dyn Caller> {
+    fn caller(
+        &self,
+        endpoint: &Endpoint,
+        _: Protocol,
+        _: &CallOptions,
+        _: Duration,
+    ) -> Box<dyn Caller> {
         self.log.add(&endpoint.authority, "is called");
         Box::new(Echo)
     }

@@ -53,19 +53,21 @@ pub(super) struct Body {
     /// The reply's status.
     pub status: u16,
     rest: Rest,
-    /// Bytes of content that have come.
+    /// Bytes of content that have come, and how many of them are kept.
     length: usize,
+    most: usize,
 }
 
 impl Body {
     #[inline]
-    pub fn of(head: Head) -> Self {
+    pub fn of(head: Head, whole: bool) -> Self {
+        let most = if whole || head.status == 200 { MAX_BODY } else { MAX_ERROR_BODY };
         let rest = match head.framing {
             Framing::Length(length) => Rest::Length(length),
             Framing::Chunked => Rest::Chunked(Chunks::default()),
             Framing::UntilClose => Rest::UntilClose,
         };
-        Self { status: head.status, rest, length: 0 }
+        Self { status: head.status, rest, length: 0, most }
     }
 
     /// Whether it is whole when the connection ends.
@@ -105,8 +107,7 @@ impl Body {
     /// The part of the next content to keep.
     #[inline]
     fn wanted<'a>(&mut self, content: &'a [u8]) -> Result<&'a [u8], Problem> {
-        let most = if self.status == 200 { MAX_BODY } else { MAX_ERROR_BODY };
-        let room = most.saturating_sub(self.length);
+        let room = self.most.saturating_sub(self.length);
         self.length += content.len();
         if self.length > MAX_BODY {
             return Err("a body above 64 MiB");

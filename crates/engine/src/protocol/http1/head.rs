@@ -15,7 +15,7 @@ pub(super) struct Head {
     /// 100 to 999.
     pub status: u16,
     pub framing: Framing,
-    /// Whether the connection ends with this reply.
+    /// Whether the peer says that the connection ends with this reply.
     pub closes: bool,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<(Head, Option<Range<usize>>), Proble
         _ => fields.framing(is_1_0)?,
     };
     let interim = status < 200;
-    let ends = fields.close || is_1_0 && !fields.keep_alive || framing == Framing::UntilClose;
+    let ends = fields.close || is_1_0 && !fields.keep_alive;
     let digits = fields.length.map(|value| {
         let at = value.as_ptr().addr() - bytes.as_ptr().addr();
         at..at + value.len()

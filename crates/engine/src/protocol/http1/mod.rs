@@ -11,6 +11,8 @@ mod tests;
 
 use rpcbench_record::printable;
 
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use connection::Templates;
 pub(crate) use connection::{Connection, Http1Application};
 pub(crate) use head::length;
 use replies::{Came, Replies};

@@ -1,7 +1,7 @@
 //! Reads a stream of replies, cut anywhere.
 
 use super::body::Body;
-use super::head::{self, Head};
+use super::head::{self, Framing, Head};
 use super::known::Known;
 use super::{MAX_HEAD, Problem};
 
@@ -24,7 +24,7 @@ pub(crate) enum Came<'a> {
 pub(crate) struct Reply<'a> {
     /// 200 to 999.
     pub status: u16,
-    /// All of it if the status is 200, otherwise its start.
+    /// All of it if the status is 200, or bodies are kept; otherwise its start.
     pub body: &'a [u8],
 }
 
@@ -43,18 +43,26 @@ pub(crate) struct Replies {
     /// The start of a head or of a body.
     kept: Vec<u8>,
     known: Known,
+    /// Whether to keep all of a body whose status is not 200.
+    keeps_bodies: bool,
     /// Heads of status 1xx received for the current reply.
     interim: u32,
 }
 
 impl Replies {
-    pub fn new() -> Self {
-        Self { stage: Stage::Head, kept: Vec::new(), known: Known::default(), interim: 0 }
+    /// `keeps_bodies`: whether replies of any status have all of their body.
+    pub fn new(keeps_bodies: bool) -> Self {
+        let (kept, known) = (Vec::new(), Known::default());
+        Self { stage: Stage::Head, kept, known, keeps_bodies, interim: 0 }
     }
 
-    /// Takes the next event off `bytes`. After an error, the stream can't continue.
+    /// Takes the next event off `bytes`; a reply to HEAD has no body. After an error, the stream can't continue.
     #[inline]
-    pub fn next<'a, 'b: 'a>(&'a mut self, bytes: &mut &'b [u8]) -> Result<Came<'a>, Problem> {
+    pub fn next<'a, 'b: 'a>(
+        &'a mut self,
+        bytes: &mut &'b [u8],
+        is_head: bool,
+    ) -> Result<Came<'a>, Problem> {
         if let Stage::Body(body) = &mut self.stage {
             let status = body.status;
             let Some(body) = body.read(&mut self.kept, bytes)? else { return Ok(Came::Nothing) };
@@ -65,10 +73,13 @@ impl Replies {
             self.kept.clear();
             self.stage = Stage::Head;
         }
-        let Some(head) = self.head(bytes)? else { return Ok(Came::Nothing) };
-        self.stage = Stage::Body(Body::of(head));
+        let Some(mut head) = self.head(bytes)? else { return Ok(Came::Nothing) };
+        if is_head {
+            head.framing = Framing::Length(0);
+        }
+        self.stage = Stage::Body(Body::of(head, self.keeps_bodies));
         self.interim = 0;
-        Ok(Came::Head { last: head.closes })
+        Ok(Came::Head { last: head.closes || head.framing == Framing::UntilClose })
     }
 
     /// Ends the connection; returns the reply that is complete by that, if any.

@@ -15,12 +15,12 @@ struct Read {
 
 /// Reads the pieces; `ends` says that the connection ends then.
 fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, ends: bool) -> Read {
-    let (mut replies, mut read) = (Replies::new(), Read::default());
+    let (mut replies, mut read) = (Replies::new(false), Read::default());
     let text = |body: &[u8]| String::from_utf8_lossy(body).into_owned();
     for piece in pieces {
         let mut rest = piece;
         loop {
-            match replies.next(&mut rest) {
+            match replies.next(&mut rest, false) {
                 Ok(Came::Head { last }) => read.last |= last,
                 Ok(Came::Reply(Reply { status, body })) => {
                     read.replies.push((status, text(body)));

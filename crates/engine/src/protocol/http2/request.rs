@@ -5,7 +5,7 @@ use super::{frame, hpack};
 use crate::nonce::Nonce;
 use crate::payload::Payload;
 use crate::protocol::Call;
-use crate::protocol::head::Head;
+use crate::protocol::head::{Head, distinct_targets};
 use crate::protocol::template::{self, Layout, Template};
 
 /// Most bytes used of a peer's header table, even if it offers more.
@@ -13,64 +13,80 @@ pub(super) const MAX_TABLE: usize = 4096;
 /// First index of the dynamic table.
 const NEWEST: usize = 62;
 
-/// The header block of a target's requests, in its three forms.
+/// The header block of requests to one target, in its three forms.
 #[derive(Debug)]
 pub(crate) struct RequestHead {
     /// Enters fields into the peer's table.
     pub inserting: Vec<u8>,
-    /// Refers to the fields that `inserting` entered.
+    /// Refers to the fields that `inserting` entered, with any head of the payload.
     pub indexed: Vec<u8>,
     /// Without the table.
     pub literal: Vec<u8>,
-    /// Size of the entered fields in the peer's table, bytes.
-    pub table_bytes: usize,
 }
 
 impl RequestHead {
-    pub fn new(head: &Head<'_>) -> Self {
-        let first = [
-            (":method", head.method),
-            (":scheme", "http"),
-            (":path", head.path),
-            (":authority", head.authority),
-        ];
-        let mut table_bytes = 0;
-        let mut fields = Vec::new();
-        for (name, value) in first.iter().chain(&head.fields) {
-            let field = Field::new(name, value, MAX_TABLE - table_bytes);
-            table_bytes += if field.enters { field.size() } else { 0 };
-            fields.push(field);
-        }
-        let [mut inserting, mut indexed, mut literal]: [Vec<u8>; 3] = Default::default();
-        let mut index = NEWEST + fields.iter().filter(|field| field.enters).count();
-        for field in &fields {
-            hpack::field(&mut inserting, &field.name, field.value, field.enters);
-            hpack::field(&mut literal, &field.name, field.value, false);
-            if field.enters {
-                index -= 1;
-                hpack::indexed(&mut indexed, index);
-            } else {
-                hpack::field(&mut indexed, &field.name, field.value, false);
+    /// The heads of a payload, and the size of the entered fields in the peer's table, bytes. Only fields that all heads share
+    /// enter it, in one order, so that any head may be a connection's first.
+    pub fn all(heads: &[Head<'_>]) -> (Vec<Self>, usize) {
+        let lists: Vec<Vec<_>> = heads.iter().map(fields).collect();
+        let mut entering: Vec<Field<'_>> = Vec::new();
+        let mut room = MAX_TABLE;
+        for field in lists.first().into_iter().flatten() {
+            let once = |list: &Vec<Field<'_>>| list.iter().filter(|it| *it == field).count() == 1;
+            if lists.iter().all(once) && field.enters(room) {
+                room -= field.size();
+                entering.push(field.clone());
             }
         }
-        Self { inserting, indexed, literal, table_bytes }
+        let heads = lists.into_iter().map(|list| Self::new(list, &entering)).collect();
+        (heads, MAX_TABLE - room)
+    }
+
+    fn new(mut fields: Vec<Field<'_>>, entering: &[Field<'_>]) -> Self {
+        let place = |field: &Field<'_>| entering.iter().position(|it| it == field);
+        // Pseudo-header fields come first, and have the same order in all heads.
+        fields.sort_by_key(|field| match field.name[0] {
+            b':' => (false, None),
+            _ => (true, place(field).or(Some(usize::MAX))),
+        });
+        let [mut inserting, mut indexed, mut literal]: [Vec<u8>; 3] = Default::default();
+        for field in &fields {
+            let place = place(field);
+            hpack::field(&mut inserting, &field.name, field.value, place.is_some());
+            hpack::field(&mut literal, &field.name, field.value, false);
+            match place {
+                Some(at) => hpack::indexed(&mut indexed, NEWEST + entering.len() - 1 - at),
+                None => hpack::field(&mut indexed, &field.name, field.value, false),
+            }
+        }
+        Self { inserting, indexed, literal }
     }
 }
 
-#[derive(Debug)]
+fn fields<'a>(head: &Head<'a>) -> Vec<Field<'a>> {
+    let first = [
+        (":method", head.method),
+        (":scheme", head.scheme),
+        (":path", head.path),
+        (":authority", head.authority),
+    ];
+    first.iter().chain(&head.fields).map(|(name, value)| Field::new(name, value)).collect()
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Field<'a> {
     name: Vec<u8>,
     value: &'a [u8],
-    /// True if the field enters the dynamic table. A field too long for it stays a literal, so the others keep their indexes.
-    enters: bool,
 }
 
 impl<'a> Field<'a> {
-    fn new(name: &str, value: &'a str, room: usize) -> Self {
-        let (name, value) = (name.to_ascii_lowercase().into_bytes(), value.as_bytes());
-        let mut field = Self { name, value, enters: false };
-        field.enters = field.size() <= room && hpack::static_index(&field.name, value).is_none();
-        field
+    fn new(name: &str, value: &'a str) -> Self {
+        Self { name: name.to_ascii_lowercase().into_bytes(), value: value.as_bytes() }
+    }
+
+    /// True if it enters a table with this much room. A field too long for it stays a literal.
+    fn enters(&self, room: usize) -> bool {
+        self.size() <= room && hpack::static_index(&self.name, self.value).is_none()
     }
 
     /// Size in the table, bytes. RFC 7541, section 4.1.
@@ -95,31 +111,46 @@ impl From<Call> for Request {
     }
 }
 
-/// Every request of a payload as HEADERS and DATA with stream identifier 0, for a connection whose table has the head's
-/// fields.
+/// Every request of a payload as HEADERS and DATA with stream identifier 0, for a connection whose table has the heads'
+/// shared fields. A request without a body is HEADERS alone.
 #[derive(Debug)]
 pub(crate) struct Templates {
-    pub head: RequestHead,
+    heads: Vec<RequestHead>,
+    /// Size of the fields that heads enter into the peer's table, bytes.
+    pub table_bytes: usize,
     requests: template::Templates,
+    /// The head of each request.
+    head_of: Vec<u32>,
 }
 
 impl Templates {
     pub fn new<C: Http2Application>(payload: &dyn Payload, authority: &str) -> Self {
-        let head = RequestHead::new(&Head::new(payload.target(), authority, C::FIELDS));
-        let requests = template::Templates::new(payload, |message, out| {
-            let start = out.len();
+        let (targets, head_of) = distinct_targets(payload);
+        let heads: Vec<_> = targets.iter().map(|it| Head::new(it, authority, C::FIELDS)).collect();
+        let (heads, table_bytes) = RequestHead::all(&heads);
+        let requests = template::Templates::new(payload, |index, out| {
+            let (message, start) = (payload.request(index), out.len());
+            // Where there is a prefix, there is a message.
+            let has_body = C::PREFIX > 0 || payload.target(index).has_body;
+            let flags = frame::END_HEADERS | if has_body { 0 } else { frame::END_STREAM };
+            frame::put_head(out, 0, frame::HEADERS, flags, 0);
+            out.extend_from_slice(&heads[head_of[index] as usize].indexed);
+            if !has_body {
+                frame::set_length(out, start);
+                let end = out.len() - start;
+                return Layout { body: end, message: end, last_frame: 0 };
+            }
             let body = C::PREFIX + message.len();
-            frame::put_head(out, 0, frame::HEADERS, frame::END_HEADERS, 0);
-            out.extend_from_slice(&head.indexed);
             C::put_own_fields(body, out);
             frame::set_length(out, start);
+            let last_frame = out.len() - start;
             frame::put_head(out, body, frame::DATA, frame::END_STREAM, 0);
             let body = out.len() - start;
             C::put_prefix(message.len(), out);
             out.extend_from_slice(message);
-            Layout { body, message: body + C::PREFIX }
+            Layout { body, message: body + C::PREFIX, last_frame }
         });
-        Self { head, requests }
+        Self { heads, table_bytes, requests, head_of }
     }
 
     #[inline]
@@ -127,10 +158,16 @@ impl Templates {
         self.requests.get(request)
     }
 
-    /// The header fields of this request, encoded.
+    /// The head of this request.
+    pub fn head(&self, request: u32) -> &RequestHead {
+        &self.heads[self.head_of[request as usize] as usize]
+    }
+
+    /// The header fields of this request alone, encoded.
     pub(super) fn own_fields(&self, request: u32) -> &[u8] {
-        let Template { bytes, body, .. } = self.get(request);
-        &bytes[frame::HEADER + self.head.indexed.len()..body - frame::HEADER]
+        let template = self.get(request);
+        let end = if template.last_frame > 0 { template.last_frame } else { template.body };
+        &template.bytes[frame::HEADER + self.head(request).indexed.len()..end]
     }
 }
 
@@ -141,11 +178,19 @@ mod tests {
 
     const OWN: [(&str, &str); 2] = [("content-type", "application/grpc"), ("te", "trailers")];
 
-    fn head(headers: &[(&str, &str)]) -> RequestHead {
+    fn target(path: &str, headers: &[(&str, &str)]) -> Target {
         let own = |(name, value): &(&str, &str)| format!("{name}: {value}").parse().unwrap();
-        let headers = headers.iter().map(own).collect();
-        let target = Target { headers, ..Target::new("/pkg.Service/Method") };
-        RequestHead::new(&Head::new(&target, "127.0.0.1:50051", &OWN))
+        Target { headers: headers.iter().map(own).collect(), ..Target::new(path) }
+    }
+
+    fn heads(targets: &[Target]) -> (Vec<RequestHead>, usize) {
+        let head = |target| Head::new(target, "127.0.0.1:50051", &OWN);
+        RequestHead::all(&targets.iter().map(head).collect::<Vec<_>>())
+    }
+
+    fn head(headers: &[(&str, &str)]) -> (RequestHead, usize) {
+        let (mut heads, table_bytes) = heads(&[target("/pkg.Service/Method", headers)]);
+        (heads.remove(0), table_bytes)
     }
 
     fn decode(decoder: &mut loona_hpack::Decoder<'_>, block: &[u8]) -> Vec<(String, String)> {
@@ -158,7 +203,7 @@ mod tests {
         let token = "t".repeat(MAX_TABLE);
         let headers = [("X-Trace", "7"), ("authorization", &token), ("x-tenant", "a")];
         for (count, length) in [(0, 7), (1, 8), (3, 9 + token.len())] {
-            let head = head(&headers[..count]);
+            let (head, table_bytes) = head(&headers[..count]);
             let mut decoder = loona_hpack::Decoder::new();
             let literal = decode(&mut decoder, &head.literal);
             assert_eq!(decode(&mut decoder, &head.inserting), literal);
@@ -168,16 +213,39 @@ mod tests {
             assert_eq!(literal[2], (":path".to_owned(), "/pkg.Service/Method".to_owned()));
             assert_eq!(literal.len(), 7 + count);
             assert!(count == 0 || literal.contains(&("x-trace".to_owned(), "7".to_owned())));
-            assert!(head.table_bytes <= MAX_TABLE);
+            assert!(table_bytes <= MAX_TABLE);
         }
     }
 
     #[test]
+    fn any_head_may_be_the_first_of_a_connection() {
+        let targets = [
+            target("/a", &[("x-trace", "7"), ("x-tenant", "a")]),
+            target("/b", &[("x-tenant", "b"), ("x-trace", "7")]),
+            Target { http_method: "GET".to_owned(), ..target("/a", &[("x-trace", "7")]) },
+        ];
+        let (heads, _) = heads(&targets);
+        for first in &heads {
+            let mut decoder = loona_hpack::Decoder::new();
+            decode(&mut decoder, &first.inserting);
+            for head in &heads {
+                assert_eq!(
+                    decode(&mut decoder, &head.indexed),
+                    decode(&mut loona_hpack::Decoder::new(), &head.literal)
+                );
+            }
+        }
+        let fields = |head: &RequestHead| decode(&mut loona_hpack::Decoder::new(), &head.literal);
+        assert!(fields(&heads[1]).contains(&("x-tenant".to_owned(), "b".to_owned())));
+        assert_eq!(fields(&heads[2])[0].1, "GET");
+    }
+
+    #[test]
     fn a_small_table_is_never_overfilled() {
-        let head = head(&[("x-trace", "7")]);
+        let (head, table_bytes) = head(&[("x-trace", "7")]);
         let mut decoder = loona_hpack::Decoder::new();
         let mut block = Vec::new();
-        hpack::size_update(&mut block, head.table_bytes);
+        hpack::size_update(&mut block, table_bytes);
         block.extend_from_slice(&head.inserting);
         let fields = decode(&mut decoder, &block);
         assert_eq!(decode(&mut decoder, &head.indexed), fields);

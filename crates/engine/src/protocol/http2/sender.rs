@@ -77,7 +77,7 @@ impl Sender {
     }
 
     fn choose_head_form(&mut self) {
-        let fits = self.table_size >= self.templates.head.table_bytes;
+        let fits = self.table_size >= self.templates.table_bytes;
         self.head_form = if fits { HeadForm::Inserting } else { HeadForm::Literal };
     }
 
@@ -95,11 +95,12 @@ impl Sender {
         let at = out.len();
         out.extend_from_slice(template.bytes);
         let sent = &mut out[at..];
-        for begin in [0, template.body - frame::HEADER] {
+        for begin in [0, template.last_frame] {
             let at = begin + frame::STREAM_OFFSET;
             sent[at..at + 4].copy_from_slice(&stream.to_be_bytes());
         }
-        template.patch(self.nonces.digits(request.nonce), sent);
+        let call = (request.index, request.nonce);
+        template.patch(call, self.nonces.digits(request.nonce), sent);
         self.window -= body as i64;
     }
 
@@ -120,14 +121,16 @@ impl Sender {
 
     fn put_head(&mut self, stream: u32, request: u32, out: &mut Vec<u8>) {
         let at = out.len();
-        frame::put_head(out, 0, frame::HEADERS, frame::END_HEADERS, stream);
+        let has_body = self.templates.get(request).last_frame > 0;
+        let flags = frame::END_HEADERS | if has_body { 0 } else { frame::END_STREAM };
+        frame::put_head(out, 0, frame::HEADERS, flags, stream);
         if let Some((lowest, last)) = self.table_update.take() {
             if lowest < last {
                 hpack::size_update(out, lowest);
             }
             hpack::size_update(out, last);
         }
-        let head = &self.templates.head;
+        let head = self.templates.head(request);
         out.extend_from_slice(match self.head_form {
             HeadForm::Inserting => &head.inserting,
             HeadForm::Indexed => &head.indexed,
@@ -165,7 +168,7 @@ impl Sender {
         let templates = Arc::clone(&self.templates);
         let template = templates.get(stalled.request.index);
         let body = template.body();
-        if body.is_empty() {
+        if body.is_empty() && template.last_frame > 0 {
             frame::put(out, frame::DATA, frame::END_STREAM, stalled.stream, body);
         }
         while stalled.sent < body.len() {
@@ -178,9 +181,9 @@ impl Sender {
             stalled.sent += length;
             let flags = if stalled.sent == body.len() { frame::END_STREAM } else { 0 };
             frame::put(out, frame::DATA, flags, stalled.stream, piece);
-            let digits = stalled.request.nonce.digits();
+            let call = (stalled.request.index, stalled.request.nonce);
             let piece_at = out.len() - length;
-            template.patch_piece(&digits, stalled.sent - length, &mut out[piece_at..]);
+            template.patch_piece(call, stalled.sent - length, &mut out[piece_at..]);
             stalled.window -= length as i64;
             self.window -= length as i64;
         }

@@ -7,6 +7,7 @@ use super::frame::{self, Head, put};
 use super::{Connection, Templates};
 use crate::payload::Filler;
 use crate::protocol::{Broken, Call, Connection as _, End, Events};
+use crate::target::Target;
 
 pub(crate) const RIGHT: End = End::Answered { right: true };
 pub(crate) const WRONG: End = End::Answered { right: false };
@@ -15,6 +16,7 @@ pub(crate) const WRONG: End = End::Answered { right: false };
 pub(crate) struct Seen {
     pub ends: Vec<(u32, End)>,
     pub problems: Vec<String>,
+    pub target: Option<Target>,
 }
 
 impl Events for Seen {
@@ -28,6 +30,10 @@ impl Events for Seen {
 
     fn ended(&mut self, call: Call, end: End) {
         self.ends.push((call.request, end));
+    }
+
+    fn target(&self, _: Call) -> Option<&Target> {
+        self.target.as_ref()
     }
 }
 

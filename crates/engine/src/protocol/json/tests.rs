@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::Connection;
 use crate::nonce::Nonce;
+use crate::patch::Patch;
 use crate::payload::Filler;
 use crate::protocol::{Allowance, Broken, Call, Connection as _, End, Events};
 use crate::target::Target;
@@ -13,7 +14,7 @@ use rpcbench_clock::Nanos;
 
 /// Records events of a connection; only the message `right` is right.
 #[derive(Default)]
-struct Seen(Vec<(Call, End)>);
+struct Seen(Vec<(Call, End)>, Option<Target>);
 
 impl Events for Seen {
     fn verify(&mut self, _: Call, message: &[u8]) -> bool {
@@ -26,6 +27,10 @@ impl Events for Seen {
 
     fn ended(&mut self, call: Call, end: End) {
         self.0.push((call, end));
+    }
+
+    fn target(&self, _: Call) -> Option<&Target> {
+        self.1.as_ref()
     }
 }
 
@@ -68,12 +73,61 @@ fn right() -> Vec<u8> {
     reply("", "right")
 }
 
+/// How two calls of `target` end that get these replies; none may end the connection.
+fn ends_of(target: &Target, replies: &str) -> [End; 2] {
+    let payload = Filler { targets: vec![target.clone()], ..Filler::of(&[0]) };
+    let templates = Arc::new(Connection::templates(&payload, "host:80"));
+    let mut connection = Connection::new(templates, 2, &Arc::default(), &mut Vec::new());
+    connection.send(Call::default(), &mut Vec::new());
+    connection.send(Call::default(), &mut Vec::new());
+    let mut seen = Seen(Vec::new(), Some(target.clone()));
+    connection.receive(replies.as_bytes(), &mut Vec::new(), &mut seen).unwrap();
+    assert!(connection.is_open());
+    seen.0.into_iter().map(|(_, end)| end).collect::<Vec<_>>().try_into().unwrap()
+}
+
+#[test]
+fn replies_to_head_have_no_body() {
+    let target = Target { http_method: "HEAD".to_owned(), ..Target::new("/") };
+    let empty = End::Answered { right: false };
+    let replies = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHTTP/1.1 200 OK\r\n\r\n";
+    assert_eq!(ends_of(&target, replies), [empty.clone(), empty]);
+}
+
+#[test]
+fn accepted_statuses_are_answers_with_their_whole_body() {
+    let target = Target { accepted: vec![201..=299, 404..=404], ..Target::new("/") };
+    let (no, not_found) = ("HTTP/1.1 403 No", "HTTP/1.1 404 No");
+    let body = "\r\nContent-Length: 5\r\n\r\nright";
+    let refused = End::Status { code: 403, message: "right".to_owned() };
+    assert_eq!(ends_of(&target, &[not_found, body, no, body].concat()), [RIGHT, refused]);
+    let none = "HTTP/1.1 204 None\r\n\r\n".repeat(2);
+    assert_eq!(ends_of(&target, &none)[1], End::Answered { right: false });
+}
+
+#[test]
+fn each_request_has_its_own_head_and_may_have_no_body() {
+    let get = Target { http_method: "GET".to_owned(), has_body: false, ..Target::new("/a") };
+    let payload = Filler { targets: vec![get, Target::new("/b")], ..Filler::of(&[0, 2]) };
+    let templates = Arc::new(Connection::templates(&payload, "host:80"));
+    let mut connection = Connection::new(templates, 2, &Arc::default(), &mut Vec::new());
+    let sent = [0, 1].map(|request| {
+        let mut out = Vec::new();
+        connection.send(Call { request, ..Call::default() }, &mut out);
+        String::from_utf8(out).unwrap()
+    });
+    assert!(sent[0].starts_with("GET /a HTTP/1.1\r\n") && sent[0].ends_with("\r\n\r\n"));
+    assert!(!sent[0].contains("Content-Length"), "{}", sent[0]);
+    assert!(sent[1].starts_with("POST /b HTTP/1.1\r\n"), "{}", sent[1]);
+    assert!(sent[1].ends_with("\r\nContent-Length: 2\r\n\r\nxx"), "{}", sent[1]);
+}
+
 #[test]
 fn a_request_is_a_post_of_its_json() {
     let headers = vec!["x-trace: 7".parse().unwrap()];
     let payload = Filler {
-        target: Target { headers, ..Target::new("/pkg.Service/Method") },
-        patches: std::iter::once(9..13).collect(),
+        targets: vec![Target { headers, ..Target::new("/pkg.Service/Method") }],
+        patches: vec![Patch::nonce(9..13)],
         ..Filler::new(vec![br#"{"text":"0123"}"#.to_vec()])
     };
     let templates = Arc::new(Connection::templates(&payload, "host:80"));

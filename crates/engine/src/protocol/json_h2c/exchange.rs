@@ -10,6 +10,7 @@ use super::head::ReplyHead;
 use crate::protocol::http1::{MAX_BODY, MAX_INTERIM, MAX_SNIPPET, error_snippet};
 use crate::protocol::http2::{self, Piece, Pieces, Problem};
 use crate::protocol::{Call, End, Events};
+use crate::target::Target;
 use rpcbench_clock::Nanos;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -120,7 +121,8 @@ impl http2::Exchange for Exchange {
         if self.plain_data(data, last, events) {
             return Ok(());
         }
-        self.add(data, pieces)
+        let whole = self.status == 200 || events.accepts(self.call, self.status);
+        self.add(data, whole, pieces)
     }
 
     #[inline]
@@ -129,7 +131,10 @@ impl http2::Exchange for Exchange {
         pieces: &mut Pieces,
         events: &mut impl Events,
     ) -> Result<End, Problem> {
-        if self.promised.is_some_and(|promised| promised != self.received) {
+        let is_head = || events.target(self.call).is_some_and(Target::is_head);
+        if self.promised.is_some_and(|promised| promised != self.received)
+            && !(self.received == 0 && is_head())
+        {
             return Err("a body shorter than its content-length");
         }
         match self.answer {
@@ -161,9 +166,9 @@ impl Exchange {
         self.promised = if bodiless { Some(0) } else { head.length };
     }
 
-    /// Keeps a piece of body.
+    /// Keeps a piece of body, or its start if not `whole`.
     #[cold]
-    fn add(&mut self, data: &[u8], pieces: &mut Pieces) -> Result<(), Problem> {
+    fn add(&mut self, data: &[u8], whole: bool, pieces: &mut Pieces) -> Result<(), Problem> {
         let before = self.received as usize;
         let received = before + data.len();
         if received > MAX_BODY {
@@ -173,7 +178,7 @@ impl Exchange {
             return Err("a body longer than its content-length or status allows");
         }
         self.received = received as u32;
-        let most = if self.status == 200 { MAX_BODY } else { MAX_SNIPPET };
+        let most = if whole { MAX_BODY } else { MAX_SNIPPET };
         let wanted = &data[..data.len().min(most.saturating_sub(before))];
         if !wanted.is_empty() {
             let mut bytes = pieces.take(self.piece.take());
@@ -189,6 +194,9 @@ impl Exchange {
         let mut body = piece.map(|piece| pieces.take(Some(piece))).unwrap_or_default();
         let end = match self.status {
             200 => End::Answered { right: events.verify(self.call, &body) },
+            code if events.accepts(self.call, code) => {
+                End::Answered { right: events.verify(self.call, &body) }
+            }
             code => End::Status { code: code.into(), message: error_snippet(&body) },
         };
         if piece.is_some() {

@@ -1,11 +1,15 @@
 //! Connections that carry JSON: what differs from gRPC, whose tests cover HTTP/2 itself.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 
-use super::JsonH2c;
+use super::{Connection, JsonH2c};
+use crate::payload::Filler;
 use crate::protocol::http2::frame::{self, put};
 use crate::protocol::http2::tests::{self as http2, RIGHT, WRONG};
 use crate::protocol::{Broken, Connection as _, End};
+use crate::target::Target;
 
 type Bench = http2::Bench<JsonH2c>;
 type Frame = (u8, u8, Vec<u8>);
@@ -67,8 +71,54 @@ fn requests_say_what_they_are_and_how_long() {
     }
 }
 
+/// A connection for requests to `target`.
+fn bench_of(target: Target) -> Bench {
+    let mut bench = Bench::open(&[0]);
+    let payload = Filler { targets: vec![target.clone()], ..Filler::of(&[0]) };
+    bench.connection.switch(Arc::new(Connection::templates(&payload, "host")));
+    bench.seen.target = Some(target);
+    bench
+}
+
 #[test]
-fn a_request_without_a_body_ends_too() {
+fn a_request_without_a_body_is_headers_alone() {
+    let get = Target { http_method: "GET".to_owned(), has_body: false, ..Target::new("/") };
+    let mut bench = bench_of(get);
+    for stream in [1, 3, 5] {
+        bench.call(0);
+        let frames = bench.written();
+        let [(frame::HEADERS, LAST, of, _)] = frames[..] else { panic!("{frames:x?}") };
+        assert_eq!(of, stream);
+        bench.answer(stream, 0).unwrap();
+        assert_eq!(bench.ended(), [(0, RIGHT)]);
+    }
+}
+
+#[test]
+fn replies_to_head_have_no_body() {
+    let mut bench = bench_of(Target { http_method: "HEAD".to_owned(), ..Target::new("/") });
+    bench.call(0);
+    bench.frame(frame::HEADERS, LAST, 1, &success("7")).unwrap();
+    assert_eq!(bench.ended(), [(0, WRONG)]);
+}
+
+#[test]
+fn accepted_statuses_are_answers() {
+    let mut bench = bench_of(Target { accepted: vec![404..=404], ..Target::new("/") });
+    // :status 404, then 400.
+    for (stream, status, end) in [
+        (1, b"\x8d", RIGHT),
+        (3, b"\x8c", End::Status { code: 400, message: "REPLY 0".to_owned() }),
+    ] {
+        bench.call(0);
+        bench.frame(frame::HEADERS, frame::END_HEADERS, stream, status).unwrap();
+        bench.frame(frame::DATA, frame::END_STREAM, stream, b"REPLY 0").unwrap();
+        assert_eq!(bench.ended(), [(0, end)]);
+    }
+}
+
+#[test]
+fn an_empty_body_ends_its_request() {
     let mut bench = Bench::open(&[0]);
     for _ in 0..2 {
         bench.call(0);

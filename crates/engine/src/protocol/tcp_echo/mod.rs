@@ -31,10 +31,11 @@ impl Messages for TcpEcho {
     }
 
     fn templates(payload: &dyn Payload) -> Templates {
-        Templates::new(payload, |body, out| {
+        Templates::new(payload, |index, out| {
+            let body = payload.request(index);
             out.extend_from_slice(&(body.len() as u32).to_be_bytes());
             out.extend_from_slice(body);
-            Layout { body: PREFIX, message: PREFIX }
+            Layout { body: PREFIX, message: PREFIX, last_frame: 0 }
         })
     }
 

@@ -21,16 +21,17 @@ pub(crate) struct Templates {
 
 impl Templates {
     pub fn new<T: Transport>(payload: &dyn Payload) -> Self {
-        let method = payload.target().name.clone();
+        let method = payload.target(0).name.clone();
         let mut head = Vec::new();
         let sequence_id = T::Encoding::put_call(&mut head, &method);
         head.extend(T::Encoding::ARGUMENT);
-        let messages = template::Templates::new(payload, |request, out| {
+        let messages = template::Templates::new(payload, |index, out| {
+            let request = payload.request(index);
             let bytes = T::framed(&[&head, request, &[STOP]].concat());
             out.extend_from_slice(&bytes);
             // After the request comes only the end of the arguments.
             let message = bytes.len() - 1 - request.len();
-            Layout { body: message, message }
+            Layout { body: message, message, last_frame: 0 }
         });
         let prefix = T::framed(&[]).len();
         Self { messages, sequence_id: prefix + sequence_id, method }

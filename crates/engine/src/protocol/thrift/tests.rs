@@ -1,7 +1,6 @@
 //! Connections without sockets, in all four forms: what they send, how calls end, and what a hostile peer can do.
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use proptest::prelude::*;
@@ -11,6 +10,7 @@ use super::encoding::{EXCEPTION, REPLY};
 use super::templates::Templates;
 use super::*;
 use crate::nonce::Nonce;
+use crate::patch::Patch;
 use crate::payload::Payload;
 use crate::protocol::{Allowance, Broken, Call, Connection as _, End, Events};
 use crate::target::Target;
@@ -57,10 +57,10 @@ struct Client<T: Transport> {
 }
 
 /// The first requests of a corpus, including the first non-canonical one.
-struct Few<'a>(&'a Corpus, Target);
+struct Few<'a>(&'a Corpus, Target, Vec<Patch>);
 
 impl Payload for Few<'_> {
-    fn target(&self) -> &Target {
+    fn target(&self, _: usize) -> &Target {
         &self.1
     }
 
@@ -72,8 +72,8 @@ impl Payload for Few<'_> {
         self.0.request(index)
     }
 
-    fn patches(&self, index: usize) -> &[Range<usize>] {
-        std::slice::from_ref(self.0.nonce(index))
+    fn patches(&self, index: usize) -> &[Patch] {
+        std::slice::from_ref(&self.2[index])
     }
 
     fn verify(&self, _: usize, _: &[u8], _: &[u8]) -> Result<(), String> {
@@ -101,7 +101,8 @@ impl<T: Transport> Client<T> {
 
     fn with(shape: Shape, allowance: &Arc<Allowance>) -> Self {
         let corpus = corpus(shape, encoding::<T>());
-        let payload = Few(&corpus, Target::new(corpus.method().name()));
+        let patches = (0..16).map(|index| Patch::nonce(corpus.nonce(index).clone())).collect();
+        let payload = Few(&corpus, Target::new(corpus.method().name()), patches);
         let (templates, mut out) = (Templates::new::<T>(&payload), Vec::new());
         let connection = Connection::new(Arc::new(templates), 4, allowance, &mut out);
         Self { connection, corpus, out }

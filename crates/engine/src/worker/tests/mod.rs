@@ -13,11 +13,11 @@ use std::sync::Arc;
 
 use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 
-use super::{Start, Worker};
+use super::{Start, Thread, Worker};
 use crate::echo_payload::EchoPayload;
 use crate::log::CallLog;
 use crate::payload::Payload;
-use crate::plan::LoadPlan;
+use crate::plan::{ConnectionOptions, LoadPlan};
 use crate::protocol;
 use crate::protocol::grpc::Connection;
 use crate::tally::Tally;
@@ -31,7 +31,7 @@ const MS: u64 = 1_000_000;
 struct Same(Target);
 
 impl Payload for Same {
-    fn target(&self) -> &Target {
+    fn target(&self, _: usize) -> &Target {
         &self.0
     }
 
@@ -88,9 +88,7 @@ fn start<C: protocol::Connection>(
 
 fn plan(connections: u32, in_flight: u32) -> LoadPlan {
     LoadPlan {
-        protocol: Protocol::Grpc,
-        address: SocketAddr::from(([127, 0, 0, 1], 1)).into(),
-        authority: String::new(),
+        server: ConnectionOptions::new(Protocol::Grpc, SocketAddr::from(([127, 0, 0, 1], 1))),
         connections,
         in_flight,
         arrivals: Arrivals::Closed,
@@ -120,7 +118,9 @@ fn connect_as<C: protocol::Connection>(
     simulation: Simulation,
     log: Option<CallLog>,
 ) -> Worker<C, Simulation> {
-    let mut worker = Worker::new(Arc::new(plan), payload, 0, simulation, log);
+    let templates = Arc::new(C::templates(&*payload, &plan.server.authority));
+    let thread = Thread { number: 0, driver: simulation, log };
+    let mut worker = Worker::new(Arc::new(plan), payload, templates, thread);
     worker.connect_all(Nanos(1000 * MS));
     while !worker.is_connected() {
         worker.turn().unwrap();

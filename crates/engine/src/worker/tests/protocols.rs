@@ -8,6 +8,11 @@ use super::*;
 use crate::log::LoggedCall;
 use crate::protocol::{ProtocolVisitor, dispatch};
 
+fn of(protocol: Protocol, mut plan: LoadPlan) -> LoadPlan {
+    plan.server.protocol = protocol;
+    plan
+}
+
 /// A load on a server that speaks a protocol.
 struct Load {
     protocol: Protocol,
@@ -21,7 +26,7 @@ impl Load {
     fn plan(&self) -> LoadPlan {
         let connections = self.simulation.sockets.len() as u32;
         let most = if self.protocol.takes_one_call_at_a_time() { connections } else { 100_000 };
-        LoadPlan { protocol: self.protocol, ..plan(connections, most) }
+        of(self.protocol, plan(connections, most))
     }
 
     fn measure(self) -> Measured {
@@ -126,7 +131,7 @@ impl ProtocolVisitor for ClosedLoop {
     fn visit<C: protocol::Connection + Send + 'static>(self) -> (Tally, u64) {
         let Self(protocol, simulation) = self;
         let connections = simulation.sockets.len() as u32;
-        let plan = LoadPlan { protocol, ..plan(connections, connections) };
+        let plan = of(protocol, plan(connections, connections));
         let mut worker = connect_as::<C>(plan, payload(protocol), simulation, None);
         let now = worker.now();
         start(&mut worker, "closed", Some(Span { start: now, end: now + Nanos(100 * MS) }));
