@@ -343,7 +343,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_line_without_end_only_the_limit_is_read() {
+    fn endless_line_is_read_up_to_limit() {
         let mut endless = BufReader::new(io::repeat(b'x'));
         let mut batch = Batch::default();
         batch.read(&mut endless, 1000).unwrap();
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_end_is_found_however_far_away() {
+    fn last_line_end_is_found_at_any_distance() {
         for (lines, cut) in [(0, 0), (0, 200_000), (3, 0), (3, 10), (3, 65_536), (100_000, 150_000)]
         {
             let whole = "line\n".repeat(lines);

@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_wider_than_the_figure_is_a_question_mark() {
+    fn interval_wider_than_figure_is_question_mark() {
         let rate = |low: f64, high: f64| {
             let range = Some(Range { low, high });
             Estimate { range, ..Estimate::raw(1000.0) }.rate()

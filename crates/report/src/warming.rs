@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_became_slower_is_no_longer_warming() {
+    fn slower_server_is_not_warming() {
         let slower = SpeedTrend::Drifting(Drift { change: -0.3 });
         assert_eq!(warming(until_steady(), slower, &[], &[]), None);
         let remark = remark(until_steady(), slower, &[], &[]).expect("a remark");
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cold_server_never_warms() {
+    fn cold_server_is_never_warming() {
         let climbing = SpeedTrend::Drifting(Drift { change: 0.3 });
         let why =
             "it became 30 % faster than before, compared with the others, while it was measured";
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_twentieth_of_the_cpu_time_is_the_edge_for_compilers() {
+    fn compiler_share_limit_is_5_percent() {
         let usage = |compiler_cpu_ns| ServerUsage {
             cpu_user_ns: 800,
             cpu_system_ns: 200,

@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_is_less_than_a_thousandth_wide() {
+    fn slots_are_narrower_than_a_thousandth() {
         for at in 0..SLOTS {
             let width = highest(at) - lowest(at);
             assert!(width * 1000 < lowest(at).max(1), "slot {at}");

@@ -46,7 +46,7 @@ fn assert_tame(page: &str, says: &[&str]) {
 }
 
 #[test]
-fn a_run_is_shown_without_what_it_would_do_to_a_terminal() {
+fn foreign_text_in_run_is_escaped() {
     let run = hostile();
     let summary = summary(&run);
     let words = ["go", "example", "goodbye", "note", "reason", "log", "skipped", "refused", "case"];
@@ -58,7 +58,7 @@ fn a_run_is_shown_without_what_it_would_do_to_a_terminal() {
 }
 
 #[test]
-fn a_load_is_too() {
+fn foreign_text_in_load_is_escaped() {
     let mut run = hostile();
     run.header.plan.servers.truncate(1);
     run.header.plan.placement = PlacementKind::Unmanaged;

@@ -27,7 +27,7 @@ fn curve() -> (Workload, Vec<LoadPoint>, Search) {
 }
 
 #[test]
-fn a_search_shows_its_curve_and_what_it_found() {
+fn search_shows_curve_and_result() {
     let (workload, points, search) = curve();
     let shown = LoadCurve {
         header: header(),
@@ -59,7 +59,7 @@ fn a_search_shows_its_curve_and_what_it_found() {
 }
 
 #[test]
-fn a_search_that_the_client_ended_is_a_verdict_against() {
+fn search_ended_by_client_has_complaint() {
     let (workload, points, mut search) = curve();
     search.steps[1].verdict = StepVerdict::NotMet(NotMet::ClientBound);
     let curve = LoadCurve {
@@ -86,7 +86,7 @@ fn a_search_that_the_client_ended_is_a_verdict_against() {
 }
 
 #[test]
-fn a_point_of_a_sweep_says_what_it_is_worth() {
+fn sweep_points_have_verdicts() {
     let verdict = |load: Load| {
         let rate = PerSecond::new(98_000.0).expect("a rate");
         LoadPoint::swept(rate, load.measured, &load.workload, load.protocol).verdict.to_string()
