@@ -1,11 +1,10 @@
 //! The figures of a cell over all its trials.
 
-use rpcbench_record::{Latency, Limits, Measured, Outcomes};
+use rpcbench_record::{Latency, Limits, Measured, Outcomes, in_parallel};
 use rpcbench_stats::{Histogram, Range};
 
 use crate::format;
 use crate::lives::Lives;
-use crate::parallel::in_parallel;
 use crate::runtime::RuntimeFigures;
 
 /// A figure of a cell, with its error.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rpcbench_record::{WarmUp, Workload};
 use rpcbench_stats::{DEVIATION_PER_MAD, Drift, Observation, drift, median};
 
-/// Of servers that are meant to be cold.
+/// Warm-up of suites that measure cold servers.
 pub(crate) const COLD: WarmUp = WarmUp::Fixed { length_ms: 0 };
 
 /// How an entry's speed changed.
@@ -22,8 +22,8 @@ pub(crate) enum SpeedTrend {
 }
 
 impl SpeedTrend {
-    /// What it means under a workload: all windows of a cold server count, and those of an open loop, where CPU time per call
-    /// depends on the load.
+    /// The trend under a workload. All windows count of a cold server, and of an open loop, where CPU time per call depends on
+    /// the load.
     pub(crate) fn under(self, workload: &Workload) -> Self {
         match self {
             Self::WarmedUpMidRun { drift, .. }
@@ -44,9 +44,9 @@ impl SpeedTrend {
     }
 }
 
-/// Fewest windows of a process that show a trend: two before a step and two after.
+/// Minimum windows of a process that show a trend: two before a step and two after.
 const MIN_WINDOWS: usize = 4;
-/// Fewest rounds in the last half, so that it is more than a stall: five in all.
+/// Minimum rounds in the last half, so that it is more than a stall: five in all.
 const MIN_HALF: u32 = 3;
 
 /// The trend of each of the plan's entries.

@@ -10,12 +10,12 @@ use crate::format::{percent, percent_near};
 use crate::row::Row;
 use crate::speed_trend::{COLD, SpeedTrend};
 
-/// Largest share of the server's CPU time that compiler threads of its runtime can use within the windows. Twice what a
+/// Maximum share of the server's CPU time that compiler threads of its runtime may use within the windows: twice what a
 /// steady JVM spends on occasional recompilation.
 const COMPILER_SHARE: f64 = 0.05;
 
-/// The first reason to call a cell in a closed loop still warming. A server that is meant to be cold never is, and the end
-/// of the warm-up matters only if the windows don't show the trend.
+/// The first reason why a cell in a closed loop is still warming. A server measured cold never is. The end of the warm-up
+/// counts only if the windows show no trend.
 pub(crate) fn warming(
     warm_up: WarmUp,
     trend: SpeedTrend,

@@ -175,7 +175,8 @@ fn sweep_leaves_out_rate_stopped_early() {
         (cut, "poisson:60%"),
     ]);
     let View::Curve(curve) = View::of(&run) else { panic!("no curve") };
-    assert_eq!((curve.points.len(), curve.capacity), (2, Some(98_000.0)));
+    let capacity = curve.capacity.map(|capacity| capacity.calls_per_s);
+    assert_eq!((curve.points.len(), capacity), (2, Some(98_000.0)));
     assert_eq!((curve.search.as_ref(), curve.complaint()), (None, None));
     insta::assert_snapshot!(plain(&*curve, Style::default()));
 }

@@ -1,11 +1,14 @@
 //! Loads at several rates: sweeps and searches.
 
 use rpcbench_record::{NotMet, PerSecond, Protocol, Search, SearchStep, StepVerdict, Workload};
-use rpcbench_report::{Load, LoadCurve, LoadPoint, Style};
+use rpcbench_report::{Capacity, Load, LoadCurve, LoadPoint, Style};
 
 use crate::builder::workload;
 use crate::load::{NARROW, failing, fine, fits, header, open};
 use crate::render::{csv, json, markdown, plain};
+
+const CAPACITY: Capacity =
+    Capacity { calls_per_s: 245_000.0, window_ns: 3_000_000_000, client_bound: false };
 
 /// Windows at 1,000 and 2,000 calls a second, the second with errors, and a search that made them.
 fn curve() -> (Workload, Vec<LoadPoint>, Search) {
@@ -34,8 +37,7 @@ fn search_shows_curve_and_result() {
         address: "127.0.0.1:50051".to_owned(),
         protocol: Protocol::Grpc,
         workload,
-        capacity: Some(245_000.0),
-        client_bound_capacity: false,
+        capacity: Some(CAPACITY),
         points,
         search: Some(search.clone()),
     };
@@ -67,8 +69,7 @@ fn search_ended_by_client_has_complaint() {
         address: "127.0.0.1:50051".to_owned(),
         protocol: Protocol::Grpc,
         workload,
-        capacity: Some(245_000.0),
-        client_bound_capacity: true,
+        capacity: Some(Capacity { client_bound: true, ..CAPACITY }),
         points,
         search: Some(search),
     };

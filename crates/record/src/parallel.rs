@@ -7,7 +7,7 @@ use std::thread;
 const MANY: usize = 1000;
 
 /// Applies `of` to parts of a list, at the same time if it stands for many `windows`. Returns the results in order.
-pub(crate) fn in_parallel<T: Sync, R: Send>(
+pub fn in_parallel<T: Sync, R: Send>(
     items: &[T],
     windows: usize,
     of: impl Fn(&[T]) -> R + Sync,
