@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Changed } from "./changed";
 import { Charts } from "./charts";
-import type { Page, Part, Run } from "./data";
+import type { Block, Page, Part, Run, Words } from "./data";
 import { Method } from "./method";
 import { Ranking } from "./ranking";
 import { chosen, fastestShown, filtered } from "./rows";
@@ -97,7 +97,8 @@ function hides(part: Part, view: View): (text: string) => boolean {
 
 function Body({ run, part, view, change }: { run: Run; part: Part; view: View; change: (change: Change) => void }) {
   const hidden = hides(part, view);
-  const remarks = part.remarks.filter((line) => !hidden(line));
+  const untitled = part.blocks.filter((block) => block.title === null);
+  const remarks = untitled.flatMap(prose).filter((line) => !hidden(line));
   return (
     <>
       {part.changes && <Changed changes={part.changes} />}
@@ -110,9 +111,14 @@ function Body({ run, part, view, change }: { run: Run; part: Part; view: View; c
   );
 }
 
+/** The sentences of a block. */
+function prose(block: Block): string[] {
+  return block.content.flatMap((content) => content.prose ?? []);
+}
+
 function Lists({ part, hides }: { part: Part; hides: (text: string) => boolean }) {
-  const lists = part.lists
-    .map(({ title, items }) => ({ title, items: items.filter((item) => !hides(item.text)) }))
+  const lists = part.blocks
+    .map(({ title, content }) => ({ title, items: content.flatMap(({ list }) => list ?? []).filter((item) => !hides(item.text)) }))
     .filter(({ items }) => items.length > 0);
   return (
     <div class="lists">
@@ -131,21 +137,30 @@ function Lists({ part, hides }: { part: Part; hides: (text: string) => boolean }
 }
 
 function Grids({ part, hides }: { part: Part; hides: (text: string) => boolean }) {
-  if (part.grids.length === 0) return null;
+  const grids = part.blocks.flatMap((block) => block.content.flatMap(({ table }) => (table?.columns[0]?.cells.length ? [{ title: block.title, table, note: prose(block).join("; ") }] : [])));
+  if (grids.length === 0) return null;
   return (
     <div class="grids">
-      {part.grids.map(({ title, header, rows, note }) => (
+      {grids.map(({ title, table, note }) => (
         <section key={title}>
           <h2 class="small">{title}</h2>
-          <table>
-            {header.length > 0 && <thead><tr>{header.map((name, at) => <th key={name} scope="col" class={at > 0 ? "number" : ""}>{name || <span class="hidden">figure</span>}</th>)}</tr></thead>}
-            <tbody>
-              {rows.filter((row) => !hides(row.join(" "))).map((row) => <tr key={row[0]}>{row.map((cell, at) => (at === 0 ? <th key={at} scope="row">{cell}</th> : <td key={at}>{cell}</td>))}</tr>)}
-            </tbody>
-          </table>
+          <Grid table={table} hides={hides} />
           {note && <p class="quiet">{note}</p>}
         </section>
       ))}
     </div>
+  );
+}
+
+function Grid({ table: { columns }, hides }: { table: Words; hides: (text: string) => boolean }) {
+  const header = columns.map(({ title }) => title);
+  const rows = (columns[0]?.cells ?? []).map((_, at) => columns.map(({ cells }) => cells[at]!));
+  return (
+    <table>
+      {header.some(Boolean) && <thead><tr>{header.map((name, at) => <th key={name} scope="col" class={at > 0 ? "number" : ""}>{name || <span class="hidden">figure</span>}</th>)}</tr></thead>}
+      <tbody>
+        {rows.filter((row) => !hides(row.join(" "))).map((row) => <tr key={row[0]}>{row.map((cell, at) => (at === 0 ? <th key={at} scope="row">{cell}</th> : <td key={at}>{cell}</td>))}</tr>)}
+      </tbody>
+    </table>
   );
 }

@@ -38,7 +38,6 @@ export interface Part {
   name: string;
   headline: string[];
   setting: string[];
-  remarks: string[];
   ranked_by: string | null;
   table: Table;
   over_load: { x: string; table: Table | null } | null;
@@ -46,8 +45,23 @@ export interface Part {
   window_columns: Column[];
   distributions: { name: string; meaning: string; distribution: Distribution }[];
   changes: Changes | null;
-  lists: { title: string; items: { text: string; evidence: string[] }[] }[];
-  grids: { title: string; header: string[]; rows: string[][]; note: string | null }[];
+  blocks: Block[];
+}
+
+/** What stands under a title, or next to the part's table. */
+export interface Block {
+  title: string | null;
+  content: { table?: Words; prose?: string[]; list?: Item[] }[];
+}
+
+/** A small table of words. */
+export interface Words {
+  columns: { title: string; is_number: boolean; cells: string[] }[];
+}
+
+export interface Item {
+  text: string;
+  evidence: string[];
 }
 
 /** Changes between two runs or builds: a row per figure of a cell. */

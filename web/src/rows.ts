@@ -36,12 +36,11 @@ export function filtered(part: Part, view: View): boolean {
   return chosen(part, view).length < part.table.rows.length;
 }
 
-/** The end of a figure's axis: the largest figure or interval of the ranked rows, or the largest figure if none is ranked. */
+/** The end of a figure's axis: the largest figure of all rows, and the largest interval of the ranked ones. */
 export function axisEnd({ table }: Part, rows: Row[], column: Column | undefined): number {
   if (column === undefined) return 0;
-  const ranked = rows.filter((row) => row.ranked);
-  const ends = ranked.map((row) => interval(column, row)?.[1] ?? 0);
-  const figures = (ranked.length > 0 ? ranked : rows).map((row) => number(table, row, column.key) ?? 0);
+  const ends = rows.filter((row) => row.ranked).map((row) => interval(column, row)?.[1] ?? 0);
+  const figures = rows.map((row) => number(table, row, column.key) ?? 0);
   return Math.max(...ends, ...figures, 0);
 }
 

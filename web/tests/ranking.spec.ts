@@ -116,22 +116,59 @@ test("the page is a file that asks for nothing", () => {
   expect(html).toContain("default-src 'none'");
 });
 
-test("an unranked row's interval leaves the axis alone", async ({ page }) => {
+/** A page of which the last row is unranked, with one of its values changed. */
+function unranked(name: string, value: (table: Json, column: Json, row: Json) => void): string {
   const html = readFileSync(`${folder("quick")}.html`, "utf8");
   const [, packed] = html.match(/<script id="data"[^>]*>([^<]+)</) ?? html.match(/>(eJ[A-Za-z0-9+/=]+)</)!;
   const data = JSON.parse(inflateSync(Buffer.from(packed!, "base64")).toString());
   const { table, ranked_by } = data.runs[0].parts[0];
-  const column = table.columns.find((column: { key: string }) => column.key === ranked_by);
   const last = table.rows.at(-1);
   last.ranked = false;
-  last.values[column.interval[1]] = 1e12;
-  const file = join(import.meta.dirname, "../test-results/pages/unranked.html");
+  value(table, table.columns.find((column: Json) => column.key === ranked_by), last);
+  const file = join(import.meta.dirname, `../test-results/pages/${name}.html`);
   writeFileSync(file, html.replace(packed!, deflateSync(JSON.stringify(data)).toString("base64")));
-  await page.goto(`file://${file}`);
+  return `file://${file}`;
+}
+
+test("an unranked row's interval leaves the axis alone", async ({ page }) => {
+  await page.goto(unranked("unranked", (_, column, row) => (row.values[column.interval[1]] = 1e12)));
   const bar = page.locator("td.bar svg").first();
   const widths = [(await bar.locator("rect").boundingBox())!.width, (await bar.boundingBox())!.width];
   expect(widths[0]! / widths[1]!).toBeGreaterThan(0.7);
 });
+
+test("an unranked row's bar is as long as its figure", async ({ page }) => {
+  let best = 0;
+  await page.goto(unranked("faster", (table, column, row) => {
+    const at = table.columns.indexOf(column);
+    best = table.rows[0].values[at];
+    row.values[at] = best * 2;
+  }));
+  const lengths = await page.locator("td.bar svg rect").evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().width));
+  expect(lengths.at(-1)! / lengths[0]!).toBeCloseTo(2, 1);
+});
+
+/** Where the cells of the ranking end, pixels from the left. */
+function rightEdges(page: Page): Promise<number[]> {
+  return page.locator(".ranking :is(th, td):visible").evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().right));
+}
+
+for (const name of ["quick", "latency", "slo", "short"]) {
+  test(`${name} on paper has every column of the screen`, async ({ open, page }) => {
+    // A4 and US Letter, less the margins that Chromium leaves.
+    for (const width of [718, 740]) {
+      await open(name);
+      const titles = await page.locator(".ranking thead th:visible").allTextContents();
+      await page.setViewportSize({ width, height: 1000 });
+      await page.emulateMedia({ media: "print" });
+      expect(titles).toEqual(expect.arrayContaining(["p99", "memory", "verdict"]));
+      expect(await page.locator(".ranking thead th:visible").allTextContents()).toEqual(titles);
+      expect(Math.max(...await rightEdges(page))).toBeLessThanOrEqual(width);
+      await page.emulateMedia({ media: "screen" });
+      await page.setViewportSize({ width: 1280, height: 900 });
+    }
+  });
+}
 
 test("filters narrow the answer and the sentences", async ({ open }) => {
   const page = await open("quick");
@@ -144,8 +181,8 @@ test("filters narrow the answer and the sentences", async ({ open }) => {
 });
 
 test("a phone shows p99 and memory", async ({ open, page }) => {
-  await page.setViewportSize({ width: 390, height: 800 });
-  for (const name of ["quick", "latency", "slo"]) {
+  for (const [width, name] of [390, 320].flatMap((width) => ["quick", "latency", "slo", "short"].map((name) => [width, name] as const))) {
+    await page.setViewportSize({ width, height: 800 });
     await open(name);
     const columns = await page.locator(".ranking thead th").allTextContents();
     for (const row of await page.locator(".ranking tr").all()) {
@@ -153,7 +190,7 @@ test("a phone shows p99 and memory", async ({ open, page }) => {
       for (const title of ["p99", "memory"]) {
         const box = (await cells.nth(columns.indexOf(title)).boundingBox())!;
         expect(box.width).toBeGreaterThan(20);
-        expect(box.x + box.width).toBeLessThanOrEqual(390);
+        expect(box.x + box.width).toBeLessThanOrEqual(width);
       }
     }
   }

@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_arrival_process_reads_back_as_written() {
+    fn arrivals_round_trip_as_text() {
         for text in [
             "closed",
             "constant:1000",
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_near_miss_lacks_is_named() {
+    fn arrivals_error_names_missing_part() {
         for (text, problem) in [
             ("ramp:0..50/30s", "has a rate of 0; give at least 0.001 calls/s"),
             (
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn other_text_is_not_an_arrival_process() {
+    fn arrivals_reject_other_text() {
         for text in [
             "",
             "open",
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn the_peak_is_the_highest_rate() {
+    fn peak_is_highest_rate() {
         let peak = |text: &str| text.parse::<Arrivals>().unwrap().peak().map(PerSecond::get);
         assert_eq!(peak("constant:20k"), Some(20e3));
         assert_eq!(peak("ramp:1k..10/1s"), Some(1e3));
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_capacity_becomes_a_rate() {
+    fn capacity_share_resolves_to_rate() {
         let arrivals: Arrivals = "poisson:40%".parse().unwrap();
         assert!(arrivals.needs_capacity());
         assert_eq!(arrivals.resolve(2500.0), "poisson:1000".parse().ok());

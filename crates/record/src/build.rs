@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revision_is_shown_with_its_commit_unless_it_is_one() {
+    fn revision_shows_commit_unless_it_is_one() {
         let commit = Some("4f2a9c1d00aa");
         assert_eq!(shown("main", commit), "main (4f2a9c1)");
         assert_eq!(shown("4f2a9c1d0", commit), "4f2a9c1d0");

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_a_name_in_lower_case_and_a_trimmed_value() {
+    fn header_name_is_lowercased_and_value_trimmed() {
         let header: CallHeader = "X-Trace:\t a: b ".parse().unwrap();
         assert_eq!((header.name(), header.value()), ("x-trace", "a: b"));
         assert_eq!(header.to_string(), "x-trace: a: b");
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_calls_can_not_carry_is_refused_with_the_remedy() {
+    fn invalid_header_is_refused_with_remedy() {
         assert_eq!(refusal("x-trace"), "write 'name: value', such as 'x-trace: 7'");
         assert_eq!(
             refusal(":path: /x"),
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_keeps_no_secret() {
+    fn secret_headers_are_redacted_in_record() {
         let secrets = [
             "Authorization: Bearer s3cr3t",
             "cookie: s3cr3t",

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_connection_life_reads_back_and_other_text_is_refused() {
+    fn connection_life_round_trips_and_rejects_other_text() {
         for text in ["long", "short", "calls:2", "calls:4294967295"] {
             let life: ConnectionLife = text.parse().unwrap();
             assert_eq!(life.to_string(), text);

@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn an_absence_counts_from_a_tenth_of_a_second_and_a_twentieth_of_the_window() {
+    fn absence_counts_from_100_ms_and_5_percent_of_window() {
         let absent = |window_ms, absent_ms| window(window_ms, absent_ms, window_ms).disturbance();
         assert_eq!(absent(3000, 1000), Some(Disturbance::ClientAbsent(1000 * MS)));
         assert_eq!([absent(250, 99), absent(3000, 150), absent(30_000, 1000)], [None; 3]);
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_belong_to_the_window_up_to_a_tenth_of_it() {
+    fn counters_may_be_10_percent_off_window() {
         let apart = |window_ms, interval_ms| window(window_ms, 0, interval_ms).disturbance();
         assert_eq!([apart(1000, 1100), apart(1000, 900), apart(250, 290)], [None; 3]);
         assert_eq!(apart(1000, 1101), Some(Disturbance::CountersApart(1101 * MS)));

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_run_has_the_same_id_and_other_runs_have_others() {
+    fn run_id_depends_on_run() {
         let at = |text: &str| text.parse::<Timestamp>().unwrap();
         let noon = at("2026-03-01T12:00:00Z");
         let id = RunId::derive(noon, b"one");

@@ -36,6 +36,7 @@ mod machine;
 mod observations;
 mod outcome;
 mod pace;
+mod parallel;
 mod plan;
 mod preparation;
 mod price;
@@ -66,6 +67,7 @@ pub use machine::{Cpu, Machine, Machines, ServerMachine, Toolchain};
 pub use observations::{RankedBy, observations, observe};
 pub use outcome::{CallError, OutcomeKind};
 pub use pace::SATURATED;
+pub use parallel::in_parallel;
 pub use plan::{
     Limits, LoadGeneratorKind, MAX_SEED, PlacementKind, Plan, PlannedServer, PlannedTrial,
     Published, Stopping,

@@ -123,7 +123,7 @@ mod tests {
     use crate::trial::{ClientUsage, Outcomes, ServerUsage};
 
     #[test]
-    fn one_call_in_a_hundred_may_be_late() {
+    fn late_share_up_to_1_percent_is_tolerated() {
         let late = |late| Pacing { due: 1000, late, ..Pacing::default() }.generator_late();
         assert!(!late(10));
         assert!(late(11));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_keeps_up_if_the_second_half_has_as_many_calls_done_as_due() {
+    fn server_keeps_up_if_second_half_is_answered() {
         // 1,000,000 calls in ten slices; chance is worth 0.3 %.
         let due = 1_000_000;
         let even = |last| [vec![100_000; 5], vec![last; 5]].concat();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_nothing_to_keep_up_with_in_a_closed_loop() {
+    fn closed_loop_has_no_keeping_up() {
         let closed = Measured { pacing: None, ..window(&[1; 10], 10) };
         assert_eq!(closed.kept_up(), None);
         assert_eq!(window(&[1], 1).kept_up(), None);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_loop_is_the_clients_limit_if_only_the_client_is_saturated() {
+    fn closed_loop_is_client_bound_if_only_client_is_saturated() {
         let bound = |busiest_ns, server: Option<u64>| {
             let client = ClientUsage { busiest_ns, ..ClientUsage::default() };
             let server = server.map(|cpu_user_ns| ServerUsage {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_per_cpu_second_count_what_ended_in_the_window_not_in_its_grace() {
+    fn calls_per_cpu_second_excludes_grace_period() {
         let server = ServerUsage {
             interval_ns: 1_010_000_000,
             cpu_user_ns: 505_000_000,
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_falls_is_kept_up_with_if_the_second_half_is() {
+    fn falling_rate_is_judged_by_second_half() {
         let falls = |done| {
             let mut window = window(done, 1000);
             window.pacing = Some(Pacing { due: 1000, due_second_half: 250, ..Pacing::default() });
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_after_the_window_are_no_rate_of_a_server_that_did_not_keep_up() {
+    fn overloaded_rate_excludes_answers_after_window() {
         let rate = |window: Measured| window.ok_per_s().unwrap();
         // All 1,000 calls were answered in the end.
         let first_for_others = [&[0; 5][..], &[60; 5]].concat();

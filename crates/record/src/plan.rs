@@ -293,7 +293,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_round_has_a_trial_of_each_process() {
+    fn round_has_one_trial_per_process() {
         let trial = |number| PlannedTrial {
             entry: "go-grpc".to_owned(),
             workload: "quick".to_owned(),
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_placement_that_starts_servers_parses_from_its_name() {
+    fn placement_parses_from_name() {
         for kind in PlacementKind::CHOICES.into_iter().chain([PlacementKind::Unmanaged]) {
             let parsed = kind.name().parse::<PlacementKind>();
             assert_eq!(parsed.ok(), kind.starts_servers().then_some(kind));

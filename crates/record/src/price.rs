@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_price_is_written_as_it_is_read() {
+    fn price_round_trips_as_text() {
         let both = |currency: &str| Price {
             currency: currency.to_owned(),
             cpu_hour: Some(0.04),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_price_is_named_with_the_remedy() {
+    fn invalid_price_is_refused_with_remedy() {
         let amount = "must be a number above zero, after a currency such as $ or EUR if you like";
         for (text, why) in [
             ("4", "'4' has no unit".to_owned()),

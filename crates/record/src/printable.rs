@@ -8,10 +8,12 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::machine::{Machine, ServerMachine};
-use crate::preparation::{Preparation, Readiness};
-use crate::run::{Header, Run};
-use crate::trial::{Failure, Measured, Trial, TrialResult};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::run::Run;
+use crate::trial::{Measured, Trial, TrialResult};
 
 /// True if a terminal shows the character and does nothing else.
 pub fn is_printable(c: char) -> bool {
@@ -50,83 +52,54 @@ fn escape(text: &mut String) {
     }
 }
 
-fn escape_all<'a>(texts: impl IntoIterator<Item = &'a mut String>) {
-    texts.into_iter().for_each(escape);
+/// Escapes every text in a part of a record, keys of maps included.
+fn escape_within<T: Serialize + DeserializeOwned>(part: &mut T) {
+    let is_plain = |json: String| json.chars().all(|c| c != '\\' && is_printable(c));
+    if serde_json::to_string(part).is_ok_and(is_plain) {
+        return;
+    }
+    let escaped = serde_json::to_value(&*part).map(escaped).and_then(serde_json::from_value);
+    // Text that is parsed, such as a rate, is printable, so it reads back.
+    if let Ok(escaped) = escaped {
+        *part = escaped;
+    }
+}
+
+fn escaped(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(printable(&text).into_owned()),
+        Value::Array(items) => items.into_iter().map(escaped).collect(),
+        Value::Object(fields) => {
+            let fields = fields.into_iter();
+            fields.map(|(key, value)| (printable(&key).into_owned(), escaped(value))).collect()
+        }
+        other => other,
+    }
 }
 
 impl Run {
     /// The run with all text that views show made [printable](crate::printable()), as a record may come from anywhere.
     pub fn printable(&self) -> Self {
         let mut run = self.clone();
-        header(&mut run.header);
-        run.preparations.iter_mut().for_each(preparation);
+        escape_within(&mut run.header);
+        run.preparations.iter_mut().for_each(escape_within);
         run.trials.iter_mut().for_each(trial);
         run.interim_analyses.iter_mut().for_each(|look| escape(&mut look.workload));
         run
     }
 }
 
-fn header(Header { tool, machines, plan, .. }: &mut Header) {
-    escape_all([&mut tool.version, &mut tool.profile, &mut plan.suite]);
-    machine(&mut machines.client);
-    if let ServerMachine::Own(own) = &mut machines.server {
-        machine(own);
-    }
-    for workload in &mut plan.workloads {
-        escape_all([&mut workload.name, &mut workload.shape]);
-    }
-    for server in &mut plan.servers {
-        escape_all([&mut server.entry, &mut server.server]);
-        escape_all([&mut server.language, &mut server.library]);
-        escape_all(&mut server.variant);
-        escape_all(
-            server
-                .build
-                .iter_mut()
-                .flat_map(|it| std::iter::once(&mut it.origin).chain(&mut it.commit)),
-        );
-    }
-    for planned in &mut plan.order {
-        escape_all([&mut planned.entry, &mut planned.workload]);
-    }
-}
-
-fn machine(machine: &mut Machine) {
-    escape_all([&mut machine.kernel, &mut machine.os, &mut machine.cpu.model, &mut machine.cgroup]);
-}
-
-fn preparation(prepared: &mut Preparation) {
-    escape_all([&mut prepared.entry, &mut prepared.workload]);
-    for (library, mut version) in std::mem::take(&mut prepared.versions) {
-        escape(&mut version);
-        prepared.versions.insert(printable(&library).into_owned(), version);
-    }
-    escape_all(prepared.toolchains.iter_mut().flat_map(|it| [&mut it.name, &mut it.version]));
-    escape_all(&mut prepared.isolation.notes);
-    escape_all(&mut prepared.check.failed);
-    match &mut prepared.readiness {
-        Readiness::Ready => {}
-        Readiness::Skipped { reason } => escape(reason),
-        Readiness::Failed(failed) => failure(failed),
-    }
-}
-
-fn failure(failure: &mut Failure) {
-    escape(&mut failure.reason);
-    escape_all(&mut failure.log_tail);
-}
-
 fn trial(trial: &mut Trial) {
-    escape_all([&mut trial.entry, &mut trial.workload]);
-    if let Some(before) = &mut trial.unmeasured {
-        escape_all(&mut before.error_examples);
-    }
+    escape(&mut trial.entry);
+    escape(&mut trial.workload);
+    escape_within(&mut trial.unmeasured);
     match &mut trial.result {
-        TrialResult::Failed(failed) => failure(failed),
+        TrialResult::Failed(failure) => escape_within(failure),
         TrialResult::Measured(measured) if has_text(measured) => {
             let measured = Arc::make_mut(measured);
-            escape_all(&mut measured.error_examples);
-            escape_all(&mut measured.connections.reason);
+            escape_within(&mut measured.error_examples);
+            escape_within(&mut measured.connections);
+            escape_within(&mut measured.runtime);
         }
         // Most windows have no text, and stay shared with the record.
         TrialResult::Measured(_) => {}
@@ -134,7 +107,11 @@ fn trial(trial: &mut Trial) {
 }
 
 fn has_text(measured: &Measured) -> bool {
-    !measured.error_examples.is_empty() || measured.connections.reason.is_some()
+    let runtime = measured.runtime.iter();
+    let mut of_runtime = runtime.flat_map(|it| it.refused.iter().chain(it.pauses.keys()));
+    !measured.error_examples.is_empty()
+        || measured.connections.reason.is_some()
+        || of_runtime.any(|text| !text.chars().all(is_printable))
 }
 
 #[cfg(test)]

@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_protocol_parses_from_the_name_it_is_written_with() {
+    fn protocol_name_round_trips() {
         for protocol in Protocol::ALL {
             assert_eq!(protocol.name().parse(), Ok(protocol));
             assert_eq!(
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn status_codes_have_their_protocols_names() {
+    fn status_codes_have_protocol_names() {
         let codes = [0, 13, 16, 17].map(|code| Protocol::Grpc.status_name(code));
         assert_eq!(codes, [Some("OK"), Some("INTERNAL"), Some("UNAUTHENTICATED"), None]);
         assert_eq!(Protocol::Grpc.status(13), "status 13 INTERNAL");

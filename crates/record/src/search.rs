@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_brackets_by_the_highest_rate_met_and_the_lowest_unmet() {
+    fn search_brackets_highest_met_and_lowest_unmet_rate() {
         let not = StepVerdict::NotMet(NotMet::Overloaded);
         let steps = vec![
             step(1000.0, StepVerdict::Met),

@@ -4,15 +4,14 @@ use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::iter;
 use std::os::unix::fs::MetadataExt as _;
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::thread;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::interim_analysis::InterimAnalysis;
+use crate::parallel::in_parallel;
 use crate::preparation::Preparation;
 use crate::regular;
 use crate::run::{Header, Run};
@@ -334,20 +333,9 @@ impl Batch {
 }
 
 /// Parses lines, in their order.
-fn parse(lines: &[&[u8]]) -> Vec<serde_json::Result<Event>> {
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        let (own, others) = lines.split_at(lines.len().div_ceil(threads));
-        let of = |part: &[&[u8]]| -> Vec<_> {
-            part.iter().map(|line| serde_json::from_slice(line)).collect()
-        };
-        let parts = others.chunks(own.len().max(1));
-        let started: Vec<_> = parts.map(|part| scope.spawn(move || of(part))).collect();
-        let mut parsed = of(own);
-        let joined = started.into_iter().map(thread::ScopedJoinHandle::join);
-        parsed.extend(joined.flat_map(|part| part.unwrap_or_else(|panic| resume_unwind(panic))));
-        parsed
-    })
+fn parse(lines: &[&[u8]]) -> impl Iterator<Item = serde_json::Result<Event>> {
+    let events = |part: &[&[u8]]| part.iter().map(|line| serde_json::from_slice(line)).collect();
+    in_parallel(lines, usize::MAX, events).into_iter().flat_map(|part: Vec<_>| part)
 }
 
 fn read_header(dir: &Path) -> Result<Header, StoreError> {
@@ -385,7 +373,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_line_without_end_only_the_limit_is_read() {
+    fn endless_line_is_read_up_to_limit() {
         let mut endless = BufReader::new(io::repeat(b'x'));
         let mut batch = Batch::default();
         batch.read(&mut endless, 1000).unwrap();
@@ -402,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_end_is_found_however_far_away() {
+    fn last_line_end_is_found_at_any_distance() {
         for (lines, cut) in [(0, 0), (0, 200_000), (3, 0), (3, 10), (3, 65_536), (100_000, 150_000)]
         {
             let whole = "line\n".repeat(lines);

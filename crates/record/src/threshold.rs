@@ -93,9 +93,7 @@ fn quantile(window: &Measured, millionths: u32) -> Option<f64> {
         return Some(f64::INFINITY);
     }
     let latency = window.latency.as_ref()?;
-    let histogram = Histogram::from_base64(&latency.histogram).ok()?;
-    // The middle of the rank, so that rounding can't move it to the next.
-    let found = histogram.quantile((rank as f64 - 0.5) / histogram.count() as f64)?;
+    let found = Histogram::from_base64(&latency.histogram).ok()?.at_rank(rank)?;
     Some(found.min(latency.max_ns) as f64)
 }
 

@@ -402,7 +402,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_that_a_protocol_does_not_define_count_as_one_kind() {
+    fn undefined_status_codes_are_one_kind() {
         let status = (10..1_000_000).map(|code| (code, 1)).collect();
         let outcomes = Outcomes { status, timeout: 2, ..Outcomes::default() };
         let kinds = outcomes.errors_by_kind(Protocol::Grpc);

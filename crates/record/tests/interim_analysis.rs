@@ -44,7 +44,7 @@ fn analyses_become_rarer() {
 }
 
 #[test]
-fn all_analyses_together_err_as_often_as_one_would() {
+fn interim_analyses_share_error_of_one() {
     let mut run = new(Some(0.03));
     add_rounds(&mut run, 20, 25);
     let spent: f64 = run.interim_analyses.iter().map(|look| error(run.question_of(look))).sum();
@@ -56,7 +56,7 @@ fn all_analyses_together_err_as_often_as_one_would() {
 }
 
 #[test]
-fn a_clear_look_holds_until_there_are_more_trials() {
+fn clear_analysis_holds_until_more_trials() {
     let mut run = new(Some(0.03));
     add_rounds(&mut run, 8, 40);
     // The last analysis is of the same trials as the last look: it may take its place, but does not follow it.

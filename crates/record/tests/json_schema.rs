@@ -39,7 +39,7 @@ fn events() -> Vec<Value> {
 }
 
 #[test]
-fn published_schemas_match_the_types() {
+fn published_schemas_match_types() {
     for (path, schema) in published() {
         let published: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         assert!(published == schema, "{} is not current; {REMEDY}", path.display());
@@ -47,7 +47,7 @@ fn published_schemas_match_the_types() {
 }
 
 #[test]
-fn what_is_written_matches_the_schemas() {
+fn written_records_match_schemas() {
     let header = jsonschema::validator_for(&schema::header()).unwrap();
     header.validate(&json!(run().header)).unwrap();
     let event = jsonschema::validator_for(&schema::event()).unwrap();

@@ -21,7 +21,7 @@ fn written(folder: &Path, trials: &[Trial]) -> Writer {
 }
 
 #[test]
-fn what_was_written_is_read_back() {
+fn record_round_trips() {
     let folder = tempfile::tempdir().unwrap();
     let run = run();
     let mut writer = Writer::create(folder.path(), &run.header).unwrap();
@@ -35,7 +35,7 @@ fn what_was_written_is_read_back() {
 }
 
 #[test]
-fn a_printable_copy_shares_the_windows_without_text() {
+fn printable_copy_shares_windows_without_text() {
     let [mut quiet, mut loud] = [trial(1), trial(2)];
     let text = |trial: &mut Trial, examples: Vec<String>| {
         let mut measured = trial.measured().cloned().unwrap();
@@ -65,7 +65,7 @@ fn each_event_is_on_disk_when_append_returns() {
 }
 
 #[test]
-fn a_line_cut_short_by_a_crash_is_dropped_and_does_not_spoil_the_next() {
+fn line_cut_by_crash_is_dropped_on_resume() {
     let folder = tempfile::tempdir().unwrap();
     drop(written(folder.path(), &[trial(1)]));
     let events = folder.path().join("events.jsonl");
@@ -80,7 +80,7 @@ fn a_line_cut_short_by_a_crash_is_dropped_and_does_not_spoil_the_next() {
 }
 
 #[test]
-fn a_run_killed_before_its_first_event_can_be_resumed() {
+fn run_killed_before_first_event_can_be_resumed() {
     let folder = tempfile::tempdir().unwrap();
     drop(written(folder.path(), &[]));
     fs::remove_file(folder.path().join("events.jsonl")).unwrap();
@@ -90,7 +90,7 @@ fn a_run_killed_before_its_first_event_can_be_resumed() {
 }
 
 #[test]
-fn a_record_is_never_overwritten() {
+fn record_is_never_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     drop(written(folder.path(), &[trial(1)]));
     assert!(matches!(Writer::create(folder.path(), &header()), Err(StoreError::Exists(_))));
@@ -100,7 +100,7 @@ fn a_record_is_never_overwritten() {
 }
 
 #[test]
-fn what_is_not_a_record_is_named_with_its_line() {
+fn invalid_record_is_reported_with_line() {
     let folder = tempfile::tempdir().unwrap();
     let missing = read(folder.path()).unwrap_err().to_string();
     assert!(missing.contains("run.json is missing"), "{missing}");
@@ -114,7 +114,7 @@ fn what_is_not_a_record_is_named_with_its_line() {
 }
 
 #[test]
-fn a_line_of_a_gigabyte_is_refused() {
+fn gigabyte_line_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     drop(written(folder.path(), &[trial(1)]));
     let events = OpenOptions::new().append(true).open(folder.path().join("events.jsonl")).unwrap();
@@ -132,7 +132,7 @@ fn a_line_of_a_gigabyte_is_refused() {
 }
 
 #[test]
-fn the_server_may_have_its_own_machine_or_an_unknown_one() {
+fn server_machine_may_be_own_or_unknown() {
     let client = header().machines.client;
     let own = Box::new(Machine { kernel: "6.2".into(), ..client.clone() });
     for server in [ServerMachine::Own(own), ServerMachine::Unknown] {
@@ -145,7 +145,7 @@ fn the_server_may_have_its_own_machine_or_an_unknown_one() {
 }
 
 #[test]
-fn a_record_of_another_schema_is_refused() {
+fn record_of_other_schema_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     drop(written(folder.path(), &[]));
     let path = folder.path().join("run.json");
@@ -167,7 +167,7 @@ fn a_record_of_another_schema_is_refused() {
 }
 
 #[test]
-fn a_file_without_a_schema_is_no_record() {
+fn file_without_schema_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     for text in ["[]", "{}", "{\"schema\": -1}", "{\"schema\": \"1\"}"] {
         fs::write(folder.path().join("run.json"), text).unwrap();
@@ -177,7 +177,7 @@ fn a_file_without_a_schema_is_no_record() {
 }
 
 #[test]
-fn a_record_deleted_while_it_is_written_is_reported() {
+fn record_deleted_during_run_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     for replaced in [false, true] {
         let record = folder.path().join(format!("record-{replaced}"));
@@ -194,7 +194,7 @@ fn a_record_deleted_while_it_is_written_is_reported() {
 
 /// A named pipe without a writer blocks whoever opens it.
 #[test]
-fn a_pipe_in_the_place_of_a_file_is_refused() {
+fn pipe_in_place_of_file_is_refused() {
     for name in ["run.json", "events.jsonl"] {
         let folder = tempfile::tempdir().unwrap();
         drop(written(folder.path(), &[trial(1)]));

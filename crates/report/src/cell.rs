@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use itertools::Itertools as _;
 use rpcbench_record::{
     Arrivals, IsolationMode, Limits, Measured, Outcomes, PlannedServer, Preparation, Protocol,
-    RankedBy, Rate, Readiness, Run, Search, Trial, TrialResult, Workload,
+    RankedBy, Rate, Readiness, Run, Search, Trial, TrialResult, Workload, in_parallel,
 };
 
 use crate::doubt::{doubts_if, too_little_cpu};
 use crate::figures::Figures;
 use crate::format;
 use crate::open::{bracket, client_bound, highest_rate, paced, searched};
-use crate::parallel::in_parallel;
 use crate::row::{Absent, Row};
 use crate::speed_trend::SpeedTrend;
 use crate::verdict::{Verdict, VerdictKind};

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use comfy_table::{CellAlignment, Table as Grid};
 use rpcbench_record::ParseError;
+use serde::Serialize;
 
 use crate::catalog::{FIGURES, Figure, Kind, RowKind, Shown, Spare, Subject, exported};
 use crate::format::NOTHING;
@@ -14,7 +15,7 @@ pub enum Columns {
     /// The most important ones that fit.
     #[default]
     Few,
-    /// All.
+    /// Every column.
     Wide,
     /// These, in this order.
     Chosen(Vec<ColumnName>),
@@ -51,12 +52,14 @@ impl FromStr for ColumnName {
 }
 
 /// A column of one table, with its cells.
-#[derive(Clone)]
+#[derive(Clone, Serialize)]
 pub(crate) struct Column {
     pub(crate) title: &'static str,
     pub(crate) is_number: bool,
     /// Whether its cells are drawings in characters of one width.
+    #[serde(skip)]
     pub(crate) drawn: bool,
+    #[serde(skip)]
     spare: Spare,
     pub(crate) cells: Vec<String>,
 }

@@ -308,7 +308,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ends_of_a_ratio_show_whether_it_is_a_difference() {
+    fn ratio_ends_show_side_of_one() {
         let shown = |low, high| ends(Some(Range { low, high }));
         assert_eq!(shown(1.31, 1.53), " (1.31 to 1.53)");
         assert_eq!(shown(1.003, 2.6), " (1.003 to 2.60)");
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_of_calls_per_cpu_time_is_a_saving() {
+    fn cpu_ratio_is_shown_as_saving() {
         let range = |low, high| Some(Range { low, high });
         assert_eq!(cost_change(1.6, range(1.4, 1.85)), ", 38 % less CPU cost (29 to 46 %)");
         assert_eq!(cost_change(0.5, range(0.4, 0.8)), ", 100 % more CPU cost (25 to 150 %)");
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_smallest_difference_beyond_sense_is_no_figure() {
+    fn huge_resolution_is_shown_as_limit() {
         assert_eq!(seen(0.02, 0.05), "Differences of 2.0 % and more can be seen in this run.");
         assert_eq!(seen(0.2, 0.05), "Differences below 20 % can't be seen in this run");
         assert_eq!(seen(404_201.45, 0.05), "Not even differences of 100 % can be seen in this run");

@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn trials_add_up_and_quiet_ones_say_nothing() {
+    fn connection_events_add_up_over_trials() {
         let quiet = measured(Connections::default());
         assert_eq!((note(&[&quiet, &quiet]), fault(&[&quiet])), (None, None));
         let mut busy =

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_one_verdict_stand_together_with_the_last_ones_reason() {
+    fn rows_of_one_verdict_merge_with_last_reason() {
         let (early, late) = (row("1 % late", &[]), row("5 % late", &[]));
         assert!(is_like(&early, &late));
         let (shown, loads) = folded(vec![early.clone(), late], &["open-80", "open-90"]).unwrap();

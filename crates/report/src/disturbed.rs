@@ -5,10 +5,10 @@ use rpcbench_record::{Disturbance, Measured, Trial};
 use crate::format::{duration_ns, percent_near, plural};
 use crate::verdict::{Verdict, VerdictKind};
 
-/// Share of a cell's windows that may be disturbed: the comparison tolerates single ones.
+/// Maximum share of disturbed windows in a cell: the comparison tolerates single ones.
 const TOLERATED: f64 = 0.1;
 
-/// What happened in a window, and what to do.
+/// The disturbance of a window, and the remedy.
 pub(crate) fn describe(measured: &Measured, disturbance: Disturbance) -> String {
     let window = duration_ns(measured.window_ns as f64);
     match disturbance {

@@ -36,14 +36,14 @@ pub(crate) fn doubts_if(trial: &Measured, workload: &Workload, is_whole: bool) -
     found.into_iter().flatten().collect()
 }
 
-/// Least CPU time that a server uses, as a share of the client's: both write and read the same bytes, and the client does so at
-/// the lowest cost known.
+/// Minimum CPU time of a server as a share of the client's: both write and read the same bytes, and no client is known to do so
+/// at lower cost.
 const MIN_SHARE: f64 = 0.1;
-/// What is asked of a server at most, nanoseconds of CPU time a call: at a low rate, the client mostly wakes and waits.
+/// Upper limit of that minimum, nanoseconds of CPU time a call: at a low rate, the client mostly wakes and waits.
 const MIN_NS: f64 = 2000.0;
 
-/// A reason if a server used less CPU time over its windows than it takes to read and write its calls. `None` if its CPU time is
-/// unknown.
+/// The reason to doubt a server that used less CPU time over its windows than reading and writing its calls takes. `None` if
+/// its CPU time is unknown.
 pub fn too_little_cpu(trials: &[&Measured]) -> Option<String> {
     let (mut server_s, mut client_ns, mut calls) = (0.0, 0, 0);
     for trial in trials {

@@ -4,7 +4,9 @@
 //! and `_high` are the ends of an interval. Unknown values are `null` in JSON and empty in CSV, never 0. The `schema` of
 //! JSON is [`EXPORT_SCHEMA`]. Text in CSV is [`inert`] in spreadsheets.
 
-use rpcbench_record::{Header, Machine, Run, RunId, Tool, Workload, schema};
+use rpcbench_record::{
+    Header, Machine, Run, RunId, Tool, Workload, is_printable, printable, schema,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
@@ -143,9 +145,18 @@ pub fn trials_csv(run: &Run) -> Result<String, ExportError> {
 }
 
 pub(crate) fn to_json(view: &impl Serialize) -> Result<String, ExportError> {
-    let mut text = serde_json::to_string_pretty(view)?;
-    text.push('\n');
-    Ok(text)
+    let text = serde_json::to_string_pretty(view)?;
+    let mut safe = String::with_capacity(text.len() + 1);
+    for c in text.chars() {
+        if c == '\n' || is_printable(c) {
+            safe.push(c);
+        } else {
+            // Only strings have such characters.
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| safe += &format!("\\u{unit:04x}"));
+        }
+    }
+    safe.push('\n');
+    Ok(safe)
 }
 
 pub(crate) fn to_csv(
@@ -155,7 +166,7 @@ pub(crate) fn to_csv(
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(keys)?;
     let cell = |value: Option<Value>| match value {
-        Some(Value::String(text)) => Some(Value::String(inert(text))),
+        Some(Value::String(text)) => Some(Value::String(inert(&text))),
         other => other,
     };
     for row in rows {
@@ -178,20 +189,18 @@ pub(crate) fn rows_csv<R: Serialize>(
     for row in reader.records() {
         let cell = |text: &str| match text.parse::<f64>() {
             Ok(_) => text.to_owned(),
-            Err(_) => inert(text.to_owned()),
+            Err(_) => inert(text),
         };
         writer.write_record(row?.iter().map(cell))?;
     }
     written(writer)
 }
 
-/// Text that no spreadsheet takes for a formula: an apostrophe precedes a sign that begins one (OWASP, *CSV Injection*).
-/// Numbers are no text and stay numbers.
-fn inert(text: String) -> String {
-    match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-        true => format!("'{text}"),
-        false => text,
-    }
+/// Text that no terminal obeys and no spreadsheet takes for a formula: an apostrophe precedes a sign that begins one (OWASP,
+/// *CSV Injection*). Numbers are no text and stay numbers.
+fn inert(text: &str) -> String {
+    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    format!("{}{}", if formula { "'" } else { "" }, printable(text))
 }
 
 fn written(writer: csv::Writer<Vec<u8>>) -> Result<String, ExportError> {

@@ -1,11 +1,10 @@
 //! The figures of a cell over all its trials.
 
-use rpcbench_record::{Latency, Limits, Measured, Outcomes};
+use rpcbench_record::{Latency, Limits, Measured, Outcomes, in_parallel};
 use rpcbench_stats::{Histogram, Range};
 
 use crate::format;
 use crate::lives::Lives;
-use crate::parallel::in_parallel;
 use crate::runtime::RuntimeFigures;
 
 /// A figure of a cell, with its error.
@@ -260,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_wider_than_the_figure_is_a_question_mark() {
+    fn interval_wider_than_figure_is_question_mark() {
         let rate = |low: f64, high: f64| {
             let range = Some(Range { low, high });
             Estimate { range, ..Estimate::raw(1000.0) }.rate()

@@ -62,9 +62,9 @@ impl FromStr for GroupBy {
     }
 }
 
-/// The ranked rows of one protocol, language or server.
+/// The fastest ranked row of a protocol, language or server.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Group<'a> {
+pub(crate) struct GroupLeader<'a> {
     pub name: String,
     /// The fastest measured.
     pub best: &'a Row,
@@ -73,7 +73,7 @@ pub(crate) struct Group<'a> {
 }
 
 /// The groups of a table's ranked rows, the fastest first.
-pub(crate) fn groups(table: &Table, by: GroupBy) -> Vec<Group<'_>> {
+pub(crate) fn groups(table: &Table, by: GroupBy) -> Vec<GroupLeader<'_>> {
     let Some(standings) = &table.standings else { return Vec::new() };
     grouped(table.rows.iter(), standings, by)
 }
@@ -82,14 +82,14 @@ fn grouped<'a>(
     rows: impl Iterator<Item = &'a Row>,
     standings: &'a Standings,
     by: GroupBy,
-) -> Vec<Group<'a>> {
-    let mut groups: Vec<Group<'a>> = Vec::new();
+) -> Vec<GroupLeader<'a>> {
+    let mut groups: Vec<GroupLeader<'a>> = Vec::new();
     for row in rows.filter(|row| row.place.is_some()) {
         let name = by.key(&row.server);
         if groups.iter().all(|group| group.name != name) {
             let first = groups.first().map(|group| &group.best.server.entry);
             let against = first.and_then(|first| standings.pair(first, &row.server.entry));
-            groups.push(Group { name, best: row, against });
+            groups.push(GroupLeader { name, best: row, against });
         }
     }
     groups
@@ -97,7 +97,7 @@ fn grouped<'a>(
 
 /// The lines of `--group-by`: each group with its best, and how that compares with the best of all.
 pub(crate) fn lines(table: &Table, by: GroupBy) -> Vec<String> {
-    let line = |group: &Group<'_>| {
+    let line = |group: &GroupLeader<'_>| {
         let speed = group.best.ranked().map(|estimate| format::si(estimate.value));
         let best = format!(
             "{}: {} at {} {}",
@@ -147,7 +147,11 @@ pub(crate) fn protocols_by_language(table: &Table) -> Vec<String> {
     lines
 }
 
-fn compared(first: &Group<'_>, other: &Group<'_>, standings: &Standings) -> Option<String> {
+fn compared(
+    first: &GroupLeader<'_>,
+    other: &GroupLeader<'_>,
+    standings: &Standings,
+) -> Option<String> {
     let pair = standings.pair(&first.best.server.entry, &other.best.server.entry)?;
     let (first, second) = (named(first), named(other));
     Some(match (pair.is_open(), pair.finding.is_equal()) {
@@ -162,6 +166,6 @@ fn compared(first: &Group<'_>, other: &Group<'_>, standings: &Standings) -> Opti
 }
 
 /// `json (go-net-http)`.
-fn named(group: &Group<'_>) -> String {
+fn named(group: &GroupLeader<'_>) -> String {
     format!("{} ({})", group.name, group.best.server.entry)
 }

@@ -22,7 +22,6 @@ mod layout;
 mod lives;
 mod load;
 mod open;
-mod parallel;
 mod published;
 mod row;
 mod runtime;

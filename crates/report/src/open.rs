@@ -1,4 +1,4 @@
-//! What an open loop's figures are worth: whether the client kept its schedule, and the server the rate.
+//! Verdicts on open loops: whether the client kept its schedule, and the server the rate.
 
 use rpcbench_record::{Measured, NotMet, Pacing, Search, SearchStep, StepVerdict, Trial};
 

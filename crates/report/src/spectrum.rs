@@ -26,8 +26,10 @@ pub fn spectrum(latency: &Latency) -> Vec<Bar> {
     let mut bars: Vec<Bar> = Vec::new();
     let mut below = 0;
     for to_ns in edges(latency.min_ns, latency.max_ns) {
-        let upto =
-            if to_ns == latency.max_ns { histogram.count() } else { at_most(&histogram, to_ns) };
+        let upto = match to_ns == latency.max_ns {
+            true => histogram.count(),
+            false => histogram.count_up_to(to_ns),
+        };
         bars.push(Bar { to_ns, count: upto - below });
         below = upto;
     }
@@ -45,21 +47,6 @@ fn edges(min: u64, max: u64) -> Vec<u64> {
     edges.dedup();
     edges.push(max);
     edges
-}
-
-/// Number of values up to `limit`, found by bisecting the ranks.
-fn at_most(histogram: &Histogram, limit: u64) -> u64 {
-    let (mut least, mut most) = (0, histogram.count());
-    while least < most {
-        let rank = least + (most - least).div_ceil(2);
-        let q = (rank as f64 - 0.5) / histogram.count() as f64;
-        if histogram.quantile(q).is_some_and(|value| value <= limit) {
-            least = rank;
-        } else {
-            most = rank - 1;
-        }
-    }
-    least
 }
 
 /// A line per bar: its upper end, calls, the share of calls up to it, and a bar in proportion to its count. A dot is less

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rpcbench_record::{WarmUp, Workload};
 use rpcbench_stats::{DEVIATION_PER_MAD, Drift, Observation, drift, median};
 
-/// Of servers that are meant to be cold.
+/// Warm-up of suites that measure cold servers.
 pub(crate) const COLD: WarmUp = WarmUp::Fixed { length_ms: 0 };
 
 /// How an entry's speed changed.
@@ -22,8 +22,8 @@ pub(crate) enum SpeedTrend {
 }
 
 impl SpeedTrend {
-    /// What it means under a workload: all windows of a cold server count, and those of an open loop, where CPU time per call
-    /// depends on the load.
+    /// The trend under a workload. All windows count of a cold server, and of an open loop, where CPU time per call depends on
+    /// the load.
     pub(crate) fn under(self, workload: &Workload) -> Self {
         match self {
             Self::WarmedUpMidRun { drift, .. }
@@ -44,9 +44,9 @@ impl SpeedTrend {
     }
 }
 
-/// Fewest windows of a process that show a trend: two before a step and two after.
+/// Minimum windows of a process that show a trend: two before a step and two after.
 const MIN_WINDOWS: usize = 4;
-/// Fewest rounds in the last half, so that it is more than a stall: five in all.
+/// Minimum rounds in the last half, so that it is more than a stall: five in all.
 const MIN_HALF: u32 = 3;
 
 /// The trend of each of the plan's entries.
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn growth_beside_the_others_is_seen_and_nobody_elses() {
+    fn growth_is_attributed_to_entry_that_grew() {
         let found = trends(&grown(16, 12, 0.3), 3, 0.05);
         assert!(
             matches!(found[0], SpeedTrend::Drifting(Drift { change }) if (0.25..0.35).contains(&change)),
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_half_counts_of_an_entry_that_no_longer_grows() {
+    fn last_half_counts_after_warm_up() {
         let found = trends(&grown(16, 8, 0.3), 3, 0.05);
         assert!(
             matches!(found[0], SpeedTrend::WarmedUpMidRun { drift: Drift { change }, from: 9 } if change > 0.25),
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_entries_the_one_that_became_faster_changed() {
+    fn faster_entry_of_two_is_the_one_that_changed() {
         let mut two = grown(16, 12, 0.3);
         two.retain(|observation| observation.entry < 2);
         let found = trends(&two, 2, 0.05);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn few_windows_or_a_single_entry_show_nothing() {
+    fn few_windows_or_single_entry_show_no_trend() {
         assert_eq!(trends(&grown(3, 1, 0.3), 3, 0.05), [SpeedTrend::Unknown; 3]);
         let mut alone = grown(16, 8, 0.3);
         alone.retain(|observation| observation.entry == 0);

@@ -282,26 +282,26 @@ mod tests {
     }
 
     #[test]
-    fn entries_told_apart_have_a_place_each() {
+    fn clearly_different_entries_have_own_places() {
         let all = standings(&[("a", "b"), ("a", "c"), ("b", "c")], &[]);
         assert_eq!(places(&all, "a b c"), [(1, 1), (2, 2), (3, 3)]);
         assert_eq!(places(&standings(&[], &[]), "a"), [(1, 1)]);
     }
 
     #[test]
-    fn what_is_open_does_not_carry_over_a_chain() {
+    fn open_pairs_do_not_chain() {
         let chain = standings(&[("a", "c")], &[("a", "b"), ("b", "c")]);
         assert_eq!(places(&chain, "a b c"), [(1, 2), (1, 3), (2, 3)]);
     }
 
     #[test]
-    fn an_open_pair_below_leaves_the_best_alone() {
+    fn open_pair_below_keeps_best_place() {
         let below = standings(&[("a", "b"), ("a", "c")], &[("b", "c")]);
         assert_eq!(places(&below, "a b c"), [(1, 1), (2, 3), (2, 3)]);
     }
 
     #[test]
-    fn a_range_says_which_is_faster_and_whether_they_are_equal() {
+    fn finding_follows_from_range() {
         let of = |low, high| finding(Some(Range { low, high }), 0.05);
         assert_eq!(of(1.01, 1.10), Finding::Faster);
         assert_eq!(of(1.01, 1.04), Finding::SlightlyFaster);

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nine_tenths_is_saturated() {
+    fn saturation_begins_at_90_percent() {
         let name = |server, client| Verdict::saturation(server, client).name();
         assert_eq!(name(Some(0.90), 0.8999), "server-bound");
         assert_eq!(name(Some(0.8999), 0.90), "client-bound");
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn only_figures_that_may_be_the_servers_own_are_ranked() {
+    fn only_server_figures_are_ranked() {
         for kind in [VerdictKind::ServerBound, VerdictKind::Unclear, VerdictKind::Ok] {
             assert!(Verdict::ranked(kind).is_ranked());
         }

@@ -10,12 +10,12 @@ use crate::format::{percent, percent_near};
 use crate::row::Row;
 use crate::speed_trend::{COLD, SpeedTrend};
 
-/// Largest share of the server's CPU time that compiler threads of its runtime can use within the windows. Twice what a
+/// Maximum share of the server's CPU time that compiler threads of its runtime may use within the windows: twice what a
 /// steady JVM spends on occasional recompilation.
 const COMPILER_SHARE: f64 = 0.05;
 
-/// The first reason to call a cell in a closed loop still warming. A server that is meant to be cold never is, and the end
-/// of the warm-up matters only if the windows don't show the trend.
+/// The first reason why a cell in a closed loop is still warming. A server measured cold never is. The end of the warm-up
+/// counts only if the windows show no trend.
 pub(crate) fn warming(
     warm_up: WarmUp,
     trend: SpeedTrend,
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_became_slower_is_no_longer_warming() {
+    fn slower_server_is_not_warming() {
         let slower = SpeedTrend::Drifting(Drift { change: -0.3 });
         assert_eq!(warming(until_steady(), slower, &[], &[]), None);
         let remark = remark(until_steady(), slower, &[], &[]).expect("a remark");
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cold_server_never_warms() {
+    fn cold_server_is_never_warming() {
         let climbing = SpeedTrend::Drifting(Drift { change: 0.3 });
         let why =
             "it became 30 % faster than before, compared with the others, while it was measured";
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_twentieth_of_the_cpu_time_is_the_edge_for_compilers() {
+    fn compiler_share_limit_is_5_percent() {
         let usage = |compiler_cpu_ns| ServerUsage {
             cpu_user_ns: 800,
             cpu_system_ns: 200,

@@ -44,7 +44,7 @@ const LIVES: [&str; 2] = [
     "p50, p99 next to them: what the caller waits, connect and call together.",
 ];
 
-/// When a run began, to the minute.
+/// Start of a run, to the minute.
 pub(crate) fn began(header: &Header) -> String {
     header.started.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
@@ -66,7 +66,7 @@ pub(crate) fn origin(header: &Header) -> String {
     )
 }
 
-/// What words and columns mean.
+/// The legend of words and columns.
 pub(crate) fn how_to_read(summary: &Summary) -> Vec<String> {
     let shown = || summary.tables.iter().filter(|table| !table.rows.is_empty());
     let standings = shown().filter_map(|table| table.standings.as_ref());
@@ -81,7 +81,7 @@ pub(crate) fn how_to_read(summary: &Summary) -> Vec<String> {
     lines.chain(rest.map(|line| (*line).to_owned())).collect()
 }
 
-/// What places and the figure behind them mean.
+/// The legend of places and of the ranking figure.
 fn places(standings: &Standings) -> [String; 2] {
     let (column, meaning) = match standings.by {
         RankedBy::CallsPerCpuSecond => {

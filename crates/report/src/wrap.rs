@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_break_between_words_and_keep_their_indent() {
+    fn lines_wrap_between_words_with_indent() {
         let line = "  go-grpc: calls per CPU-second";
         assert_eq!(wrap(line, None), [line]);
         assert_eq!(wrap(line, Some(31)), [line]);

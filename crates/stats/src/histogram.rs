@@ -147,7 +147,13 @@ impl Histogram {
         if q.is_nan() || q <= 0.0 {
             return Some(self.min);
         }
-        let rank = ((q.min(1.0) * self.count as f64).ceil() as u64).clamp(1, self.count);
+        self.at_rank((q.min(1.0) * self.count as f64).ceil() as u64)
+    }
+
+    /// The value of a rank, as [`quantile`](Self::quantile) gives it. Ranks begin at 1; others are moved to the nearer end.
+    /// `None` while empty.
+    pub fn at_rank(&self, rank: u64) -> Option<u64> {
+        let rank = rank.clamp(1, self.count.max(1));
         let used = self.used_slots();
         let (mut seen, mut from) = (0, used.start);
         for block in self.counts[used.clone()].chunks(BLOCK) {
@@ -161,8 +167,19 @@ impl Histogram {
             seen += self.counts[*slot];
             seen >= rank
         });
+        found.map(|slot| self.shown(slot))
+    }
+
+    /// Number of values up to `limit`, to the histogram's resolution.
+    pub fn count_up_to(&self, limit: u64) -> u64 {
+        let within = self.used_slots().take_while(|slot| self.shown(*slot) <= limit);
+        within.map(|slot| self.counts[slot]).sum()
+    }
+
+    /// The value that stands for those of a slot.
+    fn shown(&self, slot: usize) -> u64 {
         // The last slot also counts values above it, so only the maximum bounds it.
-        found.map(|slot| if slot == SLOTS - 1 { self.max } else { highest(slot).min(self.max) })
+        if slot == SLOTS - 1 { self.max } else { highest(slot).min(self.max) }
     }
 
     /// The used slots in ascending order: the lowest value of each, nanoseconds, and its count.
@@ -281,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_is_less_than_a_thousandth_wide() {
+    fn slots_are_narrower_than_a_thousandth() {
         for at in 0..SLOTS {
             let width = highest(at) - lowest(at);
             assert!(width * 1000 < lowest(at).max(1), "slot {at}");

@@ -129,7 +129,7 @@ mod tests {
     /// Upper 5 % and 1 % points as printed in every table (E. S. Pearson and H. O. Hartley, *Biometrika
     /// Tables for Statisticians* I, table 29).
     #[test]
-    fn quantiles_are_those_of_the_published_tables() {
+    fn quantiles_match_published_tables() {
         let table = [
             (0.05, 2, 10.0, 3.15),
             (0.05, 3, 2.0, 8.33),
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rarer_range_more_means_and_fewer_degrees_are_wider() {
+    fn range_quantile_is_monotone() {
         let q = |tail, means, freedom| studentized_range(tail, means, freedom).unwrap();
         assert!(q(0.0001, 6, 10.0) > q(0.001, 6, 10.0));
         assert!(q(0.05, 7, 10.0) > q(0.05, 6, 10.0));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn one_mean_or_no_freedom_has_no_quantile() {
+    fn one_mean_has_no_quantile() {
         assert_eq!(studentized_range(0.05, 1, 10.0), None);
         assert_eq!(studentized_range(0.05, 3, 0.0), None);
         assert_eq!(studentized_range(0.05, 3, f64::NAN), None);

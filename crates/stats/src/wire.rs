@@ -1,4 +1,7 @@
 //! Histograms as text: HdrHistogram's V2 encoding, DEFLATE, base64.
+//!
+//! The `hdrhistogram` crate writes them. It does not read them: that takes 2.5 times as long, or 3.7 times into a [`Histogram`],
+//! and as much memory as a text claims.
 
 use std::cell::RefCell;
 

@@ -51,7 +51,7 @@ fn share(
 }
 
 #[test]
-fn equal_runs_are_seldom_called_different() {
+fn equal_runs_rarely_differ() {
     for correlation in [0.0, 0.7, 0.9] {
         for (generations, rounds) in [(2, 16), (4, 8), (8, 8), (12, 8)] {
             let design = design(generations, rounds, correlation);
@@ -62,7 +62,7 @@ fn equal_runs_are_seldom_called_different() {
 }
 
 #[test]
-fn a_change_of_one_entry_is_found() {
+fn change_of_one_entry_is_found() {
     let costlier = |o: &mut Observation| o.value *= if o.entry == 3 { 0.90 } else { 1.0 };
     let slower = |change: Option<Change>| change.is_some_and(|it| it.pair.finding.is_slower());
     for (generations, least) in [(8, 0.7), (12, 0.8)] {
@@ -90,7 +90,7 @@ fn unseen(o: &mut Observation) {
 }
 
 #[test]
-fn a_machine_that_is_slower_is_no_slower_server() {
+fn slower_machine_is_not_slower_server() {
     let what = "false on a machine that is slower, r 0.9, 8 x 8";
     assert!(share(what, &design(8, 8, 0.9), on_a_slower_machine, any_change) <= 0.08);
     let what = "the same without a reference";
@@ -106,7 +106,7 @@ fn a_machine_that_is_slower_is_no_slower_server() {
 }
 
 #[test]
-fn only_the_reference_tells_a_slower_machine_from_a_slower_entry_alone() {
+fn reference_separates_machine_from_single_entry() {
     let wrong = |what, alter: &dyn Fn(&mut Observation)| {
         let design = design(8, 8, 0.9);
         let changed = (0..RUNS).filter(|seed| {
@@ -126,7 +126,7 @@ fn only_the_reference_tells_a_slower_machine_from_a_slower_entry_alone() {
 }
 
 #[test]
-fn a_change_is_found_beside_entries_that_did_not_change() {
+fn change_is_found_among_unchanged_entries() {
     let costlier = |o: &mut Observation| {
         on_a_slower_machine(o);
         o.value *= if o.entry == 3 { 0.90 } else { 1.0 };
@@ -142,7 +142,7 @@ fn a_change_is_found_beside_entries_that_did_not_change() {
 }
 
 #[test]
-fn the_ratio_and_both_means_are_told() {
+fn change_has_ratio_and_both_means() {
     let design = design(8, 8, 0.9);
     let (old, mut new) = (design.run(1), design.run(2));
     new.iter_mut().for_each(|o| o.value *= 2.0);
@@ -157,7 +157,7 @@ fn the_ratio_and_both_means_are_told() {
 }
 
 #[test]
-fn what_all_did_alike_is_told_once_and_taken_out() {
+fn common_change_is_reported_and_removed() {
     let design = design(8, 8, 0.9);
     let (old, mut new) = (design.run(1), design.run(2));
     new.iter_mut().for_each(|o| o.value *= if o.entry == 3 { 1.0 } else { 2.0 });
@@ -171,7 +171,7 @@ fn what_all_did_alike_is_told_once_and_taken_out() {
 }
 
 #[test]
-fn one_window_or_none_tells_nothing() {
+fn one_window_shows_no_change() {
     let design = design(1, 1, 0.0);
     let (old, mut new) = (design.run(1), design.run(2));
     new.retain(|o| o.entry != 2);

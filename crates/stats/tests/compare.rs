@@ -53,7 +53,7 @@ fn three_entries_and_three_processes_by_hand() {
 }
 
 #[test]
-fn one_process_each_and_its_windows_tell_a_large_difference_but_no_small_one() {
+fn one_process_shows_only_large_differences() {
     let window = |entry: usize, round: u32| {
         let noise = 1.0 + 0.01 * f64::from((round * 3 + entry as u32 * 5) % 7);
         let value = [226e3, 13.7e3, 14e3][entry] * noise;
@@ -68,7 +68,7 @@ fn one_process_each_and_its_windows_tell_a_large_difference_but_no_small_one() {
 }
 
 #[test]
-fn a_single_stall_counts_little() {
+fn single_stall_counts_little() {
     let window = |entry: usize, round: u32, stall: f64| {
         let noise = 0.02 * f64::from((round * 3 + entry as u32 * 5) % 7) - 0.06;
         let value = 1000.0 * noise.exp() * if (entry, round) == (1, 4) { stall } else { 1.0 };
@@ -84,7 +84,7 @@ fn a_single_stall_counts_little() {
 }
 
 #[test]
-fn a_single_stall_changes_no_finding() {
+fn single_stall_changes_no_finding() {
     // Entries 0 and 1 are equal, entry 2 is 15 % faster and entry 3 half as fast.
     let window = |entry: usize, round: u32, stall: Option<(usize, u32)>| {
         let noise = 0.02 * f64::from((round * 3 + entry as u32 * 5) % 7) - 0.06;
@@ -105,7 +105,7 @@ fn a_single_stall_changes_no_finding() {
 }
 
 #[test]
-fn a_noisy_entry_leaves_the_quiet_ones_their_short_intervals() {
+fn noisy_entry_does_not_widen_quiet_intervals() {
     let window = |entry: usize, process: u32, round: u32| {
         let noise = f64::from((round * 5 + process * 3 + entry as u32 * 2) % 9) - 4.0;
         let value = 1000.0 * (noise * [0.005, 0.005, 0.005, 0.1][entry]).exp();
@@ -130,7 +130,7 @@ fn a_noisy_entry_leaves_the_quiet_ones_their_short_intervals() {
 }
 
 #[test]
-fn entries_are_told_apart_where_their_comparison_intervals_do_not_overlap() {
+fn disjoint_comparison_intervals_differ_clearly() {
     let logs = [[0.00, 0.30, 0.37, 0.90], [0.02, 0.36, 0.33, 0.89], [0.04, 0.33, 0.30, 0.97]];
     let found = compare(&table(&logs.map(|row| row.map(f64::exp))), 4, &SEEN);
     let interval = |entry| found.estimate(entry).unwrap().comparison.unwrap();
@@ -147,7 +147,7 @@ fn entries_are_told_apart_where_their_comparison_intervals_do_not_overlap() {
 }
 
 #[test]
-fn with_one_window_everything_is_open() {
+fn one_window_leaves_everything_open() {
     let found = compare(&table(&[[100.0, 200.0, 300.0]]), 3, &Question::default());
     assert_eq!(found.estimate(0).unwrap().range, None);
     assert_eq!(found.estimate(0).unwrap().comparison, None);
@@ -159,7 +159,7 @@ fn with_one_window_everything_is_open() {
 }
 
 #[test]
-fn an_entry_alone_has_its_own_interval_by_students_t() {
+fn single_entry_has_students_t_interval() {
     let logs = [[0.0], [1.0], [0.0], [1.0]];
     let found = compare(&table(&logs.map(|row| row.map(f64::exp))), 1, &SEEN);
     // t(0.975; 3) = 3.182, s = 0.57735
@@ -182,7 +182,7 @@ fn two_entries_are_a_paired_t_test() {
 }
 
 #[test]
-fn nothing_observed_is_nothing_found() {
+fn no_observations_give_no_finding() {
     let found = compare(&[], 3, &Question::default());
     assert_eq!((found.estimate(0), found.pair(0, 1), found.place(0)), (None, None, None));
     assert_eq!(found.adjustment(), Adjustment::Raw(Unadjusted::NoReference));
@@ -192,7 +192,7 @@ fn nothing_observed_is_nothing_found() {
 }
 
 #[test]
-fn levels_of_looks_add_up() {
+fn interim_levels_add_up() {
     let looks = [0.25, 0.5, 1.0];
     let spent: f64 = looks
         .iter()
@@ -207,7 +207,7 @@ fn levels_of_looks_add_up() {
 }
 
 #[test]
-fn entries_that_no_generation_joins_are_not_compared() {
+fn entries_without_common_generation_are_not_compared() {
     let level = |entry, process, value| Observation {
         entry,
         process,
@@ -263,7 +263,7 @@ fn entries_are_compared_at_the_same_state() {
 }
 
 #[test]
-fn a_reference_that_cannot_serve_is_not_used() {
+fn unusable_reference_is_not_used() {
     let even = [1.5, 1.5];
     let why = |windows: &[Observation]| compare(windows, 2, &SEEN).adjustment();
     assert_eq!(why(&felt(even, |_, _| 1.1)), Adjustment::Raw(Unadjusted::NoSlope));
@@ -301,7 +301,7 @@ fn observations() -> impl Strategy<Value = Vec<Observation>> {
 
 proptest! {
     #[test]
-    fn whatever_was_observed_estimates_are_within_their_ranges_and_places_are_places(
+    fn estimates_lie_within_ranges_and_places_are_valid(
         observations in observations(),
     ) {
         let found = compare(&observations, 5, &Question::default());
@@ -339,7 +339,7 @@ proptest! {
     }
 
     #[test]
-    fn neither_units_nor_the_order_of_observations_matter(
+    fn units_and_order_do_not_matter(
         observations in observations(), scale in 0.01_f64..100.0,
     ) {
         let one = compare(&observations, 5, &Question::default());

@@ -43,7 +43,7 @@ fn false_share(what: &str, design: &Design) -> f64 {
 }
 
 #[test]
-fn equal_entries_are_seldom_called_different() {
+fn equal_entries_rarely_differ() {
     for (deviation, correlation) in [(0.12, 0.0), (0.18, 0.7), (0.18, 0.9), (0.23, 0.9)] {
         for (generations, rounds) in [(2, 16), (4, 8), (8, 8)] {
             let design = Design { generations, rounds, ..Design::equal(deviation, correlation) };
@@ -56,7 +56,7 @@ fn equal_entries_are_seldom_called_different() {
 /// The runs that servers make: every round has a window of every process, entries have noise of 10 to 25 %, and a drift of
 /// 5 % within a minute that they feel by 0.25 to 1.75 times that.
 #[test]
-fn nor_are_those_of_unequal_noise_that_feel_a_slow_drift() {
+fn equal_entries_under_drift_rarely_differ() {
     for (entries, generations, rounds) in [(12, 2, 8), (6, 2, 16), (6, 1, 32)] {
         for processes in [0.0, 0.015, 0.03] {
             for drift in [0.0, 0.05] {
@@ -72,7 +72,7 @@ fn nor_are_those_of_unequal_noise_that_feel_a_slow_drift() {
 }
 
 #[test]
-fn windows_as_the_unit_would_see_differences_that_are_not_there() {
+fn windows_as_unit_would_find_false_differences() {
     let alive = Design { generations: 2, rounds: 16, live: true, ..Design::equal(0.10, 0.0) };
     let design = Design { processes: 0.03, ..alive };
     let as_units = |mut o: Observation| {
@@ -88,7 +88,7 @@ fn windows_as_the_unit_would_see_differences_that_are_not_there() {
 }
 
 #[test]
-fn a_server_listed_twice_is_seldom_told_from_itself_however_the_machine_drifts() {
+fn server_listed_twice_rarely_differs_under_drift() {
     // Entries e and e + 6 feel the machine alike.
     let mut design = Design { drift: 0.10, processes: 0.015, ..Design::shared(12, 2, 8) };
     for entry in 0..6 {
@@ -103,7 +103,7 @@ fn a_server_listed_twice_is_seldom_told_from_itself_however_the_machine_drifts()
 }
 
 #[test]
-fn six_minutes_see_what_the_noise_allows() {
+fn six_minutes_resolve_what_noise_allows() {
     for (entries, generations, rounds, most) in [(12, 2, 8, 0.24), (6, 2, 16, 0.17)] {
         let design = Design::shared(entries, generations, rounds);
         let halves = (0..RUNS).filter_map(|seed| compared(&design, seed, &SEEN).resolution());
@@ -136,7 +136,7 @@ fn intervals_adjusted_by_the_reference_are_never_wider() {
 }
 
 #[test]
-fn neither_are_entries_that_feel_the_machine_differently() {
+fn equal_entries_with_unequal_reactions_rarely_differ() {
     for (generations, rounds) in [(2, 16), (4, 8), (8, 8), (12, 8)] {
         let design = Design { generations, rounds, ..Design::unequal() };
         let wrong = share(&format!("false, unequal, {generations} x {rounds}"), RUNS, |seed| {
@@ -147,7 +147,7 @@ fn neither_are_entries_that_feel_the_machine_differently() {
 }
 
 #[test]
-fn however_much_processes_differ() {
+fn equal_entries_with_unequal_processes_rarely_differ() {
     for processes in [0.0, 0.01, 0.03] {
         let design = Design { processes, generations: 4, ..Design::equal(0.18, 0.9) };
         assert!(false_share(&format!("sd of processes {processes}"), &design) <= FALSE);
@@ -155,7 +155,7 @@ fn however_much_processes_differ() {
 }
 
 #[test]
-fn nor_are_two_or_ten() {
+fn two_or_ten_equal_entries_rarely_differ() {
     for entries in [2, 3, 10] {
         let mut design = Design { generations: 4, ..Design::equal(0.18, 0.9) };
         design.entries = vec![design.entries[0]; entries];
@@ -237,7 +237,7 @@ fn stalls_cost_resolution_but_not_truth() {
 }
 
 #[test]
-fn it_is_said_where_stalls_decide() {
+fn deciding_stalls_are_reported() {
     let design = Design::equal(0.06, 0.0);
     let flagged = |seed, kept| {
         let mut observations = design.run(seed);
@@ -267,7 +267,7 @@ fn power(what: &str, mut design: Design, costlier: f64) -> (f64, f64) {
 }
 
 #[test]
-fn ten_percent_are_found_in_four_minutes_and_five_in_six() {
+fn four_minutes_find_10_percent_and_six_find_5() {
     let (given, any) = power("10 % in 8 x 8, r 0.9", Design::equal(0.18, 0.9), 0.10);
     assert!(given >= 0.90 && any >= 0.97);
     let (given, any) = power("10 % in 8 x 8, r 0.7", Design::equal(0.18, 0.7), 0.10);
@@ -278,7 +278,7 @@ fn ten_percent_are_found_in_four_minutes_and_five_in_six() {
 }
 
 #[test]
-fn equal_entries_become_equal_with_time_and_different_ones_seldom_do() {
+fn time_shows_equality_of_equal_entries_only() {
     let mut design = Design { generations: 12, ..Design::equal(0.18, 0.9) };
     let equal = |found: &Comparison, a, b| found.pair(a, b).unwrap().finding.is_equal();
     let found = share("a pair called equal within 5 %", RUNS, |seed| {
@@ -297,7 +297,7 @@ fn equal_entries_become_equal_with_time_and_different_ones_seldom_do() {
 }
 
 #[test]
-fn looking_after_every_few_generations_keeps_the_rate() {
+fn interim_analyses_keep_error_rate() {
     let design = Design { generations: 16, ..Design::equal(0.18, 0.9) };
     let at_some_look = |seed| {
         let all = design.run(seed);
@@ -315,7 +315,7 @@ fn looking_after_every_few_generations_keeps_the_rate() {
 }
 
 #[test]
-fn what_more_processes_would_tell_is_foreseen() {
+fn gain_of_more_processes_is_predicted() {
     let few = Design { generations: 4, ..Design::equal(0.18, 0.9) };
     let many = Design { generations: 12, ..Design::equal(0.18, 0.9) };
     let mean = |told: &dyn Fn(u64) -> Option<f64>| {
@@ -328,7 +328,7 @@ fn what_more_processes_would_tell_is_foreseen() {
 }
 
 #[test]
-fn the_noise_is_taken_apart() {
+fn noise_is_split_into_components() {
     let design = Design { generations: 12, processes: 0.04, ..Design::equal(0.18, 0.9) };
     let spread = |seed| compared(&design, seed, &SEEN).spread().unwrap();
     let mean = |part: &dyn Fn(Spread) -> f64| {
@@ -344,7 +344,7 @@ fn the_noise_is_taken_apart() {
 }
 
 #[test]
-fn an_entrys_own_interval_holds_its_speed() {
+fn own_interval_covers_speed() {
     for (design, what) in [
         (Design { generations: 2, rounds: 16, ..Design::equal(0.18, 0.0) }, "2 x 16, r 0"),
         (Design { generations: 4, ..Design::equal(0.18, 0.9) }, "4 x 8, r 0.9"),

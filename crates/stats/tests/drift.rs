@@ -45,7 +45,7 @@ fn found(what: &str, design: &Design, speed: impl Fn(u32) -> f64) -> (f64, f64) 
 }
 
 #[test]
-fn entries_that_do_not_change_seldom_drift() {
+fn unchanged_entries_rarely_drift() {
     for (deviation, correlation) in [(0.12, 0.0), (0.18, 0.7), (0.23, 0.0), (0.23, 0.9)] {
         let short = Design { generations: 4, rounds: 8, ..kept(deviation, correlation) };
         for (design, what) in [(kept(deviation, correlation), "1 x 32"), (short, "4 x 8")] {
@@ -60,7 +60,7 @@ fn entries_that_do_not_change_seldom_drift() {
 }
 
 #[test]
-fn a_step_in_one_long_process_is_found() {
+fn step_in_long_process_is_found() {
     let step = |size: f64| move |round| if round < 12 { 1.0 } else { 1.0 + size };
     for (deviation, correlation, size) in
         [(0.12, 0.0, 0.25), (0.23, 0.0, 0.55), (0.12, 0.9, 0.13), (0.23, 0.9, 0.27)]
@@ -72,7 +72,7 @@ fn a_step_in_one_long_process_is_found() {
 }
 
 #[test]
-fn a_doubling_within_short_processes_is_found_and_is_nobody_elses() {
+fn doubling_in_short_processes_is_attributed_to_entry() {
     let design = Design { generations: 2, rounds: 8, ..Design::equal(0.23, 0.0) };
     let (own, others) =
         found("doubling, 2 x 8", &design, |round| if round < 4 { 1.0 } else { 2.0 });
@@ -80,7 +80,7 @@ fn a_doubling_within_short_processes_is_found_and_is_nobody_elses() {
 }
 
 #[test]
-fn a_climb_of_two_percent_a_second_is_found_under_noise_of_three() {
+fn climb_of_2_percent_is_found_under_3_percent_noise() {
     // A window of 0.5 s in each round; between them the server is frozen.
     let climb = |round: u32| 1.01_f64.powi(round as i32);
     let design = Design { generations: 2, rounds: 16, ..Design::equal(0.03, 0.0) };
@@ -89,7 +89,7 @@ fn a_climb_of_two_percent_a_second_is_found_under_noise_of_three() {
 }
 
 #[test]
-fn the_change_found_is_that_of_the_entry() {
+fn drift_size_is_that_of_entry() {
     let quiet = Design { generations: 2, rounds: 10, ..Design::equal(0.01, 0.0) };
     let change = |speed: &dyn Fn(u32) -> f64| drifts(&quiet, 7, speed)[0].unwrap().change;
     assert!((change(&|round| if round < 3 { 1.0 } else { 1.5 }) - 0.5).abs() < 0.05);
@@ -99,13 +99,13 @@ fn the_change_found_is_that_of_the_entry() {
 }
 
 #[test]
-fn what_stays_within_the_precision_is_no_drift() {
+fn change_within_precision_is_no_drift() {
     let quiet = Design { generations: 2, rounds: 10, ..Design::equal(0.001, 0.0) };
     assert_eq!(drifts(&quiet, 7, |round| if round < 5 { 1.0 } else { 1.04 })[0], None);
 }
 
 #[test]
-fn without_others_or_rounds_nothing_drifts() {
+fn single_entry_or_round_has_no_drift() {
     let mut alone = Design::equal(0.01, 0.0);
     alone.entries = vec![Entry { speed: 1.0, deviation: 0.01, correlation: 0.0 }];
     assert_eq!(drifts(&alone, 7, |round| 1.0 + f64::from(round)), [None]);

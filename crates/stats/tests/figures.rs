@@ -6,7 +6,7 @@ use rpcbench_stats::{Interval, littles_law, mean_interval};
 /// Two-sided 95 % points of Student's t as printed in every table (NIST/SEMATECH e-Handbook of
 /// Statistical Methods, 1.3.6.7.2).
 #[test]
-fn half_widths_follow_the_table_of_students_t() {
+fn half_widths_match_students_t() {
     let table = [
         (1, 12.706),
         (2, 4.303),
@@ -47,12 +47,12 @@ fn fewer_than_two_samples_or_an_infinite_one_have_no_interval() {
 }
 
 #[test]
-fn equal_samples_have_an_interval_of_no_width() {
+fn equal_samples_have_zero_width() {
     assert_eq!(mean_interval(&[7.0; 3]), Some(Interval { mean: 7.0, low: 7.0, high: 7.0 }));
 }
 
 #[test]
-fn littles_law_is_the_signed_share_that_is_missing() {
+fn littles_law_gives_signed_missing_share() {
     assert!(littles_law(1000, 200_000.0, 0.005).abs() < 1e-12);
     assert!((littles_law(1000, 180_000.0, 0.005) + 0.1).abs() < 1e-12);
     assert!((littles_law(50, 11_000.0, 0.005) - 0.1).abs() < 1e-12);
@@ -62,7 +62,7 @@ fn littles_law_is_the_signed_share_that_is_missing() {
 
 proptest! {
     #[test]
-    fn the_mean_lies_within_the_interval(samples in prop::collection::vec(0.0_f64..1e9, 2..50)) {
+    fn mean_lies_within_interval(samples in prop::collection::vec(0.0_f64..1e9, 2..50)) {
         let found = mean_interval(&samples).unwrap();
         prop_assert!(found.low <= found.mean && found.mean <= found.high);
         let (low, high) = (samples.iter().copied().fold(f64::MAX, f64::min),

@@ -87,14 +87,14 @@ proptest! {
     }
 
     #[test]
-    fn merging_is_recording_both(one in values(), two in values()) {
+    fn merge_equals_recording_both(one in values(), two in values()) {
         let mut merged = filled(&one);
         merged.merge(&filled(&two));
         prop_assert_eq!(merged, filled(&[one, two].concat()));
     }
 
     #[test]
-    fn text_holds_every_count(values in values()) {
+    fn histogram_text_keeps_every_count(values in values()) {
         let ours = filled(&values);
         let read = Histogram::from_base64(&ours.to_base64()).unwrap();
         prop_assert_eq!(read.count(), ours.count());
@@ -114,7 +114,7 @@ proptest! {
     }
 
     #[test]
-    fn hdr_histogram_reads_what_we_write(values in values()) {
+    fn hdrhistogram_reads_our_text(values in values()) {
         use base64::Engine as _;
         let bytes = base64::engine::general_purpose::STANDARD.decode(filled(&values).to_base64());
         let read: Oracle = hdrhistogram::serialization::Deserializer::new()
@@ -124,7 +124,7 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_text_does_no_harm(text in "[A-Za-z0-9+/]{0,200}", seed: u64, at: prop::sample::Index) {
+    fn arbitrary_histogram_text_is_safe(text in "[A-Za-z0-9+/]{0,200}", seed: u64, at: prop::sample::Index) {
         let _ = Histogram::from_base64(&text);
         let mut valid = filled(&[seed >> 22, 5, 1_000_000]).to_base64().into_bytes();
         let at = at.index(valid.len());
@@ -134,7 +134,7 @@ proptest! {
 }
 
 #[test]
-fn nothing_recorded_has_no_figures() {
+fn empty_histogram_has_no_figures() {
     let mut histogram = Histogram::new();
     for _ in 0..2 {
         assert_eq!(histogram.count(), 0);
@@ -148,7 +148,7 @@ fn nothing_recorded_has_no_figures() {
 }
 
 #[test]
-fn zero_is_a_value() {
+fn zero_is_recorded() {
     let histogram = filled(&[0, 0, 0]);
     assert_eq!((histogram.min(), histogram.max()), (Some(0), Some(0)));
     assert_eq!((histogram.mean(), histogram.stddev()), (Some(0.0), Some(0.0)));
@@ -188,7 +188,7 @@ fn equal_values_have_no_deviation() {
 /// Half the time stalled: with open-loop latencies of a stop of 1 s in a run of 10 s, every
 /// millisecond one call.
 #[test]
-fn a_stall_of_one_second_in_ten_shows_in_the_quantiles() {
+fn stall_of_1_s_in_10_shows_in_quantiles() {
     let mut histogram = Histogram::new();
     (0..9_000).for_each(|_| histogram.record(100_000));
     (1..=1_000_u64).for_each(|ms| histogram.record(ms * 1_000_000));
@@ -198,7 +198,7 @@ fn a_stall_of_one_second_in_ten_shows_in_the_quantiles() {
 }
 
 #[test]
-fn other_layouts_and_garbage_are_refused_with_a_reason() {
+fn other_layouts_are_refused_with_reason() {
     use base64::Engine as _;
     use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
     let mut bytes = Vec::new();
@@ -230,7 +230,7 @@ fn counts_beyond_64_bits_are_refused() {
 }
 
 #[test]
-fn a_histogram_that_claims_gigabytes_is_refused_before_it_is_read() {
+fn histogram_claiming_gigabytes_is_refused_unread() {
     use base64::Engine as _;
     use std::io::Write as _;
     let mut inner = vec![0x1c, 0x84, 0x93, 0x03];
@@ -249,7 +249,7 @@ fn a_histogram_that_claims_gigabytes_is_refused_before_it_is_read() {
 
 proptest! {
     #[test]
-    fn many_times_at_once_is_one_by_one(values in prop::collection::vec((any::<u64>(), 1_u64..50), 1..40)) {
+    fn record_times_equals_repeated_record(values in prop::collection::vec((any::<u64>(), 1_u64..50), 1..40)) {
         let (mut at_once, mut single) = (Histogram::new(), Histogram::new());
         for (value, times) in values {
             at_once.record_times(value, times);

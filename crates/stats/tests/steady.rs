@@ -43,7 +43,7 @@ fn noisy(shape: impl Fn(usize) -> f64, deviation: f64, seed: u64) -> Vec<WarmSam
 }
 
 #[test]
-fn flat_is_steady_through_noise() {
+fn flat_rate_is_steady_under_noise() {
     let steady = (0..200)
         .filter(|seed| assess(&noisy(|_| 1.0, 0.02, *seed), &RULE) == Steadiness::Steady)
         .count();
@@ -51,7 +51,7 @@ fn flat_is_steady_through_noise() {
 }
 
 #[test]
-fn a_climb_of_one_percent_a_second_is_not_steady() {
+fn climb_of_1_percent_a_second_is_unsteady() {
     assert!(matches!(
         assess(&noisy(|at| 1.01_f64.powi(at as i32), 0.0, 0), &RULE),
         Steadiness::Climbing { change } if (0.05..0.12).contains(&change)
@@ -64,7 +64,7 @@ fn a_climb_of_one_percent_a_second_is_not_steady() {
 }
 
 #[test]
-fn a_step_anywhere_but_in_the_outermost_slice_is_seen() {
+fn step_is_seen_except_in_outermost_slices() {
     for at in 2..=8 {
         let up = noisy(|slice| if slice < at { 1.0 } else { 1.3 }, 0.01, 3);
         assert!(matches!(assess(&up, &RULE), Steadiness::Climbing { .. }), "up at {at}");
@@ -74,7 +74,7 @@ fn a_step_anywhere_but_in_the_outermost_slice_is_seen() {
 }
 
 #[test]
-fn a_tripling_after_a_long_plateau_is_steady_only_once_it_fills_the_window() {
+fn tripling_is_steady_once_it_fills_window() {
     let whole = curve((0..60).map(|at| if at < 25 { 60_000.0 } else { 190_000.0 }));
     for end in 27..=33 {
         assert!(matches!(assess(&whole[..end], &RULE), Steadiness::Climbing { .. }), "after {end}");
@@ -83,7 +83,7 @@ fn a_tripling_after_a_long_plateau_is_steady_only_once_it_fills_the_window() {
 }
 
 #[test]
-fn single_spoiled_slices_do_not_matter() {
+fn single_bad_slices_are_tolerated() {
     for at in 0..10 {
         for factor in [0.1, 0.5, 2.0] {
             let mut spoiled = noisy(|_| 1.0, 0.01, 5);
@@ -97,14 +97,14 @@ fn single_spoiled_slices_do_not_matter() {
 }
 
 #[test]
-fn a_slice_without_calls_is_left_out() {
+fn slice_without_calls_is_ignored() {
     let mut stalled = noisy(|_| 1.0, 0.01, 5);
     stalled[4] = WarmSample::default();
     assert_eq!(assess(&stalled, &RULE), Steadiness::Steady);
 }
 
 #[test]
-fn getting_slower_is_not_steady() {
+fn slowing_down_is_unsteady() {
     let falling = noisy(|at| 0.98_f64.powi(at as i32), 0.01, 1);
     assert!(matches!(assess(&falling, &RULE), Steadiness::Falling { change } if change < -0.05));
 }
@@ -121,7 +121,7 @@ fn no_calls_or_no_cpu_time_is_idle() {
 }
 
 #[test]
-fn compilers_at_work_are_not_steady() {
+fn busy_compilers_are_unsteady() {
     let mut busy = curve([100_000.0; 10]);
     busy.iter_mut().for_each(|slice| slice.compiler_cpu_ns = 60_000_000);
     assert!(
@@ -132,7 +132,7 @@ fn compilers_at_work_are_not_steady() {
 }
 
 #[test]
-fn a_burst_of_compiling_at_the_end_is_seen_and_one_at_the_start_passes() {
+fn late_compiler_burst_is_unsteady() {
     let burst = WarmSample { compiler_cpu_ns: 300_000_000, ..slice(100_000.0) };
     let mut late = curve([100_000.0; 10]);
     late[9] = burst;
@@ -168,7 +168,7 @@ fn warmed(samples: &[WarmSample], cap: usize) -> (usize, Steadiness) {
 }
 
 #[test]
-fn a_steady_server_on_a_noisy_machine_is_warm_before_its_cap() {
+fn steady_server_under_noise_warms_before_cap() {
     for deviation in [0.12, 0.18, 0.23] {
         let runs = 1000;
         let ends: Vec<_> = (0..runs)
@@ -191,7 +191,7 @@ fn a_steady_server_on_a_noisy_machine_is_warm_before_its_cap() {
 }
 
 #[test]
-fn a_doubling_is_waited_for_through_noise() {
+fn warm_up_waits_for_doubling_under_noise() {
     for (deviation, least) in [(0.12, 0.95), (0.18, 0.9), (0.23, 0.85)] {
         let step = 8;
         let doubling = |at| if at < step { 1.0 } else { 2.0 };
@@ -206,7 +206,7 @@ fn a_doubling_is_waited_for_through_noise() {
 }
 
 #[test]
-fn a_climb_of_two_percent_a_second_is_waited_for_through_noise_of_three() {
+fn warm_up_waits_for_2_percent_climb_under_3_percent_noise() {
     let climb = |at: usize| 1.01_f64.powi(at.min(20) as i32);
     let (mut steady, mut looks, mut ended) = (0, 0, 0);
     for seed in 0..500 {
@@ -225,7 +225,7 @@ fn a_climb_of_two_percent_a_second_is_waited_for_through_noise_of_three() {
 }
 
 #[test]
-fn what_noise_hides_is_said() {
+fn noise_is_named_as_reason() {
     let hidden = |deviation: f64| {
         let all: f64 = (0..500)
             .map(|seed| hidden_growth(&on_a_noisy_machine(|_| 1.0, deviation, seed), &RULE))
@@ -247,7 +247,7 @@ fn what_noise_hides_is_said() {
 
 proptest! {
     #[test]
-    fn the_unit_of_calls_does_not_matter(seed: u64, slope in -0.05_f64..0.05, scale in 2_u64..50) {
+    fn steadiness_ignores_unit_of_calls(seed: u64, slope in -0.05_f64..0.05, scale in 2_u64..50) {
         let one = noisy(|at| 1.0 + slope * at as f64, 0.02, seed);
         let two: Vec<_> = one
             .iter()
@@ -258,14 +258,14 @@ proptest! {
     }
 
     #[test]
-    fn only_the_window_counts(seed: u64, before in prop::collection::vec(0.0_f64..1e6, 0..20)) {
+    fn steadiness_ignores_samples_outside_window(seed: u64, before in prop::collection::vec(0.0_f64..1e6, 0..20)) {
         let latest = noisy(|_| 1.0, 0.03, seed);
         let whole = [curve(before), latest.clone()].concat();
         prop_assert_eq!(assess(&whole, &RULE), assess(&latest, &RULE));
     }
 
     #[test]
-    fn arbitrary_samples_do_no_harm(
+    fn arbitrary_samples_are_safe(
         samples in prop::collection::vec((0_u64..1 << 40, 0_u64..1 << 40, 0_u64..1 << 40), 0..30),
         window in 0_usize..15,
     ) {

@@ -20,7 +20,7 @@ fn threshold(text: &str) -> Threshold {
 }
 
 #[test]
-fn a_threshold_is_written_as_it_is_read() {
+fn threshold_round_trips_as_text() {
     for text in [
         "p50<10ms",
         "p99.9<1.5s",
@@ -52,7 +52,7 @@ fn a_threshold_is_written_as_it_is_read() {
 }
 
 #[test]
-fn what_is_no_threshold_is_refused_with_what_would_be() {
+fn invalid_threshold_is_refused_with_expected_form() {
     let error = |text: &str| text.parse::<Threshold>().unwrap_err().to_string();
     for text in ["", "p99", "10ms", "<10ms", "p99<", "p99=10ms"] {
         assert!(error(text).contains("is not a threshold; expected FIGURE<LIMIT"), "{text}");
@@ -84,7 +84,7 @@ fn what_is_no_threshold_is_refused_with_what_would_be() {
 }
 
 #[test]
-fn figures_are_of_all_calls_that_came_due() {
+fn threshold_figures_cover_all_due_calls() {
     let window = window(1..=1000, 0);
     let ms = |figure: Figure| (figure.of(&window).unwrap() / 1e6).round();
     assert_eq!(ms(Figure::Quantile(500_000)), 500.0);
@@ -97,7 +97,7 @@ fn figures_are_of_all_calls_that_came_due() {
 }
 
 #[test]
-fn a_call_without_its_answer_ranks_above_every_answer() {
+fn failed_call_ranks_above_every_answer() {
     // 990 answers within 1 ms and 10 timeouts: the 99th percentile is the last answer, and no later one is.
     let edge = window((0..990).map(|_| 1), 10);
     assert_eq!(threshold("p99<2ms").holds(&edge), Some(true));
@@ -114,14 +114,14 @@ fn a_call_without_its_answer_ranks_above_every_answer() {
 }
 
 #[test]
-fn on_the_limit_is_on_neither_side() {
+fn value_at_limit_is_on_neither_side() {
     let window = window((0..10).map(|_| 10), 0);
     assert_eq!(threshold("max<10ms").holds(&window), Some(false));
     assert_eq!(threshold("max>10ms").holds(&window), Some(false));
 }
 
 #[test]
-fn nothing_holds_of_a_window_without_calls() {
+fn threshold_is_unknown_without_calls() {
     let none = window([], 0);
     for text in ["p99<1ms", "mean<1ms", "max<1ms", "errors<1%", "rate>1"] {
         assert_eq!(threshold(text).holds(&none), None, "{text}");
@@ -133,7 +133,7 @@ fn nothing_holds_of_a_window_without_calls() {
 }
 
 #[test]
-fn only_what_more_load_can_break_bounds_it() {
+fn only_upper_limits_bound_load() {
     for text in ["p99<1ms", "mean<1ms", "max<1s", "errors<1%"] {
         assert!(threshold(text).bounds_load(), "{text}");
     }
@@ -145,7 +145,7 @@ fn only_what_more_load_can_break_bounds_it() {
 proptest! {
     /// Against the definition, on the sorted values.
     #[test]
-    fn a_quantile_is_the_value_of_its_rank(
+    fn quantile_is_value_of_its_rank(
         mut times in proptest::collection::vec(1_u64..10_000, 1..300),
         timeouts in 0_u64..20,
         millionths in 1_u32..1_000_000,
@@ -165,7 +165,7 @@ proptest! {
     }
 
     #[test]
-    fn any_typed_limit_reads_back(millionths in 1_u32..1_000_000, ns in 1_u64..10_000_000_000_000) {
+    fn any_limit_round_trips(millionths in 1_u32..1_000_000, ns in 1_u64..10_000_000_000_000) {
         let first = Threshold {
             figure: Figure::Quantile(millionths),
             comparison: Comparison::Below,

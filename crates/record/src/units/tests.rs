@@ -47,7 +47,7 @@ fn planned_lengths_are_exact() {
 }
 
 #[test]
-fn memory_is_exact_where_it_is_whole() {
+fn whole_memory_sizes_are_exact() {
     let shown: Vec<String> =
         [0, 1, 1023, 1024, 536_870_912, 1_073_741_824, 50_646_221, 1_073_741_823]
             .iter()
@@ -58,7 +58,7 @@ fn memory_is_exact_where_it_is_whole() {
 }
 
 #[test]
-fn a_share_that_is_not_zero_never_reads_as_zero() {
+fn nonzero_share_never_prints_zero() {
     let shown: Vec<String> = [0.0, 0.000_001, 0.000_3, 0.0099, 0.00996, 0.042, 0.0999, 0.98, 1.0]
         .iter()
         .map(|v| percent(*v))
@@ -69,7 +69,7 @@ fn a_share_that_is_not_zero_never_reads_as_zero() {
 }
 
 #[test]
-fn next_to_a_limit_more_digits_show_the_side() {
+fn digits_show_side_of_limit() {
     let one = |value| si_near(value, &[1.0]);
     assert_eq!(
         [one(1.0036), one(0.9996), one(1.0), one(1.62)],
@@ -106,7 +106,7 @@ fn read_back(text: &str, units: &[(f64, &str)]) -> f64 {
 
 proptest! {
     #[test]
-    fn what_is_printed_decides_as_what_was_measured(
+    fn printed_value_is_on_measured_side_of_limit(
         limit in 1e-3_f64..1e4,
         part in -1.0_f64..1.0,
         size in 1_i32..10,
@@ -123,7 +123,7 @@ proptest! {
     }
 
     #[test]
-    fn a_rate_reads_back_within_half_a_percent(value in 1e-2_f64..9e11) {
+    fn rate_round_trips_within_half_a_percent(value in 1e-2_f64..9e11) {
         let text = si(value);
         let back = read_back(&text, &SI);
         prop_assert!((back - value).abs() <= value * 0.005_01, "{value} -> {text}");
@@ -131,21 +131,21 @@ proptest! {
     }
 
     #[test]
-    fn a_duration_reads_back_within_half_a_percent(value in 100.0_f64..9e11) {
+    fn duration_round_trips_within_half_a_percent(value in 100.0_f64..9e11) {
         let text = duration_ns(value);
         let back = read_back(&text, &TIME);
         prop_assert!((back - value).abs() <= value * 0.005_01, "{value} -> {text}");
     }
 
     #[test]
-    fn memory_reads_back_within_half_a_percent(value in 1_u64..1 << 48) {
+    fn memory_round_trips_within_half_a_percent(value in 1_u64..1 << 48) {
         let text = bytes(value);
         let back = read_back(&text, &BYTES);
         prop_assert!((back - value as f64).abs() <= value as f64 * 0.005_01, "{value} -> {text}");
     }
 
     #[test]
-    fn a_larger_rate_never_reads_smaller(a in 1.0_f64..1e11, factor in 1.0_f64..100.0) {
+    fn printed_rates_keep_their_order(a in 1.0_f64..1e11, factor in 1.0_f64..100.0) {
         let (small, large) = (read_back(&si(a), &SI), read_back(&si(a * factor), &SI));
         prop_assert!(small <= large * (1.0 + 1e-12));
     }
@@ -160,7 +160,7 @@ proptest! {
     }
 
     #[test]
-    fn planned_lengths_read_back(milliseconds in 0_u64..100_000_000) {
+    fn planned_lengths_round_trip(milliseconds in 0_u64..100_000_000) {
         let sum: u64 = length_ms(milliseconds)
             .split(' ')
             .map(|part| {
@@ -180,7 +180,7 @@ proptest! {
 }
 
 #[test]
-fn m_means_mib_however_it_is_spelt() {
+fn every_spelling_of_m_means_mib() {
     for text in ["512M", "512m", "512MB", "512MiB", "512 MiB", "0.5G"] {
         assert_eq!(memory(text), Ok(512 << 20), "{text}");
     }
@@ -188,7 +188,7 @@ fn m_means_mib_however_it_is_spelt() {
 }
 
 #[test]
-fn refusals_teach() {
+fn quantity_errors_show_valid_forms() {
     let memory_refused = memory("lots").unwrap_err().to_string();
     assert_eq!(
         memory_refused,
@@ -204,7 +204,7 @@ fn refusals_teach() {
 }
 
 #[test]
-fn lengths_of_time_are_read_however_they_are_typed() {
+fn durations_parse_in_every_form() {
     for (text, milliseconds) in
         [("500ms", 500), ("1.5s", 1500), ("10s", 10_000), ("2m", 120_000), ("1m 30s", 90_000)]
     {
@@ -216,7 +216,7 @@ fn lengths_of_time_are_read_however_they_are_typed() {
 }
 
 #[test]
-fn a_share_lies_between_nothing_and_all() {
+fn share_is_limited_to_0_to_100_percent() {
     assert_eq!([share("5%"), share("0.5%")], [Ok(0.05), Ok(0.005)]);
     for text in ["0%", "100%", "-1%", "5", "", "%"] {
         let refused =
@@ -235,14 +235,14 @@ fn rates_and_percentages_are_plain_numbers() {
 }
 
 #[test]
-fn durations_are_what_they_are_measured_in() {
+fn durations_need_their_unit() {
     assert_eq!(length(Duration::from_secs(90)), "1m 30s");
     assert_eq!(length(Duration::from_micros(1500)), "1ms");
 }
 
 proptest! {
     #[test]
-    fn what_is_typed_is_written_as_it_was(nanoseconds in 0_u64..1_000_000_000_000_000) {
+    fn exact_times_round_trip(nanoseconds in 0_u64..1_000_000_000_000_000) {
         prop_assert_eq!(time_ns(&exact_ns(nanoseconds)), Some(nanoseconds));
     }
 }

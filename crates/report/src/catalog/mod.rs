@@ -295,7 +295,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_key_stands_twice() {
+    fn catalog_keys_are_unique() {
         let keys: BTreeSet<&str> = FIGURES.iter().map(|figure| figure.key).collect();
         assert_eq!(keys.len(), FIGURES.len());
     }
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn no_title_stands_twice() {
+    fn catalog_titles_are_unique() {
         let titles: Vec<&str> =
             FIGURES.iter().filter_map(|figure| Some(figure.column?.title)).collect();
         assert_eq!(titles.iter().collect::<BTreeSet<_>>().len(), titles.len(), "{titles:?}");
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn meanings_are_sentences_without_their_full_stop() {
+    fn meanings_have_no_full_stop() {
         for figure in FIGURES {
             let (first, last) = (figure.meaning.chars().next(), figure.meaning.chars().last());
             assert!(first.is_some_and(|c| !c.is_lowercase()), "{}", figure.key);

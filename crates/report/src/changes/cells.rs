@@ -20,7 +20,7 @@ pub(crate) struct Side<'a> {
     pub build: Option<Age>,
 }
 
-/// Both.
+/// The two runs, or the two builds of one.
 pub(super) struct Sides<'a> {
     pub old: Side<'a>,
     pub new: Side<'a>,

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_broken_by_what_is_sure_and_beyond_it() {
+    fn limit_is_exceeded_only_by_sure_change() {
         let limit: ChangeLimit = "p99_ns > +10%".parse().unwrap();
         assert!(limit.is_exceeded_by(&row(1.11, Finding::Faster)));
         assert!(!limit.is_exceeded_by(&row(1.09, Finding::Faster)));
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_beyond_the_limit_reads_beyond_it() {
+    fn printed_change_is_beyond_exceeded_limit() {
         let limit: ChangeLimit = "p99_ns>+10%".parse().unwrap();
         let shown = |ratio| limit.show(&row(ratio, Finding::Faster));
         assert_eq!([shown(1.1003), shown(1.0996), shown(1.25)], ["+10.03 %", "+9.96 %", "+25 %"]);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_written_as_they_are_read() {
+    fn change_limits_round_trip_as_text() {
         for text in ["calls_per_s<-5%", "p99_ns>+10%", "memory_peak_bytes>+2.5%", "p50_ns>+7%"] {
             let limit: ChangeLimit = text.parse().unwrap();
             assert_eq!(limit.to_string(), text);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_limit_is_refused_with_the_way_to_write_one() {
+    fn invalid_change_limit_is_refused_with_form() {
         for text in [
             "",
             "p99_ns",

@@ -71,7 +71,7 @@ pub struct Change {
     pub workload: String,
     /// Name of the entry.
     pub entry: String,
-    /// Which figure.
+    /// The compared figure.
     pub figure: ComparedFigure,
     /// Its value in the earlier run, as that run's own report shows it.
     pub old: f64,

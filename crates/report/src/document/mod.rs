@@ -51,11 +51,14 @@ pub(crate) struct Part {
 }
 
 /// Content that belongs together, with or without a title.
+#[derive(Serialize)]
 pub(crate) struct Block {
     pub(crate) title: Option<String>,
     pub(crate) content: Vec<Content>,
 }
 
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Content {
     Table(Table),
     Prose(Vec<String>),
@@ -67,10 +70,11 @@ pub(crate) enum Content {
 }
 
 /// A header and rows. Without titles there is no header.
-#[derive(Default)]
+#[derive(Default, Serialize)]
 pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
     /// One per row; none if all rows are plain.
+    #[serde(skip)]
     pub(crate) tones: Vec<Tone>,
 }
 

@@ -43,13 +43,13 @@ mod tests {
     }
 
     #[test]
-    fn values_and_intervals_are_on_one_scale() {
+    fn plot_has_one_scale_for_values_and_intervals() {
         let lines = plot(&[estimate(100.0, 105.0, 110.0), None, estimate(115.0, 119.0, 123.0)]);
         assert_eq!(lines, ["-----*-----", "", "               ----*----"]);
     }
 
     #[test]
-    fn without_intervals_there_are_points() {
+    fn plot_without_intervals_has_points() {
         let point = |value| Some(Estimate::raw(value));
         assert_eq!(plot(&[point(1.0), point(2.0)]), ["*".to_owned(), " ".repeat(23) + "*"]);
         assert_eq!(plot(&[point(7.0)]), [" ".repeat(12) + "*"]);

@@ -79,13 +79,13 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_begins_at_its_power_of_two() {
+    fn bucket_begins_at_power_of_two() {
         assert_eq!(buckets(&histogram([1024, 1025])), [(80, 2)]);
         assert_eq!(buckets(&histogram([1023])), [(79, 1)]);
     }
 
     #[test]
-    fn a_curve_ends_where_ten_calls_are_left() {
+    fn curve_ends_at_ten_remaining_calls() {
         let curve = curve(&histogram(1..=1000));
         assert_eq!(curve.first(), Some(&(0.0, 1)));
         let (q, ns) = *curve.last().unwrap();

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_call_is_counted_once_however_long_the_window() {
+    fn calls_are_counted_once_in_long_windows() {
         let mut calls = Calls::default();
         for n in 0..100_000_u64 {
             calls.add(n * 100_000, 1_000 + n, n % 10 != 0);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slowest_are_kept() {
+    fn slowest_calls_are_kept() {
         let mut calls = Calls::default();
         (0..5000).for_each(|n| calls.add(n, n * 7919 % 5000, true));
         let mut times: Vec<u64> = calls.slowest.iter().map(|Reverse((ns, ..))| *ns).collect();
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_read_as_they_were_written() {
+    fn calls_round_trip_as_json() {
         let mut calls = Calls::default();
         (0..100).for_each(|n| calls.add(n * 1_000_000, n * n, n % 2 == 0));
         let text = serde_json::to_string(&calls).unwrap();

@@ -1,7 +1,7 @@
 //! What the page draws of a cell: its distribution, its windows, and its warm-up.
 
 use jiff::Timestamp;
-use rpcbench_record::{Measured, Preparation, Run, Slice, Trial, WarmCurve};
+use rpcbench_record::{Measured, Preparation, Run, Slice, Trial, WarmCurve, in_parallel};
 use rpcbench_stats::Histogram;
 use serde::Serialize;
 
@@ -10,7 +10,6 @@ use super::table::window_figures;
 use crate::catalog::{Subject, Value};
 use crate::cell::latest;
 use crate::figures::{Response, share};
-use crate::parallel::in_parallel;
 use crate::row::Row;
 
 /// Maximum columns of a heat map. Neighbours are merged to stay below it.
@@ -108,7 +107,7 @@ impl CellView {
         }
     }
 
-    /// Only windows.
+    /// The windows of trials, without their warm-up.
     pub(super) fn of_trials(run: &Run, trials: &[&Trial]) -> Self {
         let measured: Vec<(&Trial, &Measured)> =
             trials.iter().filter_map(|trial| Some((*trial, trial.measured()?))).collect();
@@ -207,7 +206,7 @@ impl Stretch {
     }
 }
 
-/// Consecutive stretches.
+/// A point of the series from consecutive stretches.
 fn point(stretches: &[Stretch]) -> Option<Point> {
     let sum = |of: fn(&Stretch) -> u64| stretches.iter().map(of).sum::<u64>();
     let (ok, length_ns) = (sum(|s| s.ok), sum(|s| s.length_ns) as f64);

@@ -19,15 +19,10 @@ pub(super) struct Named {
 }
 
 pub(super) fn part(run: &Run, load: &Load, part: Part) -> PartView {
-    let named = [
-        ("response", "from due to done, of ok calls", &load.measured.latency),
-        ("service", "from sent to done, of ok calls", &load.measured.service),
-        ("send lag", "from due to sent, of ok calls", &load.measured.send_lag),
-    ];
     let distribution =
         |latency: &Latency| Distribution::of(&Histogram::from_base64(&latency.histogram).ok()?);
-    let named = named.into_iter().filter_map(|(name, meaning, latency)| {
-        Some(Named { name, meaning, distribution: distribution(latency.as_ref()?)? })
+    let named = load.times().into_iter().filter_map(|(name, meaning, latency)| {
+        Some(Named { name, meaning, distribution: distribution(latency?)? })
     });
     let trial = run.trials.iter().find(|trial| trial.measured() == Some(&load.measured));
     let trials: Vec<_> = trial.into_iter().collect();

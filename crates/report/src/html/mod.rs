@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_template_takes_everything_once_and_in_order() {
+    fn template_has_each_mark_once_and_in_order() {
         for mark in [TITLE, TEXT, DATA] {
             assert_eq!(TEMPLATE.matches(mark).count(), 1, "{mark}");
         }
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_template_is_small_and_asks_the_network_for_nothing() {
+    fn template_is_small_and_makes_no_request() {
         assert!(TEMPLATE.len() < 600_000, "{} bytes", TEMPLATE.len());
         assert!(TEMPLATE.contains("default-src 'none'"));
         for tag in ["src=\"", "<link", "@import", "url(http"] {

@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_can_be_pasted_into_a_shell() {
+    fn command_is_quoted_for_shell() {
         let typed = ["rpcbench", "run", "java-*", "it's", ""].map(str::to_owned);
         assert_eq!(command(&typed), r"rpcbench run 'java-*' 'it'\''s' ''");
     }

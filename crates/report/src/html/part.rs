@@ -9,7 +9,7 @@ use super::table::{ColumnView, TableView, table, window_figures};
 use super::{load, rates};
 use crate::catalog::{Kind, Subject, ranked_by};
 use crate::curve::{Curve, Results, results};
-use crate::document::{self, Block, Content, Item, Part};
+use crate::document::{Block, Content, Part};
 use crate::summary::{Summary, Table};
 
 #[derive(Default, Serialize)]
@@ -20,8 +20,6 @@ pub(super) struct PartView {
     pub(super) headline: Vec<String>,
     /// The load and the servers' limits.
     pub(super) setting: Vec<String>,
-    /// Sentences below the table, such as the smallest difference that can be seen.
-    pub(super) remarks: Vec<String>,
     /// The column that rows are ranked by.
     pub(super) ranked_by: Option<&'static str>,
     pub(super) table: TableView,
@@ -31,8 +29,8 @@ pub(super) struct PartView {
     pub(super) distributions: Vec<load::Named>,
     /// If runs or builds are compared.
     pub(super) changes: Option<ChangesView>,
-    pub(super) lists: Vec<ListView>,
-    pub(super) grids: Vec<GridView>,
+    /// Small tables of words, lists and sentences.
+    pub(super) blocks: Vec<Block>,
 }
 
 #[derive(Clone, Copy, Default, Serialize)]
@@ -52,22 +50,6 @@ pub(super) struct OverLoad {
     pub(super) x: &'static str,
     /// `None`: they are the part's own.
     pub(super) table: Option<TableView>,
-}
-
-/// Lines under a title.
-#[derive(Serialize)]
-pub(super) struct ListView {
-    title: String,
-    items: Vec<Item>,
-}
-
-/// A small table of words.
-#[derive(Serialize)]
-pub(super) struct GridView {
-    title: String,
-    header: Vec<String>,
-    rows: Vec<Vec<String>>,
-    note: Option<String>,
 }
 
 /// The parts of a run, in the plan's order.
@@ -111,45 +93,18 @@ fn over_load(run: &Run, summary: &Summary, curve: &Curve, part: Part) -> PartVie
 impl PartView {
     /// A document's part. Untitled tables are left out: the page has them with every figure.
     pub(super) fn of(kind: KindView, name: &str, part: Part) -> Self {
-        let mut view = Self {
+        let is_shown = |block: &Block| {
+            block.title.is_some() || !matches!(block.content[..], [Content::Table(_)])
+        };
+        Self {
             kind,
             name: name.to_owned(),
             headline: part.headline,
             setting: part.title.into_iter().chain(part.setting).collect(),
             window_columns: window_figures().into_iter().map(ColumnView::of).collect(),
+            blocks: part.blocks.into_iter().filter(is_shown).collect(),
             ..Self::default()
-        };
-        part.blocks.into_iter().for_each(|block| view.add(block));
-        view
-    }
-
-    fn add(&mut self, block: Block) {
-        let (mut grid, mut note) = (None, None);
-        for content in block.content {
-            match (content, &block.title) {
-                (Content::Table(table), Some(title)) => grid = GridView::of(title, &table),
-                (Content::List(items), Some(title)) if !items.is_empty() => {
-                    self.lists.push(ListView { title: title.clone(), items });
-                }
-                (Content::Prose(lines), Some(_)) => note = Some(lines.join("; ")),
-                (Content::Prose(lines), None) => self.remarks.extend(lines),
-                _ => {}
-            }
         }
-        self.grids.extend(grid.map(|grid| GridView { note, ..grid }));
-    }
-}
-
-impl GridView {
-    fn of(title: &str, table: &document::Table) -> Option<Self> {
-        let header: Vec<String> = table.columns.iter().map(|it| it.title.to_owned()).collect();
-        let row = |at: usize| table.columns.iter().map(|it| it.cells[at].clone()).collect();
-        (table.rows() > 0).then(|| Self {
-            title: title.to_owned(),
-            header: if header.iter().all(String::is_empty) { Vec::new() } else { header },
-            rows: (0..table.rows()).map(row).collect(),
-            note: None,
-        })
     }
 }
 

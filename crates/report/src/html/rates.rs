@@ -19,8 +19,7 @@ pub(super) fn part(curve: &LoadCurve, part: Part) -> PartView {
         table: table(rows(&curve.address, &curve.points)),
         over_load: Some(OverLoad { x: POINT[0].key, table: None }),
         // The page draws them.
-        lists: Vec::new(),
-        grids: Vec::new(),
+        blocks: Vec::new(),
         ..PartView::of(KindView::Curve, &curve.workload.name, part)
     }
 }

@@ -8,6 +8,7 @@ use rpcbench_record::{
 };
 use serde::Serialize;
 
+use super::of_run::Capacity;
 use super::points::{POINT, PointFigures, values};
 use crate::catalog::{Values, run_values};
 use crate::cell::errors;
@@ -27,16 +28,14 @@ const HOW_TO_READ: &str = "rate: calls due per second; p50 to p99.9: response ti
 pub struct LoadCurve {
     /// The run.
     pub header: Header,
-    /// As typed.
+    /// The address, as typed.
     pub address: String,
     /// How calls travelled.
     pub protocol: Protocol,
-    /// What all loads have in common; its arrival process is that of the first.
+    /// The workload of the first load; the others differ only in their rate.
     pub workload: Workload,
-    /// Calls per second of a closed loop, if one was run.
-    pub capacity: Option<f64>,
-    /// Whether that is the client's limit, not the server's.
-    pub client_bound_capacity: bool,
+    /// The capacity of which the rates are shares, if they are.
+    pub capacity: Option<Capacity>,
     /// The rates, in the order in which they were run.
     pub points: Vec<LoadPoint>,
     /// `None` for a sweep.
@@ -44,7 +43,7 @@ pub struct LoadCurve {
 }
 
 impl LoadCurve {
-    /// What is wrong with the loads as a whole. `None` if nothing is.
+    /// The problem of the loads as a whole. `None` without one.
     pub fn complaint(&self) -> Option<String> {
         if let Some(limit) = self.clients_limit() {
             return Some(format!("{limit}; use more client threads, or free CPUs"));
@@ -77,7 +76,8 @@ impl LoadCurve {
         {
             return Some(BOUND);
         }
-        (self.search.is_none() && self.client_bound_capacity).then_some(CAPACITY)
+        let client_bound = self.capacity.is_some_and(|capacity| capacity.client_bound);
+        (self.search.is_none() && client_bound).then_some(CAPACITY)
     }
 
     /// What a search found. `None` for a sweep.
@@ -149,7 +149,8 @@ impl LoadCurve {
             Some(search) => format!("highest rate with {}", search.threshold),
             None => format::plural(self.points.len() as u64, "rate"),
         };
-        let capacity = self.capacity.map(|it| format!(", capacity {} calls/s", format::si(it)));
+        let capacity = self.capacity.map(|it| format::si(it.calls_per_s));
+        let capacity = capacity.map(|rate| format!(", capacity {rate} calls/s"));
         format!(
             "{}: {} {}, {}, {} in flight at most, {arrivals} arrivals, {what}, {}{}",
             self.address,
@@ -221,7 +222,7 @@ impl Export for LoadCurve {
             schema: EXPORT_SCHEMA,
             address: &self.address,
             workload: &self.workload,
-            capacity_calls_per_s: self.capacity,
+            capacity_calls_per_s: self.capacity.map(|capacity| capacity.calls_per_s),
             threshold: search.map(|search| search.threshold.to_string()),
             highest_rate_per_s: rate(search.and_then(Search::met)),
             lowest_unmet_rate_per_s: rate(search.and_then(Search::unmet)),
@@ -292,7 +293,7 @@ impl LoadPoint {
         Self { rate: step.rate, windows, verdict }
     }
 
-    /// Whether the server kept up, or the threshold held.
+    /// True if the server kept up, or the threshold held.
     pub(crate) fn is_kept(&self) -> bool {
         match &self.verdict {
             PointVerdict::Swept(verdict) => verdict.is_ranked(),

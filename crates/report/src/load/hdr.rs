@@ -2,8 +2,6 @@
 
 use std::fmt::Write as _;
 
-use rpcbench_record::Latency;
-
 use super::Load;
 
 /// An interval log in HdrHistogram's text format, version 1.3: one interval as long as the window for each measured tag of
@@ -20,14 +18,8 @@ pub fn load_hdr(load: &Load) -> String {
          \"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n",
         load.header.tool.version, load.address, load.started,
     );
-    let measured = &load.measured;
-    let parts: [(&str, Option<&Latency>); 3] = [
-        ("response", measured.latency.as_ref()),
-        ("service", measured.service.as_ref()),
-        ("send_lag", measured.send_lag.as_ref()),
-    ];
-    for (tag, latency) in parts {
-        let Some(latency) = latency else { continue };
+    for (name, _, latency) in load.times() {
+        let (Some(latency), tag) = (latency, name.replace(' ', "_")) else { continue };
         let max = latency.max_ns as f64 / 1e6;
         // Writing to a string can't fail.
         let _ = writeln!(out, "Tag={tag},0.000,{length:.3},{max:.3},{}", latency.histogram);

@@ -25,10 +25,10 @@ pub use tail::{AllCalls, Bound};
 pub use verdict::cut_short;
 use verdict::{exceeded, lateness, limits, overload};
 
-/// What the columns of times are.
+/// The legend of the columns of times.
 const HOW_TO_READ: &str =
     "response: from due; service: from sent; send lag: from due to sent; of ok calls";
-/// The column that is there if calls failed.
+/// The legend of the column for failed calls.
 const ALL_CALLS: &str =
     "all calls: response, where failed calls count as infinitely slow; > marks a lower bound";
 
@@ -94,11 +94,14 @@ fn summary(load: &Load) -> Pairs {
     let awake = Some(figures.client.awake_share).filter(|share| *share >= 0.005);
     let awake = awake.map(|share| format!(", waiting awake {}", format::percent(share)));
     let client = format!(
-        "{} of {}, the busiest at {}{}",
+        "{} of {}{}",
         format::percent(figures.client.cpu_share),
         format::plural(u64::from(measured.client.threads), "thread"),
-        format::percent_near(figures.client.busiest_share, &[SATURATED]),
         awake.unwrap_or_default(),
+    );
+    let busiest = format!(
+        "{} of a CPU: the busiest thread, waiting for a CPU included",
+        format::percent_near(figures.client.busiest_share, &[SATURATED]),
     );
     let pacing = measured.pacing.map(|pacing| {
         let [due, late, held_back] = [pacing.due, pacing.late, pacing.held_back].map(format::count);
@@ -123,13 +126,15 @@ fn summary(load: &Load) -> Pairs {
         ("pacing", pacing),
         ("capacity", capacity),
     ];
-    let end = [("client CPU", Some(client)), ("verdict", Some(load.verdict().to_string()))];
+    let verdict = load.verdict().to_string();
+    let end = [("client CPU", client), ("client busy", busiest), ("verdict", verdict)];
+    let end = end.map(|(name, value)| (name, Some(value)));
     let server = figures.server.as_ref().map(|server| server_lines(load, server));
     let lines = lines.into_iter().chain(server.unwrap_or_default()).chain(end);
     lines.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// What the server used, if known.
+/// CPU time, memory and threads of the server.
 fn server_lines(load: &Load, server: &ServerFigures) -> Vec<(&'static str, Option<String>)> {
     let used = load.measured.server.as_ref();
     let seconds = |s: f64| format::duration_ns(s * 1e9);
@@ -188,12 +193,8 @@ fn times(load: &Load) -> Table {
         Column::new(title, true, ROWS.iter().map(|(name, of, _)| text(name, *of)).collect())
     };
     let names = ROWS.iter().map(|(name, ..)| (*name).to_owned()).collect();
-    let mut columns = vec![
-        Column::new("", false, names),
-        column("response", measured.latency.as_ref()),
-        column("service", measured.service.as_ref()),
-        column("send lag", measured.send_lag.as_ref()),
-    ];
+    let mut columns = vec![Column::new("", false, names)];
+    columns.extend(load.times().map(|(title, _, latency)| column(title, latency)));
     columns.extend(measured.connect.as_ref().map(|connect| column("connect", Some(connect))));
     columns.extend(all.map(|all| {
         let cells = ROWS.iter().map(|(name, _, of)| of(&all).near(&limits(load, name)));
@@ -219,7 +220,7 @@ fn outcomes(load: &Load) -> Pairs {
     std::iter::once(ok).chain(errors.map(|(kind, n)| (kind, part(n)))).collect()
 }
 
-/// What a reader must not miss.
+/// The warnings of a load, most important first.
 fn warnings(load: &Load) -> Vec<String> {
     let doubts = verdict::contradictions(load).into_iter();
     let mut lines: Vec<String> = doubts.map(|doubt| format!("suspect: {doubt}")).collect();

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use rpcbench_record::{
-    Arrivals, Header, Measured, Plan, PlannedServer, Protocol, Rate, Run, Trial, Unmeasured,
-    Workload,
+    Arrivals, Header, Latency, Measured, Plan, PlannedServer, Protocol, Rate, Run, Trial,
+    Unmeasured, Workload,
 };
 
 use super::curve::{LoadCurve, LoadPoint};
@@ -42,6 +42,23 @@ pub struct Capacity {
     pub client_bound: bool,
 }
 
+impl Capacity {
+    /// `None` if the rate is not a share of it.
+    fn of(run: &Run, server: &PlannedServer, workload: &Workload) -> Option<Self> {
+        let window_ns = closed_loop(run, workload)?.window_ns;
+        let calls_per_s = run.capacity(&server.entry, &workload.name, None)?;
+        let client_bound = run.client_bound_capacity(&server.entry, &workload.name).is_some();
+        Some(Self { calls_per_s, window_ns, client_bound })
+    }
+}
+
+/// The window that measured the capacity of which the rate is a share.
+fn closed_loop<'a>(run: &'a Run, workload: &Workload) -> Option<&'a Measured> {
+    let closed = workload.capacity_from(&run.header.plan.workloads);
+    let closed = closed.filter(|_| workload.arrivals.needs_capacity())?;
+    run.trials.iter().find(|trial| trial.workload == closed.name).and_then(Trial::measured)
+}
+
 impl Load {
     pub(crate) fn of(
         run: &Run,
@@ -50,25 +67,12 @@ impl Load {
         trial: &Trial,
     ) -> Option<Self> {
         let measured = trial.measured()?.clone();
-        let plan = &run.header.plan;
         let mut outside = trial.unmeasured.clone().unwrap_or_default();
-        let by_share = workload.arrivals.needs_capacity();
-        let closed = by_share.then(|| workload.capacity_from(&plan.workloads)).flatten();
-        let closed = closed.and_then(|closed| {
-            run.trials.iter().find(|t| t.workload == closed.name).and_then(Trial::measured)
-        });
+        let closed = closed_loop(run, workload);
         if let Some(closed) = closed {
             outside.outcomes.add(&closed.outcomes);
             outside.error_examples.extend(closed.error_examples.iter().cloned());
         }
-        let capacity =
-            by_share.then(|| run.capacity(&server.entry, &workload.name, None)).flatten();
-        let client_bound = run.client_bound_capacity(&server.entry, &workload.name).is_some();
-        let capacity = capacity.zip(closed).map(|(calls_per_s, closed)| Capacity {
-            calls_per_s,
-            window_ns: closed.window_ns,
-            client_bound,
-        });
         Some(Self {
             header: run.header.clone(),
             started: trial.started,
@@ -78,10 +82,20 @@ impl Load {
                 arrivals: trial.arrivals.unwrap_or(workload.arrivals),
                 ..workload.clone()
             },
-            capacity,
+            capacity: Capacity::of(run, server, workload),
             outside,
             measured,
         })
+    }
+
+    /// The distributions of ok calls: name, meaning, and times.
+    pub(crate) fn times(&self) -> [(&'static str, &'static str, Option<&Latency>); 3] {
+        let Measured { latency, service, send_lag, .. } = &self.measured;
+        [
+            ("response", "from due to done, of ok calls", latency.as_ref()),
+            ("service", "from sent to done, of ok calls", service.as_ref()),
+            ("send lag", "from due to sent, of ok calls", send_lag.as_ref()),
+        ]
     }
 
     /// The figures of the window. `None` if it has no length.
@@ -98,16 +112,12 @@ impl LoadCurve {
             Some(search) => search.steps.iter().map(LoadPoint::searched).collect(),
             None => run.trials.iter().filter_map(|t| LoadPoint::of(&run.header.plan, t)).collect(),
         };
-        let by_share = first.arrivals.needs_capacity();
-        let capacity = by_share.then(|| run.capacity(&server.entry, &first.name, None)).flatten();
         (!points.is_empty()).then(|| Self {
             header: run.header.clone(),
             address: server.entry.clone(),
             protocol: server.protocol,
             workload: first.clone(),
-            capacity,
-            client_bound_capacity: capacity.is_some()
-                && run.client_bound_capacity(&server.entry, &first.name).is_some(),
+            capacity: Capacity::of(run, server, first),
             points,
             search: search.cloned(),
         })

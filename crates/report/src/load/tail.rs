@@ -108,7 +108,5 @@ impl AllCalls {
 }
 
 fn at_rank(histogram: &Histogram, rank: u64, largest: u64) -> f64 {
-    // From the middle of the rank, so that rounding can't move it to the next.
-    let q = (rank as f64 - 0.5) / histogram.count().max(1) as f64;
-    histogram.quantile(q).unwrap_or_default().min(largest) as f64
+    histogram.at_rank(rank).unwrap_or_default().min(largest) as f64
 }

@@ -1,4 +1,4 @@
-//! What a load's figures are worth.
+//! Verdict, warnings and complaints of a load.
 
 use rpcbench_record::{
     Arrivals, Comparison, Disturbance, Figure, Measured, Pacing, SATURATED, Threshold, Unmeasured,
@@ -60,7 +60,7 @@ impl Load {
         failed || limits || (self.outside.outcomes.errors() > 0 && !tolerates_errors(self))
     }
 
-    /// Everything that is wrong with it, a sentence each.
+    /// The problems of the load, a sentence each.
     pub fn complaints(&self) -> Vec<String> {
         let Unmeasured { outcomes, error_examples } = &self.outside;
         let outside = (outcomes.errors() > 0).then(|| {
@@ -107,8 +107,8 @@ fn server_share(load: &Load) -> Option<f64> {
     Some(load.figures()?.server?.cpu_share)
 }
 
-/// What contradicts itself, a phrase each: the counts, or the window and the time over which the server's CPU was measured. A
-/// window of a number of calls may end long before that is read.
+/// The contradictions, a phrase each: between counts, or between the window and the interval of the server's counters. A window
+/// of a number of calls may end long before the counters are read.
 pub(super) fn contradictions(load: &Load) -> Vec<String> {
     let mut found = doubts(&load.measured, &load.workload);
     if let Some(apart @ Disturbance::CountersApart(_)) = load.measured.disturbance()
@@ -119,14 +119,14 @@ pub(super) fn contradictions(load: &Load) -> Vec<String> {
     found
 }
 
-/// How long the client of a closed loop was absent, and what to do. `None` if that does not matter.
+/// The client's absence in a closed loop, with the remedy. `None` if it was too short to matter.
 fn absence(load: &Load) -> Option<String> {
     let absent = load.measured.disturbance();
     let absent = absent.filter(|it| matches!(it, Disturbance::ClientAbsent(_)))?;
     Some(disturbed::describe(&load.measured, absent))
 }
 
-/// Why the client is to blame, and what to do. `None` if it kept its schedule, and took replies as they came.
+/// Why the client is to blame, with the remedy. `None` if it kept its schedule and read replies as they came.
 pub(super) fn lateness(load: &Load) -> Option<String> {
     if let Some(absence) = absence(load) {
         return Some(format!("generator late: {absence}"));
@@ -139,8 +139,8 @@ pub(super) fn lateness(load: &Load) -> Option<String> {
     ))
 }
 
-/// Why an open loop's figures are the client's, and what to do. `None` if it had CPU left or was late as well, and in a
-/// closed loop, whose verdict says it.
+/// Why the figures of an open loop are the client's, with the remedy. `None` if the client had CPU left or was late, and in a
+/// closed loop, whose verdict says so.
 pub(super) fn exhaustion(load: &Load) -> Option<String> {
     if !load.workload.arrivals.is_open() || lateness(load).is_some() {
         return None;

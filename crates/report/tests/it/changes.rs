@@ -36,13 +36,13 @@ fn shown(changes: &Changes) -> String {
 }
 
 #[test]
-fn one_is_slower_and_the_other_the_same() {
+fn one_slower_and_one_same_server() {
     let new = RunBuilder::new().entry("go-grpc", &scaled(GO, 90)).entry("rust-tonic", &RUST);
     insta::assert_snapshot!(shown(&compared(&old(), &new, &["p99"])));
 }
 
 #[test]
-fn what_differs_but_a_little_is_the_same_or_slightly_slower() {
+fn small_change_is_same_or_slightly_slower() {
     let new = RunBuilder::new().entry("go-grpc", &scaled(GO, 98)).entry("rust-tonic", &RUST);
     insta::assert_snapshot!(shown(&compared(&old(), &new, &[])));
 }
@@ -57,14 +57,14 @@ fn builds(new: [u64; 8]) -> RunBuilder {
 }
 
 #[test]
-fn a_build_is_beside_the_other_in_one_run() {
+fn builds_are_compared_within_one_run() {
     let changes = changes_of_builds(&builds(scaled(GO, 97)).run, &asked(&["p99"])).unwrap();
     insta::assert_snapshot!(shown(&changes));
     insta::assert_snapshot!(json(&changes).unwrap());
 }
 
 #[test]
-fn what_both_builds_suffer_cancels_as_it_does_not_between_runs() {
+fn shared_noise_cancels_between_builds() {
     let noisy = |percent: u64| {
         [60, 100, 75, 90, 65, 95, 80, 70].map(|noise: u64| 1_000 * noise * percent / 100)
     };
@@ -82,12 +82,12 @@ fn what_both_builds_suffer_cancels_as_it_does_not_between_runs() {
 }
 
 #[test]
-fn a_run_without_builds_has_none_to_compare() {
+fn run_without_builds_has_no_comparison() {
     assert_eq!(changes_of_builds(&old().run, &asked(&[])), None);
 }
 
 #[test]
-fn a_build_that_failed_is_named_with_the_reason() {
+fn failed_build_is_named_with_reason() {
     let run = RunBuilder::new()
         .entry("go-grpc#old", &GO)
         .build(Age::Old, "v1.2", None)
@@ -97,13 +97,13 @@ fn a_build_that_failed_is_named_with_the_reason() {
 }
 
 #[test]
-fn one_process_tells_nothing() {
+fn one_process_decides_nothing() {
     let one = |rate: u64| RunBuilder::new().entry("go-grpc", &[rate]);
     insta::assert_snapshot!(shown(&compared(&one(98_000), &one(49_000), &[])));
 }
 
 #[test]
-fn what_only_one_run_has_is_named_with_the_reason() {
+fn cells_of_one_run_are_named_with_reason() {
     let new = RunBuilder::new()
         .entry("node-grpc", &GO)
         .results("rust-tonic", vec![TrialResult::Failed(failure("it crashed", &[]))]);
@@ -111,7 +111,7 @@ fn what_only_one_run_has_is_named_with_the_reason() {
 }
 
 #[test]
-fn all_that_move_alike_are_the_machine_more_often_than_the_servers() {
+fn common_change_is_attributed_to_machine() {
     let servers = ["go-grpc", "rust-tonic", "node-grpc", "java-grpc"];
     let run = |percent: u64| {
         let add = |run: RunBuilder, name: &&str| run.entry(name, &scaled(GO, percent));
@@ -121,7 +121,7 @@ fn all_that_move_alike_are_the_machine_more_often_than_the_servers() {
 }
 
 #[test]
-fn a_change_reads_the_same_in_report_history_and_compare() {
+fn change_agrees_in_report_history_and_compare() {
     let servers = ["go-grpc", "rust-tonic", "node-grpc", "java-grpc"];
     let run = |percent: u64, hours: i64| {
         let add = |run: RunBuilder, name: &&str| run.entry(name, &scaled(GO, percent));
@@ -157,7 +157,7 @@ fn a_change_reads_the_same_in_report_history_and_compare() {
 }
 
 #[test]
-fn runs_under_other_conditions_are_not_compared() {
+fn different_conditions_forbid_comparison() {
     let mut new = old();
     let header = &mut new.run.header;
     header.plan.limits.cpus = 2;
@@ -172,7 +172,7 @@ fn runs_under_other_conditions_are_not_compared() {
 }
 
 #[test]
-fn versions_that_changed_are_told() {
+fn changed_versions_are_listed() {
     let mut new = old();
     let of_go = new.run.preparations.iter_mut().filter(|it| it.entry == "go-grpc");
     of_go.for_each(|it| drop(it.versions.insert("grpc".to_owned(), "1.99.0".to_owned())));
@@ -183,7 +183,7 @@ fn versions_that_changed_are_told() {
 }
 
 #[test]
-fn a_limit_is_broken_by_a_sure_change_only() {
+fn unsure_change_does_not_exceed_limit() {
     let limit: ChangeLimit = "calls_per_server_cpu_s<-5%".parse().expect("a limit");
     let broken = |percent: u64| {
         let new = RunBuilder::new().entry("go-grpc", &scaled(GO, percent));
@@ -197,13 +197,13 @@ fn a_limit_is_broken_by_a_sure_change_only() {
 }
 
 #[test]
-fn the_same_for_a_pull_request() {
+fn changes_in_markdown() {
     let new = RunBuilder::new().entry("go-grpc", &scaled(GO, 90)).entry("rust-tonic", &RUST);
     insta::assert_snapshot!(markdown(&compared(&old(), &new, &["p99"])));
 }
 
 #[test]
-fn text_in_csv_is_no_formula() {
+fn changes_csv_escapes_formulas() {
     let run = || {
         let mut run = old();
         run.run.header.plan.workloads[0].name = "=1+2".to_owned();
@@ -217,7 +217,7 @@ fn text_in_csv_is_no_formula() {
 }
 
 #[test]
-fn programs_get_every_row_as_the_schema_says() {
+fn changes_json_matches_schema() {
     let new = RunBuilder::new().entry("go-grpc", &scaled(GO, 90)).entry("rust-tonic", &RUST);
     let changes = compared(&old(), &new, &["memory_peak_bytes", "p50"]);
     let json: serde_json::Value =

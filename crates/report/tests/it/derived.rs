@@ -36,7 +36,7 @@ fn derived() -> [(&'static str, String); 4] {
 }
 
 #[test]
-fn what_is_published_is_what_the_catalog_says() {
+fn published_fields_match_catalog() {
     for (file, content) in derived() {
         assert!(read(file) == content, "docs/{file} is not current; {REMEDY}");
     }
@@ -65,7 +65,7 @@ fn sources(folder: &Path) -> String {
 }
 
 #[test]
-fn every_test_that_the_page_names_is_there() {
+fn tests_named_in_documents_exist() {
     let page = read("evidence.md");
     let named = named_tests(&page);
     assert!(named.len() > 100, "{named:?}");

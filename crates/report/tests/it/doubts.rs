@@ -12,12 +12,12 @@ fn found(change: impl FnOnce(&mut Measured)) -> Vec<String> {
 }
 
 #[test]
-fn a_consistent_trial_has_none() {
+fn consistent_trial_has_no_doubt() {
     assert!(found(|_| {}).is_empty());
 }
 
 #[test]
-fn littles_law_may_be_off_by_two_percent() {
+fn littles_law_tolerates_2_percent() {
     assert!(found(|t| ok(t).mean_ns = 50e6 * 1.0199).is_empty());
     let over = found(|t| ok(t).mean_ns = 50e6 * 1.0201);
     let product = "1,000 calls were in flight, but rate x mean response time gives 1.02k";
@@ -29,7 +29,7 @@ fn littles_law_may_be_off_by_two_percent() {
 
 /// 1,000 in flight at 1,000 a second: a response takes a third of the window.
 #[test]
-fn littles_law_counts_calls_that_the_edges_cut_for_their_part_within() {
+fn littles_law_counts_calls_cut_by_window_pro_rata() {
     let mut slow = measured(1000);
     ok(&mut slow).mean_ns *= 1.10;
     assert_eq!(doubts(&slow, &workload()).len(), 1);
@@ -58,7 +58,7 @@ fn littles_law_counts_errors_too() {
 }
 
 #[test]
-fn the_histogram_holds_every_call() {
+fn histogram_without_every_call_is_suspect() {
     let lost = found(|t| t.latency = Some(latency(t.outcomes.ok - 1, 50e6)));
     assert_eq!(lost, ["its histogram holds 59,999 ok calls, its counters 60,000"]);
     let misstated = found(|t| ok(t).count += 1);
@@ -66,32 +66,32 @@ fn the_histogram_holds_every_call() {
 }
 
 #[test]
-fn a_histogram_must_be_readable() {
+fn unreadable_histogram_is_suspect() {
     let broken = found(|t| ok(t).histogram = "not base64".to_owned());
     assert_eq!(broken.len(), 1);
     assert!(broken[0].starts_with("its histogram can't be read: "), "{broken:?}");
 }
 
 #[test]
-fn errors_have_response_times() {
+fn errors_without_response_times_are_suspect() {
     let without = found(|t| t.outcomes.timeout = 5);
     assert_eq!(without, ["its histogram holds 0 error calls, its counters 5"]);
 }
 
 #[test]
-fn calls_never_sent_need_none() {
+fn unsent_calls_need_no_response_time() {
     assert!(found(|t| t.outcomes.not_sent = 5).is_empty());
 }
 
 #[test]
-fn a_series_may_miss_its_window_by_one_slice() {
+fn series_may_miss_window_by_one_slice() {
     assert!(found(|t| t.series.push(Slice::default())).is_empty());
     let longer = found(|t| t.series.extend([Slice::default(); 2]));
     assert_eq!(longer, ["its series has 32 slices, its window 30"]);
 }
 
 #[test]
-fn a_series_holds_no_more_calls_than_there_were() {
+fn series_with_more_calls_is_suspect() {
     let more = found(|t| t.series[3].ok += 1);
     assert_eq!(more, ["its series holds 60,001 ok calls, its counters 60,000"]);
     let errors = found(|t| t.series[3].errors += 1);
@@ -99,20 +99,20 @@ fn a_series_holds_no_more_calls_than_there_were() {
 }
 
 #[test]
-fn a_series_lacks_only_calls_that_were_in_flight() {
+fn series_may_lack_only_calls_in_flight() {
     assert!(found(|t| t.series[3].ok -= 1000).is_empty());
     let less = found(|t| t.series[3].ok -= 1001);
     assert_eq!(less, ["its series lacks 1,001 calls, with 1,000 in flight at most"]);
 }
 
 #[test]
-fn a_series_has_no_longer_response_than_its_window() {
+fn series_with_longer_response_is_suspect() {
     let longer = found(|t| t.series[3].max_ns = ok(t).max_ns + 1);
     assert_eq!(longer.len(), 1);
     assert!(longer[0].starts_with("its series has a response of "), "{longer:?}");
 }
 
 #[test]
-fn a_window_has_a_length() {
+fn window_without_length_is_suspect() {
     assert_eq!(found(|t| t.window_ns = 0), ["its window has no length"]);
 }

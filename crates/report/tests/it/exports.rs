@@ -32,12 +32,12 @@ fn json_names_every_unit() {
 }
 
 #[test]
-fn csv_has_a_row_for_each_cell() {
+fn csv_has_row_per_cell() {
     insta::assert_snapshot!(csv(&summary(&mixed().run)).expect("CSV"));
 }
 
 #[test]
-fn csv_of_trials_has_a_row_for_each() {
+fn trials_csv_has_row_per_trial() {
     insta::assert_snapshot!(trials_csv(&mixed().run).expect("CSV"));
 }
 
@@ -57,7 +57,7 @@ fn cells_have_the_same_fields_in_json_and_csv() {
 }
 
 #[test]
-fn every_row_of_csv_is_as_long_as_its_header() {
+fn csv_rows_match_header() {
     for text in [csv(&summary(&mixed().run)), trials_csv(&mixed().run)] {
         let text = text.expect("CSV");
         let mut reader = ::csv::Reader::from_reader(text.as_bytes());
@@ -67,7 +67,7 @@ fn every_row_of_csv_is_as_long_as_its_header() {
 }
 
 #[test]
-fn a_failed_cell_has_no_figures_but_says_how_its_calls_ended() {
+fn failed_cell_keeps_only_outcomes() {
     let run = RunBuilder::new()
         .entry("go-grpc", &[98_000; 2])
         .with("rust-tonic", &[184_000; 2], |trial| {
@@ -110,7 +110,7 @@ fn a_failed_cell_has_no_figures_but_says_how_its_calls_ended() {
 }
 
 #[test]
-fn text_in_csv_is_no_formula_and_numbers_stay_numbers() {
+fn csv_escapes_formulas_and_keeps_numbers() {
     for sign in ["=", "+", "-", "@"] {
         let mut run = mixed().run;
         run.header.plan.workloads[0].shape = format!("{sign}cmd(1)");
@@ -123,7 +123,7 @@ fn text_in_csv_is_no_formula_and_numbers_stay_numbers() {
 }
 
 #[test]
-fn json_is_what_its_schema_says() {
+fn json_matches_schema() {
     let schema = jsonschema::validator_for(&export_schema()).expect("a schema");
     let export = json(&summary(&mixed().run)).expect("JSON");
     let mut export: serde_json::Value = serde_json::from_str(&export).expect("JSON");
@@ -137,7 +137,7 @@ fn json_is_what_its_schema_says() {
 }
 
 #[test]
-fn a_column_of_protocols_stands_where_they_differ() {
+fn protocol_column_appears_if_protocols_differ() {
     let mut one = mixed().run;
     assert!(!markdown(&summary(&one)).contains(" protocol "));
     one.header.plan.servers[0].protocol = rpcbench_record::Protocol::TcpEcho;

@@ -32,7 +32,7 @@ fn shown(history: &History) -> String {
 }
 
 #[test]
-fn each_run_is_beside_the_one_before() {
+fn history_compares_run_with_previous() {
     let mut runs = runs();
     runs.reverse();
     let history = history(&runs, &[], None);
@@ -41,7 +41,7 @@ fn each_run_is_beside_the_one_before() {
 }
 
 #[test]
-fn what_forbids_a_comparison_is_said_in_words() {
+fn history_names_obstacle_to_comparison() {
     let mut runs = runs();
     let workload = &mut runs[1].header.plan.workloads[0];
     workload.warm_up = WarmUp::Fixed { length_ms: 5000 };
@@ -54,7 +54,7 @@ fn what_forbids_a_comparison_is_said_in_words() {
 }
 
 #[test]
-fn exports_have_a_row_for_each_run_of_each_cell() {
+fn history_exports_have_row_per_run_and_cell() {
     let history = history(&runs(), &[], None);
     let json = json(&history).unwrap();
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -71,7 +71,7 @@ fn exports_have_a_row_for_each_run_of_each_cell() {
 }
 
 #[test]
-fn only_runs_of_one_placement_are_compared() {
+fn history_compares_only_same_placement() {
     let mut runs = runs();
     runs.truncate(2);
     runs.insert(1, runs[0].clone());
@@ -83,7 +83,7 @@ fn only_runs_of_one_placement_are_compared() {
 }
 
 #[test]
-fn only_the_servers_asked_for_are_shown() {
+fn history_shows_only_chosen_servers() {
     let run = RunBuilder::new().entry("go-grpc@x", &GO).entry("rust-tonic", &GO).run;
     let entries = |servers: &[&str]| -> Vec<String> {
         let servers: Vec<String> = servers.iter().map(|&name| name.to_owned()).collect();
@@ -97,7 +97,7 @@ fn only_the_servers_asked_for_are_shown() {
 }
 
 #[test]
-fn builds_are_no_history() {
+fn history_leaves_out_builds() {
     use rpcbench_record::Age;
     let run = RunBuilder::new().entry("go-grpc#old", &GO).build(Age::Old, "v1", None).run;
     assert!(history(&[run], &[], None).cells.is_empty());

@@ -49,7 +49,7 @@ fn column<'a>(table: &'a Value, key: &str, of: &str) -> Vec<&'a Value> {
 }
 
 #[test]
-fn it_has_every_figure_that_json_has() {
+fn page_has_every_figure_of_json() {
     let run = several();
     let page = page_of(&run);
     let table = &page["runs"][0]["parts"][0]["table"];
@@ -65,7 +65,7 @@ fn it_has_every_figure_that_json_has() {
 }
 
 #[test]
-fn it_says_what_markdown_says() {
+fn page_has_sentences_of_markdown() {
     let run = several();
     let page = page_of(&run);
     let part = &page["runs"][0]["parts"][0];
@@ -75,20 +75,23 @@ fn it_says_what_markdown_says() {
             assert!(markdown.contains(line.as_str().unwrap()), "{line} in {markdown}");
         }
     };
-    ["headline", "setting", "remarks"].iter().for_each(|key| said(&part[key]));
+    ["headline", "setting"].iter().for_each(|key| said(&part[key]));
     said(&page["runs"][0]["how_to_read"]);
-    let titles: Vec<&str> = part["lists"]
-        .as_array()
-        .unwrap()
+    let blocks: Vec<&Value> = part["blocks"].as_array().unwrap().iter().collect();
+    blocks
         .iter()
-        .map(|list| list["title"].as_str().unwrap())
-        .collect();
+        .filter(|block| block["title"].is_null())
+        .for_each(|block| said(&block["content"][0]["prose"]));
+    let list = |block: &Value| block["content"][0]["list"].clone();
+    let has_items = |block: &Value| list(block).as_array().is_some_and(|items| !items.is_empty());
+    let lists: Vec<&Value> = blocks.into_iter().filter(|block| has_items(block)).collect();
+    let titles: Vec<&str> = lists.iter().map(|list| list["title"].as_str().unwrap()).collect();
     assert_eq!(titles, ["Not ranked", "Not measured"]);
-    assert_eq!(part["lists"][0]["items"][0]["evidence"][0], "killed");
+    assert_eq!(list(lists[0])[0]["evidence"][0], "killed");
 }
 
 #[test]
-fn its_windows_and_distributions_hold_every_call_of_the_record() {
+fn page_distributions_count_every_call() {
     let run = several();
     let page = page_of(&run);
     let rows = page["runs"][0]["parts"][0]["table"]["rows"].as_array().unwrap();
@@ -114,7 +117,7 @@ fn its_windows_and_distributions_hold_every_call_of_the_record() {
 }
 
 #[test]
-fn of_many_windows_it_draws_few_points_and_counts_every_call() {
+fn page_merges_points_of_many_windows() {
     let windows = 700;
     let page = page_of(&RunBuilder::new().entry("go-grpc", &vec![100; windows]).run);
     let cell = &page["runs"][0]["parts"][0]["table"]["rows"][0]["cell"];
@@ -134,7 +137,7 @@ fn of_many_windows_it_draws_few_points_and_counts_every_call() {
 }
 
 #[test]
-fn nothing_foreign_ends_an_element() {
+fn foreign_text_can_not_end_element() {
     let evil = "</script><script>alert(1)</script><!--";
     let mut run = RunBuilder::new().entry(&format!("go-{evil}"), &[52_000, 52_100]).run;
     run.header.plan.suite = format!("<!--rpcbench:data-->{evil}");
@@ -149,7 +152,7 @@ fn nothing_foreign_ends_an_element() {
 }
 
 #[test]
-fn a_run_of_nothing_is_a_page() {
+fn empty_run_makes_page() {
     let page = page_of(&RunBuilder::new().run);
     assert_eq!(page["runs"][0]["parts"][0]["table"]["rows"], Value::Array(Vec::new()));
     let page = html(&[], Vec::new()).unwrap();
@@ -157,7 +160,7 @@ fn a_run_of_nothing_is_a_page() {
 }
 
 #[test]
-fn single_calls_belong_to_their_record() {
+fn single_calls_belong_to_their_run() {
     let mut calls = Calls::default();
     (0..50).for_each(|n| calls.add(n * 1_000_000, 2_000_000, n != 7));
     let runs = [RunBuilder::new().run, several()];
@@ -178,7 +181,7 @@ fn single_calls_belong_to_their_record() {
 }
 
 #[test]
-fn records_stand_one_after_the_other() {
+fn records_are_in_order_on_page() {
     let page = data(
         &html(&[several(), RunBuilder::new().entry("a-b", &[10, 11]).run], Vec::new()).unwrap(),
     );
@@ -199,7 +202,7 @@ fn knees(table: &Value, rate: &str) -> Vec<(String, f64, bool)> {
 }
 
 #[test]
-fn the_knee_is_the_highest_load_that_was_kept_up_with_below_one_that_was_not() {
+fn knee_is_highest_load_kept_below_overload() {
     let run = latency_run(|entry, share, window| {
         if (entry, share) == ("go-grpc", 90) {
             fall_behind(window);
@@ -215,7 +218,7 @@ fn the_knee_is_the_highest_load_that_was_kept_up_with_below_one_that_was_not() {
 }
 
 #[test]
-fn every_rate_that_a_search_tried_is_there_with_its_response_times() {
+fn page_has_every_rate_of_search() {
     let rates =
         [("rust-tonic", [15_000.0, 15_200.0, 14_900.0]), ("go-grpc", [8000.0, 8100.0, 7950.0])];
     let page = page_of(&slo_run(&rates, NotMet::Beyond));
@@ -246,7 +249,7 @@ fn drawn(page: &Value) -> Vec<Value> {
 }
 
 #[test]
-fn changes_stand_before_the_runs_that_they_are_read_from() {
+fn changes_precede_their_runs_on_page() {
     let run = |go: [u64; 3]| {
         RunBuilder::new().entry("go-grpc", &go).entry("a-b", &[9_800, 9_890, 9_770]).run
     };
@@ -268,7 +271,7 @@ fn changes_stand_before_the_runs_that_they_are_read_from() {
 }
 
 #[test]
-fn the_page_of_a_run_of_builds_has_their_changes() {
+fn page_of_builds_has_changes() {
     let run = RunBuilder::new()
         .entry("go-grpc#old", &[98_000, 98_900, 97_700])
         .build(Age::Old, "v1.2", None)
@@ -283,7 +286,7 @@ fn the_page_of_a_run_of_builds_has_their_changes() {
 
 /// 22 ms of the first slice of 100 ms, and 50 ms of the third.
 #[test]
-fn collections_are_on_the_time_axis_where_they_were() {
+fn collections_keep_their_time_on_page() {
     let run = |paused_ns: &[u64]| {
         let with = |trial: &mut Measured| {
             let pauses = Pauses { count: 2, total_ns: 72_000_000, max_ns: 50_000_000 };

@@ -40,7 +40,7 @@ fn bench() -> RunBuilder {
 }
 
 #[test]
-fn connects_and_calls_stand_beside_response_times() {
+fn short_connections_have_connect_and_call_times() {
     let summary = summary(&bench().run);
     let shown = text(&summary, Style::default(), &Layout::default());
     insta::assert_snapshot!(shown);
@@ -54,7 +54,7 @@ fn connects_and_calls_stand_beside_response_times() {
 }
 
 #[test]
-fn a_run_scaled_to_the_machine_says_so() {
+fn scaled_run_has_warning() {
     let mut bench = bench();
     bench.run.header.plan.scaled_from = Some(Limits { cpus: 3, memory_bytes: None });
     let shown = text(&summary(&bench.run), Style::default(), &Layout::default());
@@ -63,7 +63,7 @@ fn a_run_scaled_to_the_machine_says_so() {
 }
 
 #[test]
-fn trials_that_never_agreed_are_named_with_how_far_they_are_apart() {
+fn disagreeing_trials_are_noted_with_difference() {
     let mut bench = RunBuilder::new()
         .entry("go-grpc", &[10_000, 10_100])
         .entry("rust-tonic", &[10_000, 20_000]);

@@ -1,11 +1,14 @@
 //! Loads at several rates: sweeps and searches.
 
 use rpcbench_record::{NotMet, PerSecond, Protocol, Search, SearchStep, StepVerdict, Workload};
-use rpcbench_report::{Load, LoadCurve, LoadPoint, Style};
+use rpcbench_report::{Capacity, Load, LoadCurve, LoadPoint, Style};
 
 use crate::builder::workload;
 use crate::load::{NARROW, failing, fine, fits, header, open};
 use crate::render::{csv, json, markdown, plain};
+
+const CAPACITY: Capacity =
+    Capacity { calls_per_s: 245_000.0, window_ns: 3_000_000_000, client_bound: false };
 
 /// Windows at 1,000 and 2,000 calls a second, the second with errors, and a search that made them.
 fn curve() -> (Workload, Vec<LoadPoint>, Search) {
@@ -27,15 +30,14 @@ fn curve() -> (Workload, Vec<LoadPoint>, Search) {
 }
 
 #[test]
-fn a_search_shows_its_curve_and_what_it_found() {
+fn search_shows_curve_and_result() {
     let (workload, points, search) = curve();
     let shown = LoadCurve {
         header: header(),
         address: "127.0.0.1:50051".to_owned(),
         protocol: Protocol::Grpc,
         workload,
-        capacity: Some(245_000.0),
-        client_bound_capacity: false,
+        capacity: Some(CAPACITY),
         points,
         search: Some(search.clone()),
     };
@@ -59,7 +61,7 @@ fn a_search_shows_its_curve_and_what_it_found() {
 }
 
 #[test]
-fn a_search_that_the_client_ended_is_a_verdict_against() {
+fn search_ended_by_client_has_complaint() {
     let (workload, points, mut search) = curve();
     search.steps[1].verdict = StepVerdict::NotMet(NotMet::ClientBound);
     let curve = LoadCurve {
@@ -67,8 +69,7 @@ fn a_search_that_the_client_ended_is_a_verdict_against() {
         address: "127.0.0.1:50051".to_owned(),
         protocol: Protocol::Grpc,
         workload,
-        capacity: Some(245_000.0),
-        client_bound_capacity: true,
+        capacity: Some(Capacity { client_bound: true, ..CAPACITY }),
         points,
         search: Some(search),
     };
@@ -86,7 +87,7 @@ fn a_search_that_the_client_ended_is_a_verdict_against() {
 }
 
 #[test]
-fn a_point_of_a_sweep_says_what_it_is_worth() {
+fn sweep_points_have_verdicts() {
     let verdict = |load: Load| {
         let rate = PerSecond::new(98_000.0).expect("a rate");
         LoadPoint::swept(rate, load.measured, &load.workload, load.protocol).verdict.to_string()

@@ -127,14 +127,14 @@ fn shown(run: &Run) -> String {
 }
 
 #[test]
-fn response_times_over_load_are_one_table() {
+fn loads_share_one_table() {
     let run = latency_run(|_, _, _| {});
     insta::assert_snapshot!(shown(&run));
     insta::assert_snapshot!(markdown(&summary(&run)));
 }
 
 #[test]
-fn a_rate_that_was_given_ranks_nobody() {
+fn given_rate_makes_no_ranking() {
     let summary = summary(&latency_run(|_, _, _| {}));
     assert!(summary.tables[0].rows.iter().all(|row| row.place.is_some()));
     for table in &summary.tables[1..] {
@@ -148,7 +148,7 @@ fn a_rate_that_was_given_ranks_nobody() {
 }
 
 #[test]
-fn a_generator_that_was_late_and_a_server_that_fell_behind_are_told() {
+fn late_generator_and_overload_have_verdicts() {
     let run = latency_run(|entry, share, window| match (entry, share) {
         ("rust-tonic", 90) => window.pacing.as_mut().expect("open").late = 1000,
         ("go-grpc", 90) => fall_behind(window),
@@ -170,7 +170,7 @@ fn a_generator_that_was_late_and_a_server_that_fell_behind_are_told() {
 }
 
 #[test]
-fn calls_that_the_arrival_process_made_due_are_all_counted() {
+fn uncounted_arrivals_are_suspect() {
     let load = load("load", "poisson:1000");
     let good = paced(1000, 1e6);
     assert_eq!(doubts(&good, &load).len(), 0);
@@ -189,7 +189,7 @@ fn calls_that_the_arrival_process_made_due_are_all_counted() {
 }
 
 #[test]
-fn loads_of_a_process_that_was_not_steady_are_still_warming() {
+fn loads_of_unsteady_process_are_still_warming() {
     let mut run = latency_run(|_, _, _| {});
     let warm = run.preparations[0].warm.as_mut().expect("a curve");
     warm.steady_after_ms = None;
@@ -203,7 +203,7 @@ fn loads_of_a_process_that_was_not_steady_are_still_warming() {
 }
 
 #[test]
-fn without_a_capacity_there_are_no_loads() {
+fn missing_capacity_leaves_out_loads() {
     let mut run = latency_run(|_, _, _| {});
     run.trials.retain(|t| t.entry != "go-grpc");
     run.trials.push(Trial {
@@ -247,7 +247,7 @@ pub fn slo_run(rates: &[(&str, [f64; 3])], end: NotMet) -> Run {
 }
 
 #[test]
-fn servers_are_ranked_by_the_rate_that_keeps_the_limit() {
+fn search_ranks_by_highest_rate() {
     let rates =
         [("rust-tonic", [15_000.0, 15_200.0, 14_900.0]), ("go-grpc", [8000.0, 8100.0, 7950.0])];
     let run = slo_run(&rates, NotMet::Beyond);
@@ -258,7 +258,7 @@ fn servers_are_ranked_by_the_rate_that_keeps_the_limit() {
 }
 
 #[test]
-fn rates_within_the_precision_of_a_search_tie() {
+fn rates_within_search_precision_tie() {
     // Each search says the same thing thrice, and yet only that the rate is within 5 %.
     let tied =
         slo_run(&[("rust-tonic", [10_000.0; 3]), ("go-grpc", [10_400.0; 3])], NotMet::Beyond);
@@ -274,7 +274,7 @@ fn rates_within_the_precision_of_a_search_tie() {
 }
 
 #[test]
-fn a_client_without_cpu_is_told_and_so_is_the_share_of_a_capacity_that_is_its_own() {
+fn client_limits_are_named_in_open_loop() {
     let mut run = latency_run(|entry, share, window| {
         if (entry, share) == ("rust-tonic", 90) {
             window.client.busiest_ns = WINDOW_NS / 100 * 96;
@@ -305,7 +305,7 @@ fn a_client_without_cpu_is_told_and_so_is_the_share_of_a_capacity_that_is_its_ow
 }
 
 #[test]
-fn a_search_that_ended_for_the_clients_sake_is_not_ranked() {
+fn search_ended_by_client_is_not_ranked() {
     let run = slo_run(&[("go-grpc", [10_000.0; 3])], NotMet::GeneratorLate);
     let summary = summary(&run);
     let row = &summary.tables[1].rows[0];
@@ -343,7 +343,7 @@ fn a_search_that_ended_for_the_clients_sake_is_not_ranked() {
 }
 
 #[test]
-fn a_server_that_keeps_the_limit_at_no_rate_failed() {
+fn server_without_any_rate_in_limit_fails() {
     let mut run = slo_run(&[], NotMet::Beyond);
     let reason = "p99<10ms was met at no rate, not even 1.22 calls/s (beyond the limit)".to_owned();
     run.trials.push(Trial {

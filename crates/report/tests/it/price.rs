@@ -47,12 +47,12 @@ fn costs(builder: &RunBuilder) -> Vec<(String, Option<f64>)> {
 }
 
 #[test]
-fn a_priced_table_has_costs_and_says_what_the_faster_saves() {
+fn price_adds_costs_and_savings() {
     insta::assert_snapshot!(shown(&priced("$0.04/cpu-hour,$0.005/GiB-hour")));
 }
 
 #[test]
-fn costs_are_those_of_cpu_time_and_of_peak_memory_at_the_measured_rate() {
+fn cost_counts_cpu_time_and_peak_memory() {
     let cost = |price| costs(&priced(price)).swap_remove(0).1.expect("a cost");
     let same = |one: f64, other: f64| assert!((one / other - 1.0).abs() < 1e-3, "{one} {other}");
     // 168,050 calls/s take 0.99 of a CPU and a quarter of a GiB.
@@ -64,7 +64,7 @@ fn costs_are_those_of_cpu_time_and_of_peak_memory_at_the_measured_rate() {
 }
 
 #[test]
-fn a_failed_server_has_no_cost() {
+fn failed_server_has_no_cost() {
     let all = costs(&priced("0.04/cpu-hour"));
     assert_eq!(all.last(), Some(&("java-grpc".to_owned(), None)));
     assert_eq!(all.iter().filter(|(_, cost)| cost.is_some()).count(), 4);
@@ -89,7 +89,7 @@ fn costs_are_in_markdown_and_json_with_their_price() {
 }
 
 #[test]
-fn without_a_price_there_is_no_column_and_no_saving() {
+fn missing_price_hides_costs_and_savings() {
     let mut builder = priced("0.04/cpu-hour");
     builder.run.header.plan.price = None;
     let page = shown(&builder);
@@ -99,7 +99,7 @@ fn without_a_price_there_is_no_column_and_no_saving() {
 }
 
 #[test]
-fn memory_alone_says_nothing_of_savings_in_cpu_cost() {
+fn memory_price_alone_shows_no_cpu_saving() {
     let page = shown(&priced("0.005/GiB-hour"));
     assert!(page.contains("cost/M calls") && !page.contains("less CPU cost"), "{page}");
 }

@@ -9,7 +9,7 @@ use crate::builder::latency;
 use crate::load::fine;
 
 #[test]
-fn a_spectrum_of_one_value_is_one_bar() {
+fn spectrum_of_one_value_is_one_bar() {
     let bars = spectrum(&distribution(&[5_000_000; 7]));
     assert_eq!(bars.len(), 1);
     assert_eq!(draw(&bars), [format!("<= 5.00 ms  7  100.00 %  {}", "#".repeat(40))]);
@@ -41,7 +41,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn bars_add_up_and_hold_what_they_say(
+    fn spectrum_bars_add_up(
         values in prop::collection::vec(prop_oneof![0_u64..50, 1_u64..20_000_000_000], 1..300),
     ) {
         let bars = spectrum(&distribution(&values));
@@ -67,7 +67,7 @@ proptest! {
     }
 
     #[test]
-    fn a_quantile_of_all_calls_never_reads_shorter_than_it_was(
+    fn quantile_of_all_calls_is_never_too_short(
         ok in prop::collection::vec(1_u64..10_000_000_000, 0..200),
         failed in prop::collection::vec(1_u64..10_000_000_000, 0..50),
         millionths in 1_u32..=1_000_000,

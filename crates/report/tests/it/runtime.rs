@@ -33,7 +33,7 @@ fn bench() -> RunBuilder {
 }
 
 #[test]
-fn pauses_and_allocation_stand_in_wide_tables_and_who_tells_nothing_is_named() {
+fn wide_table_has_runtime_statistics_and_notes_missing_ones() {
     let summary = summary(&bench().run);
     let wide = Layout { columns: Columns::Wide, ..Layout::default() };
     let shown = text(&summary, Style::default(), &wide);
@@ -46,7 +46,7 @@ fn pauses_and_allocation_stand_in_wide_tables_and_who_tells_nothing_is_named() {
 }
 
 #[test]
-fn statistics_that_lie_are_not_shown_and_the_reason_is() {
+fn impossible_statistics_are_hidden_with_reason() {
     let mut bench = bench();
     let reason = "pauses of 4.00 s in a window of 3.00 s";
     let refused = RuntimeStatistics { refused: Some(reason.to_owned()), ..Default::default() };
@@ -95,7 +95,7 @@ fn trials_add_up() {
 }
 
 #[test]
-fn a_run_that_did_not_ask_says_nothing_of_it() {
+fn run_without_statistics_has_no_note() {
     let mut bench = bench();
     bench.run.header.plan.runtime_statistics = false;
     bench.run.trials.retain(|trial| trial.entry == "rust-tonic");

@@ -9,7 +9,7 @@ fn percent(share: f64) -> f64 {
 }
 
 #[test]
-fn the_means_and_the_trials_of_equals_are_compared() {
+fn spread_covers_means_and_trials() {
     let run = RunBuilder::new()
         .with("go-grpc", &[20_000, 22_000], |_| {})
         .with("go-grpc#2", &[21_000, 25_000], |_| {})
@@ -24,7 +24,7 @@ fn the_means_and_the_trials_of_equals_are_compared() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_left_out() {
+fn spread_leaves_out_missing_figures() {
     assert_eq!(spreads(&RunBuilder::new().with("go-grpc", &[20_000], |_| {}).run), []);
     let mut blind = RunBuilder::new().with("go-grpc", &[20_000, 20_000], |t| t.server = None).run;
     let figures: Vec<_> = spreads(&blind).iter().map(|spread| spread.figure).collect();

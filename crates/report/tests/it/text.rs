@@ -67,7 +67,7 @@ fn a_client_that_was_the_limit() {
 }
 
 #[test]
-fn what_can_not_be_told_is_said_with_what_it_takes() {
+fn undecided_ranking_says_what_would_settle_it() {
     let run = RunBuilder::new()
         .entry("rust-tonic", &[102_000, 84_000, 95_000, 107_000])
         .entry("cpp-grpc", &[88_000, 101_000, 99_000, 79_000])
@@ -102,7 +102,7 @@ fn figures_that_contradict_each_other() {
 }
 
 #[test]
-fn a_server_out_of_memory_shows_its_last_words() {
+fn failed_server_shows_log_tail() {
     let killed = failure(
         "out of memory (limit 512 MiB)",
         &["GC overhead limit reached", "java.lang.OutOfMemoryError: Java heap space"],
@@ -119,7 +119,7 @@ fn a_server_out_of_memory_shows_its_last_words() {
 }
 
 #[test]
-fn errors_keep_a_server_out_of_the_ranking() {
+fn errors_exclude_server_from_ranking() {
     let run = RunBuilder::new().entry("go-grpc", &[98_000, 98_900, 97_700]).with(
         "node-grpc-js",
         &[30_000, 30_100, 30_200],
@@ -134,7 +134,7 @@ fn errors_keep_a_server_out_of_the_ranking() {
 }
 
 #[test]
-fn a_missing_toolchain_is_one_line() {
+fn missing_toolchain_is_one_line() {
     let reason = "dotnet is not installed; install .NET 10 SDK".to_owned();
     let run = RunBuilder::new()
         .entry("go-grpc", &[98_000, 98_900, 97_700])
@@ -143,7 +143,7 @@ fn a_missing_toolchain_is_one_line() {
 }
 
 #[test]
-fn an_unfinished_run_says_so() {
+fn unfinished_run_has_warning() {
     let mut run = RunBuilder::new()
         .entry("go-grpc", &[98_000, 98_900, 97_700])
         .entry("rust-tonic", &[184_000, 184_500])
@@ -165,7 +165,7 @@ fn one_trial_ranks_nothing() {
 }
 
 #[test]
-fn a_bad_machine_is_warned_about() {
+fn bad_machine_has_warnings() {
     let mut run = RunBuilder::new()
         .with("go-grpc", &[98_900, 80_000, 91_700], |trial| {
             trial.machine.steal_ns = 150_000_000;
@@ -209,7 +209,7 @@ fn in_width(run: &RunBuilder, width: usize, which: &Columns) -> String {
 }
 
 #[test]
-fn a_page_fits_its_terminal() {
+fn report_fits_terminal() {
     let many = many();
     for width in [80, 120, 200] {
         let page = in_width(&many, width, &Columns::Few);
@@ -220,13 +220,13 @@ fn a_page_fits_its_terminal() {
 }
 
 #[test]
-fn a_very_narrow_terminal_loses_columns_and_says_which() {
+fn narrow_terminal_drops_columns_and_names_them() {
     let page = in_width(&many(), 60, &Columns::Few);
     assert!(page.contains("hidden to fit the terminal: p50, p99, memory"), "{page}");
 }
 
 #[test]
-fn wide_tables_have_every_column_whatever_the_room() {
+fn wide_table_has_every_column_at_any_width() {
     let page = in_width(&many(), 80, &Columns::Wide);
     let header = page.lines().find(|line| line.starts_with("place")).expect("a header");
     for title in ["% of best", "raw calls/cpu-s", "calls/s", "p99.9", "client CPU", "steady"] {
@@ -253,7 +253,7 @@ fn protocols() -> RunBuilder {
 }
 
 #[test]
-fn one_sentence_says_which_protocol_is_faster_in_a_language() {
+fn protocols_of_language_are_compared_in_sentence() {
     let page = shown(&protocols());
     let said: Vec<&str> = page.lines().filter(|line| line.starts_with("In ")).collect();
     insta::assert_snapshot!(said.join("\n"));
@@ -326,7 +326,7 @@ fn columns_are_chosen_by_title_or_by_field() {
 }
 
 #[test]
-fn colour_only_paints() {
+fn colour_changes_only_styles() {
     let run = RunBuilder::new().entry("rust-tonic", &[184_000, 184_500, 183_800]).with(
         "go-grpc",
         &[98_000, 98_900, 97_700],
@@ -345,14 +345,14 @@ fn colour_only_paints() {
 }
 
 #[test]
-fn a_run_of_nothing_is_no_table() {
+fn empty_run_has_no_table() {
     let mut run = RunBuilder::new().planned("go-grpc", 3);
     run.run.finished = None;
     insta::assert_snapshot!(shown(&run));
 }
 
 #[test]
-fn words_are_explained_where_that_is_asked_for() {
+fn explain_adds_legend() {
     let run = two_servers();
     let layout = Layout { explain: true, ..Layout::default() };
     let explained = text(&summary(&run), Style::default(), &layout);
@@ -365,7 +365,7 @@ fn words_are_explained_where_that_is_asked_for() {
 }
 
 #[test]
-fn the_answer_stands_first_and_last() {
+fn headline_is_repeated_at_end() {
     let run = two_servers();
     let layout =
         Layout { explain: true, group_by: Some("server".parse().unwrap()), ..Layout::default() };
@@ -376,7 +376,7 @@ fn the_answer_stands_first_and_last() {
 }
 
 #[test]
-fn a_terminal_of_ascii_gets_ascii() {
+fn ascii_terminal_gets_ascii() {
     let layout = Layout { explain: true, ..Layout::default() };
     let plain = text(&summary(&two_servers()), Style { ascii: true, ..Style::default() }, &layout);
     assert!(plain.is_ascii() && plain.contains("+/-"), "{plain}");

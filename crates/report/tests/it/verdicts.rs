@@ -21,7 +21,7 @@ fn verdict(summary: &Summary) -> &Verdict {
 }
 
 #[test]
-fn a_failure_outweighs_every_doubt() {
+fn failure_outweighs_doubt() {
     let mut doubtful = measured(20_000);
     ok(&mut doubtful).mean_ns *= 2.0;
     let run = RunBuilder::new().results(
@@ -37,7 +37,7 @@ fn a_failure_outweighs_every_doubt() {
 }
 
 #[test]
-fn a_server_that_breaks_the_protocol_fails_though_every_call_ended_well() {
+fn protocol_violation_fails_server() {
     let (mut broken, mut refused) = (measured(20_000), measured(20_000));
     let mut connections = Connections::default();
     connections.break_off("peer broke HTTP/2: HEADERS or DATA after END_STREAM");
@@ -56,7 +56,7 @@ fn a_server_that_breaks_the_protocol_fails_though_every_call_ended_well() {
 }
 
 #[test]
-fn one_error_in_any_trial_fails_the_cell() {
+fn one_error_fails_cell() {
     let mut one = measured(20_000);
     one.outcomes.ok -= 1;
     one.outcomes.transport = 1;
@@ -67,7 +67,7 @@ fn one_error_in_any_trial_fails_the_cell() {
 }
 
 #[test]
-fn a_server_that_answers_nothing_failed() {
+fn unanswered_calls_fail_server() {
     let run = RunBuilder::new().with("go-grpc", &[20_000; 3], |t| {
         t.outcomes.status.insert(13, t.outcomes.ok);
         t.outcomes.ok = 0;
@@ -86,7 +86,7 @@ fn doubt_outweighs_warming() {
 }
 
 #[test]
-fn a_server_with_less_cpu_time_than_its_calls_cost_is_suspect() {
+fn too_little_cpu_time_is_suspect() {
     let judged = |share: f64| {
         let run = RunBuilder::new().with("go-grpc", &[20_000; 3], |t| {
             let least_ns = (t.client.cpu_ns - t.client.awake_ns) / 10;
@@ -144,7 +144,7 @@ fn java(summary: &Summary) -> &Row {
 }
 
 #[test]
-fn growth_beside_the_other_entries_is_still_warming() {
+fn growth_relative_to_others_is_still_warming() {
     let mut run = beside_others(climbs);
     let kept = summary(&run.run);
     let found: Vec<_> = kept.tables[0].rows.iter().map(|row| row.verdict.name()).collect();
@@ -162,7 +162,7 @@ fn growth_beside_the_other_entries_is_still_warming() {
 }
 
 #[test]
-fn a_server_that_warmed_up_within_the_run_is_ranked_by_its_last_windows() {
+fn server_warmed_up_mid_run_is_ranked_by_last_windows() {
     let mut run = beside_others(doubles);
     let warmed = summary(&run.run);
     let row = java(&warmed);
@@ -182,7 +182,7 @@ fn a_server_that_warmed_up_within_the_run_is_ranked_by_its_last_windows() {
 }
 
 #[test]
-fn busy_compilers_are_a_note_where_windows_show_no_change() {
+fn busy_compilers_are_noted_if_windows_are_level() {
     let run = RunBuilder::new()
         .with("java-grpc", &course(20_000, level), |t| {
             t.server.as_mut().expect("a server").compiler_cpu_ns = 200_000_000;
@@ -198,7 +198,7 @@ fn busy_compilers_are_a_note_where_windows_show_no_change() {
 }
 
 #[test]
-fn a_warm_up_that_ended_at_its_cap_is_a_note_where_windows_show_no_change() {
+fn capped_warm_up_is_noted_if_windows_are_level() {
     let run = RunBuilder::new()
         .entry("java-grpc", &course(20_000, level))
         .prepared(|p| {
@@ -217,7 +217,7 @@ fn a_warm_up_that_ended_at_its_cap_is_a_note_where_windows_show_no_change() {
 }
 
 #[test]
-fn a_fixed_warm_up_need_not_end_steady() {
+fn fixed_warm_up_may_end_unsteady() {
     let mut run = RunBuilder::new().entry("go-grpc", &[20_000, 20_100]).prepared(|p| {
         p.warm.as_mut().expect("a curve").steady_after_ms = None;
     });
@@ -229,7 +229,7 @@ fn a_fixed_warm_up_need_not_end_steady() {
 }
 
 #[test]
-fn a_second_process_without_time_asks_for_a_longer_run() {
+fn missing_second_process_asks_for_more_time() {
     let mut run = RunBuilder::new().entry("go-grpc", &[20_000]).entry("rust-tonic", &[51_000]);
     let remedies = |run: &RunBuilder| {
         let warnings = summary(&run.run).warnings;
@@ -279,7 +279,7 @@ fn only_ranked_rows_can_win() {
 }
 
 #[test]
-fn a_trial_repeated_on_resume_counts_once() {
+fn repeated_trial_counts_once() {
     let mut run = RunBuilder::new().entry("go-grpc", &[20_000, 20_100, 20_200]).run;
     let again = run.trials[1].clone();
     run.trials.push(again);
@@ -288,7 +288,7 @@ fn a_trial_repeated_on_resume_counts_once() {
 }
 
 #[test]
-fn a_run_that_ended_when_its_answer_was_clear_lacks_nothing() {
+fn run_stopped_early_by_clear_answer_is_complete() {
     let fast = [184_000, 186_500, 183_000, 185_000, 184_500, 186_000, 183_500, 185_500];
     let slow = [98_000, 99_900, 97_700, 99_000, 98_500, 99_500, 98_200, 99_200];
     let looked_at = |part: Option<f64>| {
@@ -319,7 +319,7 @@ fn a_run_that_ended_when_its_answer_was_clear_lacks_nothing() {
 }
 
 #[test]
-fn a_cell_tolerates_one_disturbed_window_in_ten() {
+fn one_disturbed_window_in_ten_is_tolerated() {
     let row = |windows: usize, change: fn(&mut Measured)| {
         let mut trials = vec![measured(20_000); windows];
         change(&mut trials[1]);

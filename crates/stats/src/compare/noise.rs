@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trigamma_is_that_of_the_tables() {
+    fn trigamma_matches_tables() {
         let half = std::f64::consts::PI.powi(2) / 2.0;
         assert!((trigamma(0.5) - half).abs() < 1e-8);
         assert!((trigamma(1.0) - half / 3.0).abs() < 1e-8);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn alike_variances_are_pooled_and_unlike_ones_are_not() {
+    fn similar_variances_are_pooled() {
         let (same, pooled) = moderated(&[0.9, 1.1, 1.0], &[10.0; 3]);
         assert!(same.iter().all(|own| (own.variance - 1.0).abs() < 0.03), "{same:?}");
         assert!((pooled.variance - 1.0).abs() < 1e-9);

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_are_of_four_rounds_at_least_if_there_are_many() {
+    fn batches_have_four_rounds_or_more() {
         let of = |levels: &[f64]| means(&rounds(levels));
         assert_eq!(of(&[1.0, 2.0, 3.0]), [1.0, 2.0, 3.0]);
         let sixteen: Vec<f64> = (0..16).map(f64::from).collect();
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_of_few_windows_count_as_little() {
+    fn rounds_are_weighted_by_windows() {
         let full = |level: f64| Round { sum: 12.0 * level, windows: 12.0 };
         let single = |level: f64| Round { sum: level, windows: 1.0 };
         let means = means(&[full(1.0), single(14.0), single(-12.0), full(3.0)]);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_of_a_mean_is_that_of_its_batches() {
+    fn error_of_mean_follows_batches() {
         // Squares 2, products of neighbours -1 + 0 + 0.
         let OwnError { variance, freedom } = shared(&rounds(&[0.0, 2.0, 1.0, 1.0])).unwrap();
         assert!((variance - 2.0 / 3.0 / 4.0).abs() < 1e-12);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_that_are_alike_count_as_fewer() {
+    fn correlated_neighbours_count_as_fewer() {
         // Squares 4, products of neighbours 1 - 1 + 1, and a quarter for the bias: 0.5, so three times the variance.
         let OwnError { variance, freedom } = shared(&rounds(&[1.0, 1.0, -1.0, -1.0])).unwrap();
         assert!((variance - 3.0 * 4.0 / 3.0 / 4.0).abs() < 1e-12);

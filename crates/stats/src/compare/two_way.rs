@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_matrix_times_its_inverse_is_one() {
+    fn matrix_times_inverse_is_identity() {
         let matrix = vec![vec![4.0, 1.0, 2.0], vec![1.0, 3.0, 0.5], vec![2.0, 0.5, 5.0]];
         let mut lower = matrix.clone();
         (lower[0][1], lower[0][2], lower[1][2]) = (f64::NAN, f64::NAN, f64::NAN);

@@ -7,7 +7,7 @@ use std::thread;
 const MANY: usize = 1000;
 
 /// Applies `of` to parts of a list, at the same time if it stands for many `windows`. Returns the results in order.
-pub(crate) fn in_parallel<T: Sync, R: Send>(
+pub fn in_parallel<T: Sync, R: Send>(
     items: &[T],
     windows: usize,
     of: impl Fn(&[T]) -> R + Sync,
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_are_in_order_and_have_every_item_once() {
+    fn parallel_results_keep_order_and_every_item() {
         for length in [0, 1, 2, 3 * MANY + 7] {
             let items: Vec<usize> = (0..length).collect();
             for windows in [length, MANY] {
