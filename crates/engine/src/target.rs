@@ -61,7 +61,7 @@ impl Target {
         self.accepted.iter().any(|range| range.contains(&status))
     }
 
-    /// True if replies have no body, whatever their head announces. RFC 9110, section 9.3.2.
+    /// True if replies have no body, no matter what their head announces. RFC 9110, section 9.3.2.
     pub(crate) fn is_head(&self) -> bool {
         self.http_method == "HEAD"
     }

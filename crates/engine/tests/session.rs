@@ -79,8 +79,8 @@ fn contradictions_are_refused() {
     let address = "127.0.0.1:1".parse().unwrap();
     for (plan, word) in [
         (LoadPlan { connections: 0, ..plan(address) }, "connections"),
-        (LoadPlan { in_flight: 2, ..plan(address) }, "at least 3"),
-        (LoadPlan { threads: 4, ..plan(address) }, "at most 3"),
+        (LoadPlan { in_flight: 2, ..plan(address) }, "in_flight = 2"),
+        (LoadPlan { threads: 4, ..plan(address) }, "client_threads = 4"),
     ] {
         let error = Session::open(&plan, &payload("text:1")).err().unwrap().to_string();
         assert!(error.contains(word), "{error}");

@@ -41,13 +41,13 @@ pub fn open(path: &Path) -> io::Result<File> {
     checked(OpenOptions::new().read(true), OFlags::NONBLOCK, path)
 }
 
-/// Opens a regular file to append to it, and creates it if there is none. Follows no link.
+/// Opens a regular file to append to it, and creates a missing one. Follows no link.
 pub(crate) fn append(path: &Path) -> io::Result<File> {
     let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
     checked(OpenOptions::new().create(true).append(true), flags, path)
 }
 
-/// Creates an empty file in place of what is there, a link or a pipe included.
+/// Creates an empty file in place of an existing one, or of a link or a pipe.
 ///
 /// # Errors
 /// If it can't be removed or created.
@@ -61,7 +61,7 @@ pub fn recreate(path: &Path) -> io::Result<File> {
 fn checked(options: &mut OpenOptions, flags: OFlags, path: &Path) -> io::Result<File> {
     let refused = || io::Error::other("not a regular file");
     let file = options.custom_flags(flags.bits() as i32).open(path).map_err(|error| {
-        // A socket, or a pipe that nobody reads.
+        // A socket, or a pipe without a reader.
         if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) { refused() } else { error }
     })?;
     let kind = file.metadata()?;

@@ -72,7 +72,7 @@ pub enum StoreError {
         /// Its process id, if the kernel shows it.
         writer: Option<u32>,
     },
-    /// A file of a record that is to be resumed is a link.
+    /// A file of a record to resume is a link.
     #[error("{path}: a link; a run writes only to its own folder, so replace the link by a file to resume it", path = .0.display())]
     Link(PathBuf),
     /// The events were deleted, or replaced by another file, while they were written.

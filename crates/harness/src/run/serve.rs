@@ -1,4 +1,4 @@
-//! One server without load of its own: for the user to load, or checked only.
+//! Serves or checks one server without measuring it.
 
 use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_contract::cases::CheckReport;

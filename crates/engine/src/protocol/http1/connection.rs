@@ -221,7 +221,7 @@ impl<A: Http1Application> Connection<A> {
 #[derive(Debug)]
 pub(crate) struct Templates {
     requests: template::Templates,
-    /// True if some replies have no body, whatever their head announces.
+    /// True if some replies have no body, no matter what their head announces.
     has_head_requests: bool,
     /// True if statuses other than 200 may count as success.
     accepts_more: bool,
