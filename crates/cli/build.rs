@@ -1,5 +1,6 @@
 //! Passes the commit and the profile of the build to the binary: both are in every record.
 
+use std::env;
 use std::path::Path;
 use std::process::Command;
 
@@ -19,8 +20,9 @@ fn main() {
 }
 
 /// The profile's folder in the target directory, `debug` for `dev` and `test`: Cargo's `PROFILE` has the one it inherits from.
+#[expect(clippy::disallowed_methods, reason = "Cargo passes the folder in the environment")]
 fn profile() -> String {
-    let out = std::env::var("OUT_DIR").expect("cargo sets OUT_DIR");
+    let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
     // <profile>/build/<package>/out
     let folder = Path::new(&out).ancestors().nth(3).and_then(Path::file_name);
     folder.expect("a folder of the profile").to_string_lossy().into_owned()

@@ -53,7 +53,7 @@ pub(crate) fn append(path: &Path) -> io::Result<File> {
 /// If it can't be removed or created.
 pub fn recreate(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => OpenOptions::new().read(true).append(true).create_new(true).open(path),
     }
 }
