@@ -179,7 +179,7 @@ method_names() {
   echo "+ tests and fields named in docs/method.md and docs/evidence.md"
   local name missing=0
   while IFS= read -r name; do
-    grep -rqE "(fn $name\(|\b$name:|\b$name\b *=|\"$name\")" crates servers suites --include='*.rs' --include='*.toml' ||
+    grep -rqE "((fn|def) $name\(|\b$name:|\b$name\b *=|\"$name\")" crates scripts servers suites --include='*.rs' --include='*.toml' --include='*.py' ||
       { echo "docs: no test or field is called $name" >&2; missing=1; }
   done < <(grep -ohE '`[a-z0-9]+(_[a-z0-9]+)+`' docs/method.md docs/evidence.md | tr -d '\140' | sort -u)
   return "$missing"
