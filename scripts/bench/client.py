@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+from choices import chosen
 from load_generators import GRPC_REQUEST, ROWS, Programs, Row, counts
 from processes import cpus, run, server
 from samples import Line, Sample, lines, render
@@ -50,11 +51,7 @@ def positive(text: str) -> int:
 
 
 def rows(text: str) -> list[Row]:
-    known = {row.name: row for row in ROWS}
-    unknown = [name for name in text.split(",") if name not in known]
-    if unknown:
-        raise argparse.ArgumentTypeError(f"unknown row '{unknown[0]}'; expected one of {', '.join(known)}")
-    return [known[name] for name in text.split(",")]
+    return chosen("row", ROWS, text)
 
 
 def order(steps: list[tuple[Row, list[str]]], rounds: int, seed: int) -> Iterator[tuple[int, Row, str]]:

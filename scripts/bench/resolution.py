@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from choices import chosen
 from experiments import EXPERIMENTS, Experiment, Trees
 from judge import ALONE_BAR, HALVES_BAR, Compared, Halves, Judged, Noise, Solo, halves, levels, solos
 from records import records
@@ -45,11 +46,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
 
 
 def experiments(text: str) -> list[Experiment]:
-    known = {experiment.name: experiment for experiment in EXPERIMENTS}
-    unknown = [name for name in text.split(",") if name not in known]
-    if unknown:
-        raise argparse.ArgumentTypeError(f"unknown experiment '{unknown[0]}'; expected one of {', '.join(known)}")
-    return [known[name] for name in text.split(",")]
+    return chosen("experiment", EXPERIMENTS, text)
 
 
 def measure(args: argparse.Namespace, experiment: Experiment) -> None:
