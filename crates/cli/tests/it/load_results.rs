@@ -216,7 +216,7 @@ fn late_client_is_blamed() {
             "generator late: the client started ",
             "lower the rate, use more client threads",
         ]);
-        ended.shows(&["verdict     generator late"]);
+        ended.shows(&["  generator late\n"]);
     }
 }
 

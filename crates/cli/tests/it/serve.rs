@@ -43,7 +43,7 @@ fn unservable_server_reports_the_reason() {
     serve("@exit-at-start").complains(&["exits on purpose with code 7", "before it was ready"]);
     serve("testkit-liar")
         .complains(&["'testkit-liar' matches several entries: ", "name one of them"]);
-    serve("@honset").complains(&["did you mean 'testkit-liar@honest'?"]);
+    serve("@honset").complains(&["did you mean 'testkit-liar@honest'"]);
     serve("@honest --cpus 4096").complains(&["--cpus 4096: only "]);
     serve("@honest --memory 4096T").complains(&["a memory limit of 4096 TiB: this machine has "]);
 }
