@@ -2,6 +2,7 @@
 //!
 //! Everything that has logic takes the time as an argument, so that tests run in virtual time.
 
+mod own;
 mod span;
 
 use std::ops::{Add, Sub};
@@ -10,6 +11,7 @@ use std::time::Duration;
 use rustix::thread::{ClockId, clock_nanosleep_absolute};
 use rustix::time::{ClockId as Clock, Timespec, clock_gettime};
 
+pub use own::OwnClock;
 pub use span::Span;
 
 /// A point on the monotonic clock, or a distance between two, nanoseconds.

@@ -10,6 +10,7 @@
 mod address;
 mod call;
 mod client;
+mod counted;
 mod driver;
 #[cfg(test)]
 mod echo_payload;

@@ -8,7 +8,7 @@ impl Measurement {
     /// The record of it; `server` is what the server used over the same span, if known.
     pub fn into_measured(self, server: Option<ServerUsage>, machine: MachineUsage) -> Measured {
         Measured {
-            window_ns: self.span.end.since(self.span.start),
+            window_ns: self.length.0,
             ok_pro_rata: self.tally.ok_pro_rata(),
             latency: Latency::of(&self.tally.ok),
             error_latency: Latency::of(&self.tally.errors),

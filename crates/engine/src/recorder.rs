@@ -3,6 +3,7 @@
 use rpcbench_record::{Connections, Outcomes, Protocol, Slice};
 
 use crate::call::Call;
+use crate::counted::{Counted, Part};
 use crate::log::{BatchWriter, CallLog};
 use crate::outcome::Outcome;
 use crate::tally::{Burst, Tally, add_example, slices};
@@ -38,7 +39,9 @@ pub(crate) struct Recorder {
 /// What is being measured.
 #[derive(Debug)]
 struct Window {
-    span: Span,
+    time: Counted,
+    /// False until the last part is known.
+    is_whole: bool,
     tally: Tally,
     /// Ended calls that came due after it.
     due_after_window: u64,
@@ -63,22 +66,37 @@ impl Recorder {
         self.explained = None;
         // If the end is unknown, the series grows.
         let length = if span.end == Nanos::NEVER { Nanos(0) } else { span.end - span.start };
-        self.window = Some(Window { span, tally: Tally::new(length), due_after_window: 0 });
+        let (time, tally) = (Counted::new(span), Tally::new(length));
+        self.window = Some(Window { time, is_whole: true, tally, due_after_window: 0 });
+    }
+
+    /// Counts the calls that come due in the next part of a window as well, or in its first.
+    pub fn measure_part(&mut self, Part { span, is_last }: Part) {
+        self.count_burst();
+        if self.window.is_none() {
+            self.measure(span);
+        } else if let Some(Window { time, tally, .. }) = &mut self.window {
+            time.add(span);
+            tally.series.resize(slices(time.length()), Slice::default());
+        }
+        if let Some(window) = &mut self.window {
+            window.is_whole = is_last;
+        }
     }
 
     /// Ends the span at `end` instead; no call has come due at that instant or later.
     pub fn end_at(&mut self, end: Nanos) {
         self.count_burst();
-        if let Some(Window { span, tally, .. }) = &mut self.window {
-            span.end = end;
-            tally.series.resize(slices(end - span.start), Slice::default());
+        if let Some(Window { time, tally, .. }) = &mut self.window {
+            time.end_at(end);
+            tally.series.resize(slices(time.length()), Slice::default());
         }
     }
 
-    /// True if a measured span is over at `now`.
+    /// True if what is measured is over at `now`.
     #[inline]
     pub fn is_over(&self, now: Nanos) -> bool {
-        self.window.as_ref().is_some_and(|window| window.span.end <= now)
+        self.window.as_ref().is_some_and(|window| window.time.end() <= now && window.is_whole)
     }
 
     /// Ended calls that came due after the span.
@@ -110,8 +128,8 @@ impl Recorder {
     /// Counts a call of an open loop that came due at `due`.
     #[inline]
     pub fn record_send_timing(&mut self, due: Nanos, how: SendTiming) {
-        if let Some(Window { span, tally, .. }) = &mut self.window
-            && span.contains(due)
+        if let Some(Window { time, tally, .. }) = &mut self.window
+            && time.contains(due)
         {
             match how {
                 SendTiming::OnTime => {}
@@ -125,8 +143,8 @@ impl Recorder {
     /// calls were awaited.
     #[cold]
     pub fn absent(&mut self, from: Nanos, until: Nanos) {
-        if let Some(Window { span, tally, .. }) = &mut self.window {
-            let within = until - from.max(span.start);
+        if let Some(Window { time, tally, .. }) = &mut self.window {
+            let within = until - from.max(time.last().start);
             tally.longest_absence = tally.longest_absence.max(within);
         }
     }
@@ -144,15 +162,15 @@ impl Recorder {
     #[inline(never)]
     fn record_another(&mut self, call: Call, done: Nanos, outcome: &Outcome) {
         self.count_burst();
-        let window = self.window.as_mut().filter(|window| window.span.contains(call.due));
-        let Some(Window { span, tally, .. }) = window else {
+        let window = self.window.as_mut().filter(|window| window.time.contains(call.due));
+        let Some(Window { time, tally, .. }) = window else {
             return self.record_outside(call, done, outcome);
         };
         if let Some(log) = &mut self.log {
-            log.push(call, done, outcome, span.start);
+            log.push(call, done, outcome, time.start());
         }
         if !matches!(outcome, Outcome::Ok) {
-            tally.failed(call, *span, done, outcome);
+            tally.failed(call, time, done, outcome);
             return self.explain_outcome(outcome, true);
         }
         self.burst = Burst { due: call.due, written: call.written, done, calls: 1 };
@@ -163,26 +181,27 @@ impl Recorder {
 
     #[inline]
     fn count_burst(&mut self) {
-        if let Some(Window { span, tally, .. }) = &mut self.window
+        if let Some(Window { time, tally, .. }) = &mut self.window
             && self.burst.calls > 0
         {
-            tally.answered(self.burst, *span);
+            tally.answered(self.burst, time);
             self.burst.calls = 0;
         }
     }
 
-    /// Counts a call that came due outside the span; it may still reach into the span.
+    /// Counts a call that came due outside of counted time; it may still reach into it.
     fn record_outside(&mut self, call: Call, done: Nanos, outcome: &Outcome) {
         match &mut self.window {
-            Some(Window { span, due_after_window, .. }) if call.due >= span.end => {
+            Some(Window { time, is_whole: true, due_after_window, .. })
+                if call.due >= time.end() =>
+            {
                 *due_after_window += 1
             }
-            Some(Window { span, tally, .. }) => {
-                let within = done.min(span.end) - span.start;
-                tally.carried_in = tally.carried_in + within;
-                if matches!(outcome, Outcome::Ok) && done >= span.start {
-                    tally.ok_cut += span.part(call.written.min(done), done);
-                    if let Some(slice) = tally.slice(done, *span) {
+            Some(Window { time, tally, .. }) => {
+                tally.carried_in = tally.carried_in + time.within(call.due, done);
+                if matches!(outcome, Outcome::Ok) {
+                    tally.ok_cut += time.part(call.written.min(done), done);
+                    if let Some(slice) = tally.slice(done, time) {
                         slice.carried_in += 1;
                     }
                 }
@@ -209,8 +228,8 @@ impl Recorder {
     /// Counts an event of a connection at `at`, unless it is before the span.
     #[cold]
     pub fn on_connection(&mut self, at: Nanos, count: impl FnOnce(&mut Connections)) {
-        if let Some(Window { span, tally, .. }) = &mut self.window
-            && span.start <= at
+        if let Some(Window { time, tally, .. }) = &mut self.window
+            && time.start() <= at
         {
             count(&mut tally.connections);
         }
@@ -219,11 +238,11 @@ impl Recorder {
     /// Counts a connection that opened at `at`, after a connect that began at `since`.
     #[cold]
     pub fn connected(&mut self, since: Nanos, at: Nanos) {
-        if let Some(Window { span, tally, .. }) = &mut self.window
-            && span.start <= at
+        if let Some(Window { time, tally, .. }) = &mut self.window
+            && time.start() <= at
         {
             tally.connections.opened += 1;
-            if at < span.end {
+            if time.contains(at) {
                 tally.connect.record(at.since(since));
             }
         }

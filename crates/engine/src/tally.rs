@@ -4,8 +4,9 @@ use rpcbench_record::{Connections, Outcomes, Slice, printable};
 use rpcbench_stats::Histogram;
 
 use crate::call::Call;
+use crate::counted::Counted;
 use crate::outcome::Outcome;
-use rpcbench_clock::{Nanos, Span};
+use rpcbench_clock::Nanos;
 
 pub(crate) const SLICE: Nanos = Nanos(Slice::LENGTH_NS);
 /// Most examples of errors kept, one per kind.
@@ -40,7 +41,7 @@ pub struct Tally {
     pub series: Vec<Slice>,
     /// Sum of the time that calls due earlier spent within the stretch.
     pub carried_in: Nanos,
-    /// Sum of the time that its calls took after its end.
+    /// Sum of the time that its calls took outside of it: after its end, and in its gaps.
     pub carried_out: Nanos,
     /// Longest time within the stretch for which a load thread did not run though it had something to do.
     pub longest_absence: Nanos,
@@ -90,15 +91,15 @@ impl Tally {
 
     /// Calls that ended `ok`.
     #[inline]
-    pub(crate) fn answered(&mut self, Burst { due, written, done, calls }: Burst, span: Span) {
+    pub(crate) fn answered(&mut self, Burst { due, written, done, calls }: Burst, time: &Counted) {
         let took = done.since(due);
-        self.carry_out(done, span, calls);
-        if let Some(slice) = self.slice(done, span) {
+        self.carry_out(due, done, time, calls);
+        if let Some(slice) = self.slice(done, time) {
             slice.ok += calls;
             slice.sum_ns += took * calls;
             slice.max_ns = slice.max_ns.max(took);
         } else {
-            self.ok_cut += span.part(written, done) * calls as f64;
+            self.ok_cut += time.part(written, done) * calls as f64;
         }
         self.outcomes.ok += calls;
         self.ok.record_times(took, calls);
@@ -110,9 +111,9 @@ impl Tally {
 
     /// A call that ended otherwise.
     #[cold]
-    pub(crate) fn failed(&mut self, call: Call, span: Span, done: Nanos, outcome: &Outcome) {
-        self.carry_out(done, span, 1);
-        if let Some(slice) = self.slice(done, span) {
+    pub(crate) fn failed(&mut self, call: Call, time: &Counted, done: Nanos, outcome: &Outcome) {
+        self.carry_out(call.due, done, time, 1);
+        if let Some(slice) = self.slice(done, time) {
             slice.errors += 1;
         }
         outcome.count(&mut self.outcomes);
@@ -120,18 +121,22 @@ impl Tally {
     }
 
     #[inline]
-    fn carry_out(&mut self, done: Nanos, span: Span, calls: u64) {
-        self.carried_out.0 += (done - span.end).0 * calls;
+    fn carry_out(&mut self, due: Nanos, done: Nanos, time: &Counted, calls: u64) {
+        let outside = match due >= time.last().start {
+            true => done - time.end(),
+            false => (done - due) - time.within(due, done),
+        };
+        self.carried_out.0 += outside.0 * calls;
     }
 
-    /// The slice in which a call completed, if within the span.
+    /// The slice in which a call completed, if in counted time.
     #[inline]
-    pub(crate) fn slice(&mut self, done: Nanos, span: Span) -> Option<&mut Slice> {
-        let slice = (done.since(span.start) / SLICE.0) as usize;
-        if span.end == Nanos::NEVER && slice >= self.series.len() {
+    pub(crate) fn slice(&mut self, done: Nanos, time: &Counted) -> Option<&mut Slice> {
+        let slice = (time.so_far(done)?.0 / SLICE.0) as usize;
+        if time.end() == Nanos::NEVER && slice >= self.series.len() {
             self.series.resize(slice + 1, Slice::default());
         }
-        self.series.get_mut(slice).filter(|_| done < span.end)
+        self.series.get_mut(slice)
     }
 }
 

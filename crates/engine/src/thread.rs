@@ -12,6 +12,7 @@ use rpcbench_record::{ConnectionLife, Outcomes};
 use rpcbench_stats::Histogram;
 use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
 
+use crate::counted::Part;
 use crate::driver::{Driver, EpollDriver, Sources, Waker};
 use crate::log::CallLog;
 use crate::payload::Payload;
@@ -19,7 +20,7 @@ use crate::plan::LoadPlan;
 use crate::protocol::{Connection, ProtocolVisitor};
 use crate::tally::Tally;
 use crate::worker::{Start, Thread, Worker};
-use rpcbench_clock::{self as clock, Nanos, Span};
+use rpcbench_clock::{self as clock, Nanos, OwnClock, Span};
 
 /// Shortest time between two reports of a thread that is connecting.
 const REPORT_EVERY: Nanos = Nanos::from_millis(50);
@@ -31,6 +32,11 @@ pub(crate) enum Command {
     Start(Start),
     Sample(Sender<ThreadSample>),
     Measure(Span),
+    /// Of a window that has several.
+    MeasurePart(Part),
+    /// Nothing happens until [`Command::Enter`].
+    Leave,
+    Enter(OwnClock),
     /// The measured span ends then.
     EndAt(Nanos),
     Drain,
@@ -42,7 +48,9 @@ pub(crate) enum Command {
 pub(crate) enum Report {
     /// Every connection is open, or the deadline has passed.
     Connected { open: usize, problem: Option<String> },
-    /// No call is left.
+    /// It has left, at this instant by its own clock.
+    Left(Nanos),
+    /// No call is left of the load, or of a window in parts.
     Drained(Box<Drained>),
     /// It can't continue.
     Broken(io::Error),
@@ -62,6 +70,8 @@ pub(crate) struct Drained {
 pub(crate) struct ThreadMeasured {
     /// A span that was cut may end a little later than on other threads.
     pub span: Span,
+    /// The time within it that does not count.
+    pub gaps: Nanos,
     pub tally: Tally,
     pub usage: ThreadUsage,
 }
@@ -83,6 +93,13 @@ pub(crate) struct ThreadUsage {
     pub awake: Nanos,
     /// Time spent ready to run but without a CPU. `None` if the kernel does not report it.
     pub run_delay: Option<Nanos>,
+}
+
+impl ThreadUsage {
+    fn plus(self, other: Self) -> Self {
+        let run_delay = self.run_delay.zip(other.run_delay).map(|(one, more)| one + more);
+        Self { cpu: self.cpu + other.cpu, awake: self.awake + other.awake, run_delay }
+    }
 }
 
 /// A load thread's counters at one point in time.
@@ -111,6 +128,64 @@ impl Reading {
             cpu: scale(self.cpu, earlier.cpu),
             awake: scale(self.awake, earlier.awake),
             run_delay: self.run_delay.zip(earlier.run_delay).map(|(now, then)| scale(now, then)),
+        }
+    }
+}
+
+/// The spans of a window, and what the thread uses over them.
+struct UseOf {
+    spans: Vec<Span>,
+    /// At the edges of the last span.
+    edges: [Option<Reading>; 2],
+    /// Over the spans before it.
+    before: ThreadUsage,
+}
+
+impl UseOf {
+    fn new(span: Option<Span>) -> Self {
+        let before = ThreadUsage { run_delay: Some(Nanos(0)), ..ThreadUsage::default() };
+        Self { spans: span.into_iter().collect(), edges: [None; 2], before }
+    }
+
+    fn add(&mut self, span: Span) {
+        self.before = self.usage();
+        self.spans.push(span);
+        self.edges = [None; 2];
+    }
+
+    fn end_at(&mut self, span: Option<Span>) {
+        if let (Some(last), Some(span)) = (self.spans.last_mut(), span) {
+            *last = span;
+        }
+    }
+
+    /// Takes the readings that are due at `now`.
+    fn look(&mut self, now: Nanos, read: impl Fn() -> Reading) {
+        let Some(span) = self.spans.last() else { return };
+        for (edge, used) in [span.start, span.end].into_iter().zip(&mut self.edges) {
+            if used.is_none() && now >= edge {
+                *used = Some(read());
+            }
+        }
+    }
+
+    fn end_now(&mut self, reading: Reading) {
+        self.edges[1] = Some(reading);
+    }
+
+    /// From the first instant to the last, and the gaps within.
+    fn whole(&self) -> Option<(Span, Nanos)> {
+        let (first, last) = (self.spans.first()?, self.spans.last()?);
+        let gaps = self.spans.windows(2).map(|pair| pair[1].start.since(pair[0].end));
+        Some((Span { start: first.start, end: last.end }, Nanos(gaps.sum())))
+    }
+
+    fn usage(&self) -> ThreadUsage {
+        match (self.edges, self.spans.last()) {
+            ([Some(start), Some(end)], Some(span)) => {
+                self.before.plus(end.since(start, span.end - span.start))
+            }
+            _ => ThreadUsage { run_delay: None, ..self.before },
         }
     }
 }
@@ -263,65 +338,67 @@ impl<C: Connection, D: Driver> Running<C, D> {
     }
 
     fn serve(&mut self) -> io::Result<()> {
-        let mut span = None;
-        let mut used = [None; 2];
+        let mut use_of = UseOf::new(None);
         let mut drained = true;
+        let mut is_away = false;
         loop {
             loop {
-                match self.commands.try_recv() {
+                let command = match is_away {
+                    true => self.commands.recv().map_err(|_| TryRecvError::Disconnected),
+                    false => self.commands.try_recv(),
+                };
+                match command {
                     Ok(Command::Start(start)) => {
                         self.worker.start(start);
-                        (span, used) = (start.span, [None; 2]);
+                        use_of = UseOf::new(start.span);
                         drained = false;
                     }
-                    Ok(Command::Measure(measured)) => {
-                        self.worker.measure(measured);
-                        span = Some(measured);
-                        used = [None; 2];
+                    Ok(Command::Measure(span)) => {
+                        self.worker.measure(span);
+                        use_of = UseOf::new(Some(span));
                     }
-                    Ok(Command::EndAt(end)) => span = self.worker.end_at(end).or(span),
+                    Ok(Command::MeasurePart(part)) => {
+                        self.worker.measure_part(part);
+                        use_of.add(part.span);
+                    }
+                    Ok(Command::Leave) => {
+                        is_away = true;
+                        self.tell(Report::Left(self.worker.now()));
+                    }
+                    Ok(Command::Enter(clock)) => {
+                        is_away = false;
+                        self.worker.set_clock(clock);
+                    }
+                    Ok(Command::EndAt(end)) => use_of.end_at(self.worker.end_at(end)),
                     Ok(Command::Sample(samples)) => self.tell_sample(&samples),
                     Ok(Command::Drain) => self.worker.drain(),
                     Ok(Command::Close) | Err(TryRecvError::Disconnected) => return Ok(()),
                     Err(TryRecvError::Empty) => break,
                 }
             }
-            if let Some(span) = span {
-                self.read_usage(span, &mut used);
+            use_of.look(self.worker.turned_at(), || Reading::now(self.worker.awake()));
+            if self.worker.take_window_over() {
+                self.tell_drained(std::mem::replace(&mut use_of, UseOf::new(None)));
             }
             if self.worker.is_drained() && !drained {
                 drained = true;
-                let counted = self.worker.take_counted();
-                if counted.is_some() {
-                    used[1] = Some(Reading::now(self.worker.awake()));
+                if let Some(counted) = self.worker.take_counted() {
+                    use_of.end_at(Some(counted));
+                    use_of.end_now(Reading::now(self.worker.awake()));
                 }
-                self.tell_drained(counted.or(span.take()), used);
-                span = None;
+                self.tell_drained(std::mem::replace(&mut use_of, UseOf::new(None)));
             }
             self.worker.turn()?;
             self.publish();
         }
     }
 
-    fn read_usage(&self, span: Span, used: &mut [Option<Reading>; 2]) {
-        let now = self.worker.turned_at();
-        for (edge, used) in [span.start, span.end].into_iter().zip(used) {
-            if used.is_none() && now >= edge {
-                *used = Some(Reading::now(self.worker.awake()));
-            }
-        }
-    }
-
-    fn tell_drained(&mut self, span: Option<Span>, used: [Option<Reading>; 2]) {
+    fn tell_drained(&mut self, use_of: UseOf) {
         let calls_allowed = self.worker.calls_allowed();
         let recorder = &mut self.worker.calls().recorder;
-        let measured = recorder.take().zip(span).map(|(mut tally, span)| {
+        let measured = recorder.take().zip(use_of.whole()).map(|(mut tally, (span, gaps))| {
             tally.connections.calls_allowed = calls_allowed;
-            let usage = match used {
-                [Some(start), Some(end)] => end.since(start, span.end - span.start),
-                _ => ThreadUsage::default(),
-            };
-            ThreadMeasured { span, tally, usage }
+            ThreadMeasured { span, gaps, tally, usage: use_of.usage() }
         });
         self.counters.drained.store(true, Ordering::Relaxed);
         let (outside, examples) = recorder.outside();

@@ -249,3 +249,37 @@ fn spot_checks_are_made_once_and_by_no_load() {
         assert_eq!(after - before, 3);
     }
 }
+
+#[test]
+fn window_in_parts_lasts_as_long_as_its_parts() {
+    let server = server("honest");
+    let plan = LoadPlan { threads: 2, ..plan(server.address()) };
+    let mut session = open(&plan);
+    session.start();
+    let length = Nanos::from_millis(15);
+    for number in 1..=3 {
+        session.leave().unwrap();
+        session.leave().unwrap();
+        let before = session.progress();
+        session.enter();
+        let start = clock::now() + Nanos::from_millis(2);
+        session.measure_part(Span { start, end: start + length }, number == 3);
+        while number < 3 && clock::now() < start + length {
+            std::thread::yield_now();
+        }
+        assert!(session.progress().ended >= before.ended);
+    }
+    let first = session.finish().unwrap();
+    assert_eq!(first.length, Nanos::from_millis(45));
+    assert_sums(&first);
+    // The load continues, and may be measured in one piece or end.
+    let start = clock::now() + Nanos::from_millis(2);
+    session.measure(Span { start, end: start + length });
+    let second = session.finish().unwrap();
+    assert_eq!((second.length, second.span), (length, Span { start, end: start + length }));
+    assert_eq!(second.unmeasured.outcomes.errors(), 0);
+    session.start();
+    session.leave().unwrap();
+    session.enter();
+    assert_eq!(session.pause().unwrap().outcomes.errors(), 0);
+}

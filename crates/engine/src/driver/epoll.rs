@@ -12,7 +12,7 @@ use rustix::net::{self, RecvFlags, SendFlags, Shutdown, sockopt};
 use super::alarm::{Alarm, Wait};
 use super::{Driver, Ready, Received, Sources, Waker, connecting, timespec};
 use crate::address::ServerAddress;
-use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_clock::{self as clock, Nanos, OwnClock};
 
 /// Most that one read takes: 20 replies of 10 kB.
 const RECEIVE_BUFFER: usize = 256 * 1024;
@@ -36,6 +36,7 @@ pub(crate) struct EpollDriver {
     epoll: OwnedFd,
     waker: Waker,
     alarm: Alarm,
+    clock: OwnClock,
     awake: Nanos,
     sources: Sources,
     sockets: Vec<Option<Socket>>,
@@ -55,6 +56,7 @@ impl EpollDriver {
             epoll,
             waker,
             alarm,
+            clock: OwnClock::default(),
             awake: Nanos(0),
             sources,
             sockets: (0..connections).map(|_| None).collect(),
@@ -89,7 +91,11 @@ impl EpollDriver {
 
 impl Driver for EpollDriver {
     fn now(&self) -> Nanos {
-        clock::now()
+        self.clock.now()
+    }
+
+    fn set_clock(&mut self, clock: OwnClock) {
+        self.clock = clock;
     }
 
     fn awake(&self) -> Nanos {
@@ -128,6 +134,7 @@ impl Driver for EpollDriver {
     fn wait(&mut self, until: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
         ready.clear();
         self.events.clear();
+        let until = self.clock.real(until);
         match self.alarm.wait(until, clock::now)? {
             Wait::Asleep(timeout) => self.look(timeout.as_ref())?,
             Wait::Awake { since } => self.look_until(until, since)?,
@@ -170,7 +177,7 @@ impl Driver for EpollDriver {
             .ok_or(io::Error::from(io::ErrorKind::NotConnected))?;
         let (read, _) = net::recv(&socket.fd, &mut *self.buffer, RecvFlags::empty())?;
         let more = read == self.buffer.len() || socket.ending;
-        Ok(Received { bytes: &self.buffer[..read], more, at: clock::now() })
+        Ok(Received { bytes: &self.buffer[..read], more, at: self.clock.now() })
     }
 
     #[inline]

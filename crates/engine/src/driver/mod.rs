@@ -22,7 +22,7 @@ use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 
 use crate::address::ServerAddress;
-use rpcbench_clock::Nanos;
+use rpcbench_clock::{Nanos, OwnClock};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ready {
@@ -34,9 +34,12 @@ pub(crate) struct Ready {
     pub writable: bool,
 }
 
-/// Moves bytes, and has the clock of these moves.
+/// Moves bytes, and has the clock of these moves. All its times are by that clock.
 pub(crate) trait Driver {
     fn now(&self) -> Nanos;
+
+    /// Continues with another clock, after a time in which no other method was called.
+    fn set_clock(&mut self, clock: OwnClock);
 
     /// CPU time spent polling since the driver was created.
     fn awake(&self) -> Nanos {

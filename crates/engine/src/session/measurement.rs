@@ -34,8 +34,11 @@ pub struct Sample {
 /// The result of a measured span.
 #[derive(Clone, Debug)]
 pub struct Measurement {
-    /// The span.
+    /// From its first instant to its last, by the machine's clock. If the session left its turn meanwhile, only its end is
+    /// an instant at which that happened.
     pub span: Span,
+    /// The time that counts.
+    pub length: Nanos,
     /// The calls that came due in it.
     pub tally: Tally,
     /// What the load threads used over it.

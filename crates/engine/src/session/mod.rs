@@ -11,6 +11,7 @@ use std::time::Duration;
 use rpcbench_record::{Arrivals, ClientUsage, Outcomes, Pacing, Slice, Unmeasured};
 use rpcbench_stats::Histogram;
 
+use crate::counted::Part;
 use crate::file_limit;
 use crate::log::CallLog;
 use crate::pacing::{Schedule, window_seed};
@@ -20,7 +21,7 @@ use crate::protocol::dispatch;
 use crate::tally::Tally;
 use crate::thread::{Command, Drained, Handle, Report, Threads};
 use crate::worker::Start;
-use rpcbench_clock::{self as clock, Nanos, Span};
+use rpcbench_clock::{self as clock, Nanos, OwnClock, Span};
 
 pub use error::SessionError;
 pub use measurement::{Measurement, Progress, Sample};
@@ -33,6 +34,9 @@ const NOTICE: Nanos = Nanos::from_millis(20);
 const ASK: Duration = Duration::from_millis(50);
 
 /// Load threads connected to a server.
+///
+/// A session has its own clock, which stands still while it is out of its turn: see [`Session::leave`]. Instants that it is
+/// given, and those of a measured span, are of the machine's clock.
 pub struct Session {
     threads: Vec<Handle>,
     arrivals: Arrivals,
@@ -47,7 +51,13 @@ pub struct Session {
     began: (Nanos, u64),
     /// See [`Self::cycle`].
     cycle: Option<Nanos>,
+    /// In own time.
     span: Option<Span>,
+    /// Whether the load goes on after the measured window.
+    continues: bool,
+    clock: OwnClock,
+    /// Its own time out of its turn, where that stands still.
+    left_at: Option<Nanos>,
     given_up: Box<dyn Fn() -> bool + Send>,
 }
 
@@ -89,6 +99,9 @@ impl Session {
             began: (Nanos(0), 0),
             cycle: None,
             span: None,
+            continues: false,
+            clock: OwnClock::default(),
+            left_at: None,
             given_up: Box::new(given_up),
         };
         session.await_connections(plan, watch)?;
@@ -191,6 +204,7 @@ impl Session {
     }
 
     fn begin(&mut self, span: Option<Span>, calls: Option<u64>) {
+        let span = span.map(|span| self.own(span));
         let (arrivals, seed) = (self.arrivals, self.window_seed());
         self.begin_with(Start::load(arrivals, seed, span, calls));
     }
@@ -198,7 +212,8 @@ impl Session {
     fn begin_with(&mut self, start: Start) {
         if !self.loading {
             self.loading = true;
-            self.began = (clock::now(), self.progress().ended);
+            self.began = (self.clock.now(), self.progress().ended);
+            self.continues = false;
             self.span = start.span;
             for thread in &self.threads {
                 thread.counters.drained.store(false, Ordering::Relaxed);
@@ -265,19 +280,65 @@ impl Session {
     /// if a span is measured already.
     pub fn measure(&mut self, span: Span) {
         if self.loading && self.span.is_none() {
-            self.span = Some(span);
+            let span = self.own(span);
+            (self.span, self.continues) = (Some(span), false);
             self.tell(&Command::Measure(span));
+        }
+    }
+
+    /// Measures the calls that come due in the future `span`, a part of a window, which ends with the last part. The load of
+    /// a closed loop goes on after it. Does nothing without a load.
+    pub fn measure_part(&mut self, span: Span, is_last: bool) {
+        if self.loading {
+            let span = self.own(span);
+            (self.span, self.continues) = (Some(span), true);
+            self.tell(&Command::MeasurePart(Part { span, is_last }));
+        }
+    }
+
+    fn own(&self, Span { start, end }: Span) -> Span {
+        Span { start: self.clock.own(start), end: self.clock.own(end) }
+    }
+
+    fn real(&self, Span { start, end }: Span) -> Span {
+        Span { start: self.clock.real(start), end: self.clock.real(end) }
+    }
+
+    /// Leaves its turn: its calls stay in flight, its own time stands still, and it takes no CPU time until [`Self::enter`].
+    ///
+    /// # Errors
+    /// When a load thread is gone.
+    pub fn leave(&mut self) -> Result<(), SessionError> {
+        if self.left_at.is_none() {
+            self.tell(&Command::Leave);
+            let left = |thread| match self.report(thread)? {
+                Report::Left(at) => Ok(at),
+                _ => Err(SessionError::Lost),
+            };
+            let left: Vec<Nanos> = self.threads.iter().map(left).collect::<Result<_, _>>()?;
+            self.left_at = left.into_iter().max();
+        }
+        Ok(())
+    }
+
+    /// It is its turn again.
+    pub fn enter(&mut self) {
+        if let Some(left_at) = self.left_at.take() {
+            self.clock = OwnClock::showing(left_at, clock::now());
+            self.tell(&Command::Enter(self.clock));
         }
     }
 
     /// Ends the measured span in a moment; it counts as if planned so. False if it has not begun.
     pub fn cut(&mut self) -> bool {
         let end = clock::now() + NOTICE;
-        self.span.is_some_and(|span| span.start < end && (span.end <= end || self.end_at(end)))
+        let span = self.span.map(|span| self.real(span));
+        span.is_some_and(|span| span.start < end && (span.end <= end || self.end_at(end)))
     }
 
     /// Ends the measured span at `end` instead, which lies ahead as its present end does. False if nothing is measured.
     pub fn end_at(&mut self, end: Nanos) -> bool {
+        let end = self.clock.own(end);
         let Some(span) = &mut self.span else { return false };
         span.end = end;
         self.tell(&Command::EndAt(end));
@@ -290,14 +351,16 @@ impl Session {
     /// If no span is measured, `given_up` returns true, or a load thread is gone.
     pub fn finish(&mut self) -> Result<Measurement, SessionError> {
         let mut span = self.span.ok_or(SessionError::NotLoading)?;
-        span.end = span.start;
+        let mut gaps = Nanos(0);
         let mut tally: Option<Tally> = None;
         let mut client = ClientUsage { run_delay_ns: Some(0), ..ClientUsage::default() };
         let mut unmeasured = Unmeasured::default();
-        for drained in self.drained()? {
+        let continues = std::mem::take(&mut self.continues);
+        for (at, drained) in self.drained()?.into_iter().enumerate() {
             add_unmeasured(&mut unmeasured, &drained);
             let theirs = drained.measured.ok_or(SessionError::Lost)?;
-            span.end = span.end.max(theirs.span.end);
+            let end = if at == 0 { theirs.span.end } else { span.end.max(theirs.span.end) };
+            (span, gaps) = (Span { end, ..theirs.span }, theirs.gaps);
             add_usage(&mut client, theirs.usage);
             match &mut tally {
                 Some(tally) => tally.merge(&theirs.tally),
@@ -306,9 +369,12 @@ impl Session {
         }
         let tally = tally.ok_or(SessionError::Lost)?;
         client.longest_absence_ns = tally.longest_absence.0;
-        let pacing = self.arrivals.is_open().then(|| self.pacing(span.end - span.start, &tally));
+        let length = (span.end - span.start) - gaps;
+        let pacing = self.arrivals.is_open().then(|| self.pacing(length, &tally));
         self.windows += 1;
-        Ok(Measurement { span, tally, client, pacing, unmeasured })
+        self.loading = continues;
+        let span = self.real(span);
+        Ok(Measurement { span, length, tally, client, pacing, unmeasured })
     }
 
     fn pacing(&self, length: Nanos, tally: &Tally) -> Pacing {
@@ -353,7 +419,7 @@ impl Session {
         let drained = self.threads.iter().map(drained).collect();
         let (began, before) = self.began;
         let ended = self.progress().ended - before;
-        self.cycle = clock::now()
+        self.cycle = (self.clock.now())
             .since(began)
             .saturating_mul(u64::from(self.in_flight))
             .checked_div(ended)

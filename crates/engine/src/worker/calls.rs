@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::counted::Part;
 use crate::log::CallLog;
 use crate::nonce::Nonce;
 use crate::outcome::Outcome;
@@ -95,6 +96,12 @@ impl Calls {
     pub fn measure(&mut self, span: Span) {
         self.followed = 0;
         self.recorder.measure(span);
+    }
+
+    /// Measures the calls that come due in a part of a window as well.
+    pub fn measure_part(&mut self, part: Part) {
+        self.followed = 0;
+        self.recorder.measure_part(part);
     }
 
     /// Counts calls of a closed loop that come due at `now`, after the span.

@@ -17,6 +17,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
+use crate::counted::Part;
 use crate::driver::{Driver, Ready};
 use crate::log::CallLog;
 use crate::outcome::Outcome;
@@ -28,7 +29,7 @@ use crate::slot::Slot;
 use budget::Budget;
 use calls::Calls;
 use open::OpenLoop;
-use rpcbench_clock::{Nanos, Span};
+use rpcbench_clock::{Nanos, OwnClock, Span};
 pub(crate) use start::Start;
 
 /// How often to look for timed-out calls.
@@ -85,6 +86,10 @@ pub(crate) struct Worker<C: Connection, D> {
     open_at: Nanos,
     phase: Phase,
     span: Option<Span>,
+    /// The measured window has parts, and the load goes on after it.
+    continues: bool,
+    /// Such a window is over: its last calls have ended.
+    is_window_over: bool,
     /// The end of the last turn.
     turned_at: Nanos,
     expiry_at: Nanos,
@@ -127,6 +132,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             open_at: Nanos(0),
             phase: Phase::Idle,
             span: None,
+            continues: false,
+            is_window_over: false,
             turned_at: Nanos(0),
             expiry_at: Nanos::NEVER,
             retry_at: Nanos::NEVER,
@@ -142,6 +149,11 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     /// The driver's clock.
     pub fn now(&self) -> Nanos {
         self.driver.now()
+    }
+
+    /// Continues by another clock after a time without turns.
+    pub fn set_clock(&mut self, clock: OwnClock) {
+        self.driver.set_clock(clock);
     }
 
     /// The end of the last turn.
@@ -207,11 +219,27 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     /// Measures the calls that come due in `span`, and drains when they have ended.
     pub fn measure(&mut self, span: Span) {
         self.calls.measure(span);
+        self.continues = false;
         self.span = Some(span);
         if let Some(open) = &mut self.open {
             open.due_times.measure(span.start, span.end);
         }
         self.phase = Phase::Loading { until: span.end };
+    }
+
+    /// Measures the calls that come due in a part of a closed loop's window. The load goes on after the last part, and
+    /// [`Self::take_window_over`] tells when the calls of the window have ended.
+    pub fn measure_part(&mut self, part: Part) {
+        self.calls.measure_part(part);
+        self.continues = true;
+        self.span = Some(part.span);
+        self.phase =
+            Phase::Loading { until: if part.is_last { part.span.end } else { Nanos::NEVER } };
+    }
+
+    /// True once after a window in parts.
+    pub fn take_window_over(&mut self) -> bool {
+        std::mem::take(&mut self.is_window_over)
     }
 
     /// Ends the measured span at `end` instead; if that is past, right after now. Returns the new span; `None` if nothing is
@@ -346,6 +374,9 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         if let Phase::Following { until } = self.phase
             && (now >= until || self.calls.measured_outstanding() == 0)
         {
+            if self.continues {
+                return self.end_window(now, now >= until);
+            }
             let until = if now >= until { until } else { now + self.plan.grace };
             self.phase = Phase::Draining { until };
         }
@@ -358,6 +389,16 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             self.open = None;
             self.expiry_at = Nanos::NEVER;
         }
+    }
+
+    /// Ends a window in parts, and with it the calls that had the grace period. The load goes on.
+    #[cold]
+    fn end_window(&mut self, now: Nanos, gives_up: bool) {
+        if gives_up {
+            self.expire(Nanos::NEVER, now);
+        }
+        self.phase = Phase::Loading { until: Nanos::NEVER };
+        self.is_window_over = true;
     }
 
     /// Ends the calls that came due at or before `cutoff`. True if some are left for the next turn.

@@ -7,6 +7,7 @@ mod open;
 mod peers;
 mod protocols;
 mod simulation;
+mod turns;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -6,10 +6,10 @@ use std::io;
 use super::peers::{self, Peer, Said};
 use crate::address::ServerAddress;
 use crate::driver::{Driver, Ready, Received};
-use rpcbench_clock::Nanos;
+use rpcbench_clock::{Nanos, OwnClock};
 
 /// How the simulated server answers.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Service {
     /// Each call after a fixed time, all at once.
     Takes(Nanos),
@@ -28,6 +28,8 @@ pub(super) struct Simulation {
     /// What the server speaks.
     pub peer: Peer,
     pub now: Nanos,
+    /// The client's.
+    pub clock: OwnClock,
     pub service: Service,
     pub free_at: Nanos,
     pub calls: u64,
@@ -40,6 +42,8 @@ pub(super) struct Simulation {
     pub room: usize,
     /// Bytes that the client receives per read.
     pub segment: usize,
+    /// When a command wakes the client's thread, by its own clock.
+    pub wakes_at: Nanos,
     /// How late the client's thread wakes up.
     pub oversleep: Nanos,
     /// How long a connect takes.
@@ -71,9 +75,11 @@ impl Simulation {
         Self {
             peer: peers::grpc,
             now: Nanos(1),
+            clock: OwnClock::default(),
             service,
             free_at: Nanos(0),
             calls: 0,
+            wakes_at: Nanos::NEVER,
             oversleep: Nanos(0),
             connect_takes: Nanos(0),
             refuses: false,
@@ -92,6 +98,18 @@ impl Simulation {
     pub fn arrive(&mut self, at: Nanos, connection: usize, bytes: Vec<u8>) {
         self.sequence += 1;
         self.in_transit.insert((at, self.sequence), (connection, bytes));
+    }
+
+    /// The server is frozen for this long, and with it all that it would do.
+    pub fn freeze(&mut self, length: Nanos) {
+        self.now = self.now + length;
+        self.free_at = self.free_at + length;
+        let in_transit = std::mem::take(&mut self.in_transit).into_iter();
+        self.in_transit =
+            in_transit.map(|((at, number), bytes)| ((at + length, number), bytes)).collect();
+        for socket in &mut self.sockets {
+            socket.connects_at = socket.connects_at.map(|at| at + length);
+        }
     }
 
     fn done_at(&mut self) -> Option<Nanos> {
@@ -149,7 +167,11 @@ impl Simulation {
 
 impl Driver for Simulation {
     fn now(&self) -> Nanos {
-        self.now
+        self.clock.own(self.now)
+    }
+
+    fn set_clock(&mut self, clock: OwnClock) {
+        self.clock = clock;
     }
 
     fn connect(&mut self, connection: usize, _address: &ServerAddress) -> io::Result<()> {
@@ -184,6 +206,11 @@ impl Driver for Simulation {
 
     fn wait(&mut self, until: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
         ready.clear();
+        let until = self.clock.real(if self.wakes_at > self.now() {
+            until.min(self.wakes_at)
+        } else {
+            until
+        });
         self.tell_writable(ready);
         let connects = self.sockets.iter().filter_map(|socket| socket.connects_at).min();
         let next = self.in_transit.keys().next().map_or(Nanos::NEVER, |(at, _)| *at);
@@ -216,7 +243,7 @@ impl Driver for Simulation {
         let more = !arrived.is_empty();
         match self.buffer.is_empty() && !self.sockets[connection].closed {
             true => Err(io::ErrorKind::WouldBlock.into()),
-            false => Ok(Received { bytes: &self.buffer, more, at: self.now }),
+            false => Ok(Received { bytes: &self.buffer, more, at: self.clock.own(self.now) }),
         }
     }
 
