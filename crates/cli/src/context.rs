@@ -97,6 +97,7 @@ impl Context {
             build_env: self.build_env.clone(),
             interrupt,
             call_log: None,
+            slices: Vec::new(),
             observer,
         }
     }

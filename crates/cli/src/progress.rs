@@ -126,6 +126,8 @@ impl State<'_> {
             Event::Trial(trial) => {
                 self.position.0 += 1;
                 self.estimate.trial(&trial.workload, took);
+                // In a round the next one began before this one ended.
+                self.begun = now;
                 self.count(trial);
             }
             _ => {}

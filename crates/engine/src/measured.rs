@@ -9,6 +9,7 @@ impl Measurement {
     pub fn into_measured(self, server: Option<ServerUsage>, machine: MachineUsage) -> Measured {
         Measured {
             window_ns: self.length.0,
+            slicing: None,
             ok_pro_rata: self.tally.ok_pro_rata(),
             latency: Latency::of(&self.tally.ok),
             error_latency: Latency::of(&self.tally.errors),

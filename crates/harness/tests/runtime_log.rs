@@ -5,6 +5,7 @@ use std::io::Write;
 use std::process::Command;
 
 use rpcbench_clock::{Nanos, Span};
+use rpcbench_harness::host::freezes::Freezes;
 use rpcbench_harness::host::runtime_log::RuntimeLog;
 use rpcbench_record::RuntimeStatistics;
 
@@ -22,7 +23,7 @@ fn append(log: &RuntimeLog, lines: &str) {
 }
 
 fn over(log: &mut RuntimeLog, start: u64, end: u64) -> Option<RuntimeStatistics> {
-    log.over(Span { start: Nanos(start), end: Nanos(end) }).unwrap()
+    log.over(&[Span { start: Nanos(start), end: Nanos(end) }], &Freezes::default()).unwrap()
 }
 
 #[test]
@@ -43,6 +44,29 @@ fn pause_belongs_to_the_window_in_which_it_ends() {
     assert_eq!(first.allocated_bytes, None);
     // The next window begins where this one ended.
     assert_eq!(over(&mut log, 200, 300).unwrap().all().total_ns, 99);
+}
+
+#[test]
+fn frozen_time_is_no_pause_and_gaps_do_not_count() {
+    let (_folder, mut log) = log("7 begin 1\n\
+         7 reading 0 10 0\n\
+         7 pause 140 30 young -\n\
+         7 pause 170 5 young -\n\
+         7 pause 510 340 old -\n\
+         7 reading 600 10 300\n");
+    // Frozen from 180 to 480: 100 ns own time later it is 500.
+    let mut freezes = Freezes::default();
+    freezes.begin(Nanos(180));
+    freezes.end(Nanos(480));
+    let slices =
+        [(100, 150), (500, 550)].map(|(start, end)| Span { start: Nanos(start), end: Nanos(end) });
+    let statistics = log.over(&slices, &freezes).unwrap().unwrap();
+    let kinds: Vec<_> = statistics.pauses.iter().map(|(k, p)| (k.as_str(), p.total_ns)).collect();
+    assert_eq!(kinds, [("old", 40), ("young", 30)]);
+    // 300 bytes in 300 ns of own time, of which 100 count.
+    assert_eq!(statistics.allocated_bytes, Some(100));
+    // Of the second pause, 10 ns lie in the second slice.
+    assert_eq!(statistics.paused_ns, [30 + 10]);
 }
 
 /// Slices are 100 ms long, the last one 50; times here are milliseconds.
@@ -182,7 +206,9 @@ fn unknown_lines_are_refused() {
     ];
     for line in wrong {
         let (_folder, mut log) = log(&format!("7 begin 1\n{line}\n"));
-        let error = log.over(Span { start: Nanos(0), end: Nanos(1) }).expect_err(line);
+        let error = log
+            .over(&[Span { start: Nanos(0), end: Nanos(1) }], &Freezes::default())
+            .expect_err(line);
         assert!(error.to_string().contains(&format!("'{line}' is not a line")), "{error}");
     }
 }
@@ -192,7 +218,10 @@ fn unknown_lines_are_refused() {
 fn sudden_growth_is_refused_without_reading_it() {
     let (_folder, mut log) = log("7 begin 1\n");
     OpenOptions::new().write(true).open(log.path()).unwrap().set_len(4 << 30).unwrap();
-    let refused = log.over(Span { start: Nanos(1), end: Nanos(2) }).unwrap_err().to_string();
+    let refused = log
+        .over(&[Span { start: Nanos(1), end: Nanos(2) }], &Freezes::default())
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains("grew by more than 16 MiB between two readings"), "{refused}");
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use rpcbench_clock::{Nanos, Span};
+use rpcbench_harness::host::freezes::Freezes;
 use rpcbench_harness::host::runtime_log::RuntimeLog;
 use rpcbench_record::RuntimeStatistics;
 use rpcbench_testkit::skip;
@@ -65,7 +66,7 @@ fn run(command: &mut Command) -> Outcome {
             _ => panic!("{stdout}"),
         }
     }
-    let statistics = log.over(window).unwrap().expect("it tells something");
+    let statistics = log.over(&[window], &Freezes::default()).unwrap().expect("it tells something");
     let stderr = String::from_utf8(out.stderr).unwrap();
     Outcome { stderr, counted, window, statistics, _folder: folder }
 }

@@ -47,6 +47,7 @@ mod run;
 mod runtime;
 pub mod schema;
 mod search;
+mod slicing;
 mod store;
 mod threshold;
 mod trial;
@@ -81,6 +82,7 @@ pub use protocol::{Protocol, ProtocolSpec, Transport};
 pub use run::{Header, Run, Tool};
 pub use runtime::{Pauses, RuntimeStatistics};
 pub use search::{NotMet, Search, SearchStep, StepVerdict};
+pub use slicing::Slicing;
 pub use store::{Event, StoreError, Writer, read};
 pub use threshold::{Comparison, Figure, Threshold};
 pub use trial::{

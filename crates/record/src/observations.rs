@@ -68,13 +68,19 @@ pub fn observe(
     windows(run, workload).into_iter().filter_map(of).collect()
 }
 
-/// The latest trial of each number by entry.
+/// The latest trial of each number by entry. Windows in slices and windows in one piece don't compare: those of the kind that
+/// came first count.
 fn windows<'a>(run: &'a Run, workload: &Workload) -> BTreeMap<(usize, u32), &'a Trial> {
+    let is_sliced = |trial: &Trial| Some(trial.measured()?.slicing.is_some());
+    let mut of_workload = run.trials.iter().filter(|trial| trial.workload == workload.name);
+    let kind = of_workload.find_map(is_sliced);
     let servers = &run.header.plan.servers;
     let place = |trial: &'a Trial| {
         let entry = servers.iter().position(|server| server.entry == trial.entry)?;
         Some(((entry, trial.number), trial))
     };
     let mine = run.trials.iter().filter(|trial| trial.workload == workload.name);
-    mine.filter_map(place).collect()
+    mine.filter(|trial| is_sliced(trial).is_none_or(|own| Some(own) == kind))
+        .filter_map(place)
+        .collect()
 }

@@ -14,6 +14,7 @@ use crate::outcome::OutcomeKind;
 use crate::protocol::Protocol;
 use crate::runtime::RuntimeStatistics;
 use crate::search::Search;
+use crate::slicing::Slicing;
 
 /// One trial of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -101,6 +102,9 @@ pub struct Failure {
 pub struct Measured {
     /// Length of the window, nanoseconds.
     pub window_ns: u64,
+    /// The slices that it consists of. `None` if it was measured in one piece.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slicing: Option<Slicing>,
     /// Calls by outcome. Their sum is the number of calls that came due.
     pub outcomes: Outcomes,
     /// Calls that ended `ok`. A call that crosses an edge of the window counts by the part of its service time within it.
@@ -117,9 +121,9 @@ pub struct Measured {
     pub send_lag: Option<Latency>,
     /// How well an open loop kept its schedule. `None` in a closed loop.
     pub pacing: Option<Pacing>,
-    /// Time within the window of calls that came due before it; the sum in nanoseconds.
+    /// Time within the window of calls that came due outside of it; the sum in nanoseconds.
     pub carried_in_ns: u64,
-    /// Time after the window of calls that came due in it; the sum in nanoseconds.
+    /// Time outside of the window of calls that came due in it, after its end or between its slices; the sum in nanoseconds.
     pub carried_out_ns: u64,
     /// What the server used. `None` if unknown: a server at an address without a process id.
     pub server: Option<ServerUsage>,
@@ -343,6 +347,19 @@ pub struct MachineUsage {
     /// disturb the tail, and next to a server that rpcbench did not start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<ReferenceUsage>,
+}
+
+impl MachineUsage {
+    /// Adds what happened in a later slice of the same window.
+    pub fn add(&mut self, slice: &Self) {
+        let sum = |one: Option<u64>, more: Option<u64>| one.zip(more).map(|(a, b)| a + b);
+        self.steal_ns += slice.steal_ns;
+        self.client_steal_ns += slice.client_steal_ns;
+        self.server_steal_ns = sum(self.server_steal_ns, slice.server_steal_ns);
+        self.server_cpus_busy_ns = sum(self.server_cpus_busy_ns, slice.server_cpus_busy_ns);
+        self.cpu_pressure_ns = sum(self.cpu_pressure_ns, slice.cpu_pressure_ns);
+        self.rivals = self.rivals.max(slice.rivals);
+    }
 }
 
 /// The machine reference within a window: a fixed piece of work, repeated on the server's CPUs.

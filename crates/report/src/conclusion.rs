@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use itertools::Itertools as _;
-use rpcbench_record::RankedBy;
+use rpcbench_record::{RankedBy, Slicing};
 use rpcbench_stats::{Adjustment, Range, Unadjusted};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -241,7 +241,16 @@ pub(crate) fn resolution(table: &Table) -> Vec<String> {
     let groups = equals(table, standings).iter().map(|entries| names(entries)).join("; ");
     let equal =
         (!groups.is_empty()).then(|| format!("Equal within {}: {groups}.", precision(standings)));
-    [equal, smallest(standings), adjustment(standings)].into_iter().flatten().collect()
+    let how = table.slicing.map(how);
+    [equal, smallest(standings), how, adjustment(standings)].into_iter().flatten().collect()
+}
+
+fn how(Slicing { counted_ns, discarded_ns, .. }: Slicing) -> String {
+    let [length, left_out] =
+        [counted_ns + discarded_ns, discarded_ns].map(|ns| format::duration_ns(ns as f64));
+    format!(
+        "All were measured in the same seconds: in turns of {length}, of which the first {left_out} don't count."
+    )
 }
 
 /// `5 %`.

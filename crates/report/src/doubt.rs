@@ -95,7 +95,9 @@ fn series_sums(trial: &Measured, workload: &Workload) -> Option<String> {
         }
     }
     let missing = (outcomes.total() - ok - errors).saturating_sub(outcomes.not_sent);
-    let in_flight = u64::from(workload.in_flight);
+    // Each slice has an end.
+    let ends = trial.slicing.map_or(1, |slicing| slicing.slices);
+    let in_flight = u64::from(workload.in_flight) * u64::from(ends);
     // In an open loop calls also wait in the client, so any number can be pending at the end.
     (!workload.arrivals.is_open() && missing > in_flight).then(|| {
         let (missing, in_flight) = (plural(missing, "call"), count(in_flight));

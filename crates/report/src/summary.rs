@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use rpcbench_record::{Header, RankedBy, Run, Workload, observations};
+use rpcbench_record::{Header, RankedBy, Run, Slicing, Workload, observations};
 
 use crate::catalog::Subject;
 use crate::cell::Cell;
@@ -45,6 +45,8 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// Entries without a row, in the plan's order.
     pub absent: Vec<Absent>,
+    /// The slices of its windows. `None` if they were measured in one piece.
+    pub slicing: Option<Slicing>,
 }
 
 /// Summarises a run.
@@ -85,7 +87,8 @@ fn table(run: &Run, workload: &Workload, cells: &[Cell]) -> Table {
         let ranked: Vec<&Row> = rows.iter().filter(|row| row.place.is_some()).collect();
         Conclusion::of(&ranked, standings)
     });
-    Table { workload: workload.clone(), conclusion, standings, rows, absent }
+    let slicing = cells.iter().flat_map(Cell::measured).find_map(|window| window.slicing);
+    Table { workload: workload.clone(), conclusion, standings, rows, absent, slicing }
 }
 
 /// By speed, ranked or not; failed rows last.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rpcbench_harness::manifest::Selection;
+use rpcbench_harness::run::SliceLength;
 use rpcbench_harness::spec::RunSpec;
 
 use super::values::seed;
@@ -38,6 +39,9 @@ pub struct RunArgs {
     /// Resume an interrupted run, as planned
     #[arg(long, value_name = "DIR", conflicts_with_all = PLANNED)]
     pub resume: Option<PathBuf>,
+    /// Slices of the rounds in turn, for experiments with their length: 20+180,1000+1000 (docs/evidence.md)
+    #[arg(long, value_name = "MS+MS", value_delimiter = ',', hide = true)]
+    pub slices: Vec<SliceLength>,
     /// Run servers as last built
     #[arg(long)]
     pub no_build: bool,

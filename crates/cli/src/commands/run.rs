@@ -22,8 +22,9 @@ use crate::progress::Progress;
 pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Verdict> {
     let look = OutputOptions::of(args.format, &args.table)?;
     let building = building(args.no_build);
+    let slices = args.slices.clone();
     let finished = measure(context, |setup| match &args.resume {
-        None => setup.run(&RunRequest {
+        None => Setup { slices, ..setup }.run(&RunRequest {
             selection: args.selection.clone(),
             builds: None,
             suite: args.plan.suite.clone(),
@@ -33,7 +34,7 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Verdict> {
             results: args.plan.results.clone(),
             building,
         }),
-        Some(folder) => setup.resume(folder.clone(), building),
+        Some(folder) => Setup { slices, ..setup }.resume(folder.clone(), building),
     })?;
     let shown = show(context, &finished.run, &look);
     // Even if the terminal is gone, the record is complete.

@@ -43,12 +43,13 @@ fn how_to_load(subject: &Subject<'_>, served: &Served<'_>, client: &[u32]) -> St
         Protocol::Grpc => String::new(),
         other => format!(" --protocol {other}"),
     };
-    format!(
+    let load = format!(
         "{entry} serves {protocol} on CPU {}, {memory}; Ctrl-C ends it. Load it from another terminal:\n  taskset -c {} rpcbench load {}{option}{pid}",
         list(&isolation.server_cpus),
         list(client),
         served.endpoint.address,
-    )
+    );
+    isolation.notes.iter().fold(load, |text, note| format!("{text}\nnote: {note}"))
 }
 
 fn explained(entry: &str, failure: &Failure) -> anyhow::Error {

@@ -43,7 +43,10 @@ fn what_follows(raised: Raised, ends_window: bool, now: Nanos) -> String {
         Raised::AfterTrial(trial) => {
             let left = trial.ends.map(|ends| (ends - now).as_secs_f64().ceil());
             let left = left.map(|seconds| format!(", which ends in {seconds:.0} s"));
-            format!("stopping after this trial{}; once more to stop now", left.unwrap_or_default())
+            format!(
+                "stopping after the current measurement{}; once more to stop now",
+                left.unwrap_or_default()
+            )
         }
         Raised::Now => "stopping now; once more to quit at once".to_owned(),
         Raised::Ignored => "ended before everything was written".to_owned(),
@@ -80,8 +83,14 @@ mod tests {
         let trial = |ends| Raised::AfterTrial(CurrentTrial { ends });
         let said = |raised| what_follows(raised, false, now);
         let known = said(trial(Some(Nanos::from_millis(4200))));
-        assert_eq!(known, "stopping after this trial, which ends in 4 s; once more to stop now");
-        assert_eq!(said(trial(None)), "stopping after this trial; once more to stop now");
+        assert_eq!(
+            known,
+            "stopping after the current measurement, which ends in 4 s; once more to stop now"
+        );
+        assert_eq!(
+            said(trial(None)),
+            "stopping after the current measurement; once more to stop now"
+        );
         assert_eq!(said(Raised::Now), "stopping now; once more to quit at once");
         let load = what_follows(trial(None), true, now);
         assert_eq!(load, "ending the window here; once more to stop now");

@@ -33,21 +33,22 @@ fn first_signal_ends_the_trial_and_the_run_can_be_resumed() {
     let folder = bench.results();
     let resume = format!("run --resume results/{}", folder.file_name().unwrap().display());
     ended.complains(&[
-        "stopping after this trial, which ends in ",
+        "stopping after the current measurement, which ends in ",
         &format!("to resume: rpcbench {resume}"),
     ]);
-    ended.shows(&["calls/cpu-s", "the run is unfinished: 1 of 6 trials ended"]);
+    ended.shows(&["calls/cpu-s", "the run is unfinished: 2 of 6 trials ended"]);
 
     let before = bench.record();
     assert_eq!(before.finished, None);
-    assert!(
-        matches!(before.trials.as_slice(), [one] if matches!(one.result, TrialResult::Measured(_)))
-    );
+    // The round is whole.
+    let entries: BTreeSet<&String> = before.trials.iter().map(|trial| &trial.entry).collect();
+    assert_eq!((before.trials.len(), entries.len()), (2, 2));
+    assert!(before.trials.iter().all(|trial| trial.measured().is_some()));
 
     bench.run(&resume).expect(0);
     let after = bench.record();
     complete(&after);
-    assert_eq!(after.trials[0], before.trials[0]);
+    assert_eq!(after.trials[..2], before.trials[..]);
     bench.run(&resume).expect(2).complains(&["this run is finished"]);
 }
 

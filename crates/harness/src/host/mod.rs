@@ -4,6 +4,7 @@
 
 pub mod cpus;
 pub mod fingerprint;
+pub mod freezes;
 pub(crate) mod guard;
 pub mod isolation;
 pub mod meter;

@@ -151,6 +151,20 @@ impl LoadSession for Session {
         Ok(())
     }
 
+    fn measure_part(&mut self, slice: Span, is_last: bool) -> Result<(), LoadError> {
+        Self::measure_part(self, slice, is_last);
+        Ok(())
+    }
+
+    fn leave(&mut self) -> Result<(), LoadError> {
+        Ok(Self::leave(self)?)
+    }
+
+    fn enter(&mut self) -> Result<(), LoadError> {
+        Self::enter(self);
+        Ok(())
+    }
+
     fn finish(&mut self) -> Result<Measurement, LoadError> {
         Ok(Self::finish(self)?)
     }

@@ -110,6 +110,17 @@ pub trait LoadSession {
     /// Ends the window at `end` instead, which lies ahead as its present end does.
     fn end_at(&mut self, end: Nanos) -> Result<(), LoadError>;
 
+    /// Measures the calls that come due in the future `slice` as well, a part of a window, while a closed loop is on. Its last
+    /// slice is followed by [`Self::finish`], which leaves the load on.
+    fn measure_part(&mut self, slice: Span, is_last: bool) -> Result<(), LoadError>;
+
+    /// Its turn ends: calls stay in flight, nothing times out, and it takes no CPU time until [`Self::enter`]. Only that, or
+    /// its end, may follow.
+    fn leave(&mut self) -> Result<(), LoadError>;
+
+    /// It is its turn again.
+    fn enter(&mut self) -> Result<(), LoadError>;
+
     /// Waits for the window's end and its last calls, and ends the load. Fails if no window is measured.
     fn finish(&mut self) -> Result<Measurement, LoadError>;
 

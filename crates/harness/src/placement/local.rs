@@ -4,13 +4,14 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use rpcbench_clock::Span;
+use rpcbench_clock::{self as clock, Span};
 use rpcbench_record::{Isolation, RuntimeStatistics};
 use rustix::process::Pid;
 
 use super::host_machine::HostMachine;
 use super::native::Native;
-use super::{Counters, CpuReading, Endpoint, Machine, PlacementError, Running};
+use super::{Counters, CpuReading, Endpoint, Freezer, Machine, PlacementError, Running};
+use crate::host::freezes::Freezes;
 use crate::host::isolation::Backend;
 use crate::host::meter::Meter;
 use crate::host::port::{listening, served_by_others, still_served};
@@ -24,6 +25,9 @@ pub(super) trait Started {
 
     /// The group of its processes.
     fn group(&self) -> &dyn Backend;
+
+    /// See [`Running::freezer`].
+    fn freezer(&self) -> Freezer;
 
     /// Stops it from using CPU time until [`Self::thaw`].
     fn freeze(&mut self) -> Result<(), PlacementError> {
@@ -60,6 +64,7 @@ pub(super) struct LocalServer<S> {
     meter: Meter,
     runtime: Option<RuntimeLog>,
     is_frozen: bool,
+    freezes: Freezes,
     /// Whether it may run on other CPUs than the servers'.
     pub(super) is_away: bool,
     /// See [`Native::wider_cpus`]. Empty if it can't be moved.
@@ -84,6 +89,7 @@ impl<S: Started> LocalServer<S> {
             meter: Meter::new(&entry.server.runtime.compiler_threads),
             runtime,
             is_frozen: false,
+            freezes: Freezes::default(),
             is_away: false,
             wider_cpus: Vec::new(),
         }
@@ -133,22 +139,30 @@ impl<S: Started> Running for LocalServer<S> {
         read.map(Some).map_err(|error| self.started.explain(error))
     }
 
-    fn runtime(&mut self, window: Span) -> Result<Option<RuntimeStatistics>, PlacementError> {
-        Ok(self.runtime.as_mut().map(|log| log.over(window)).transpose()?.flatten())
+    fn runtime(&mut self, window: &[Span]) -> Result<Option<RuntimeStatistics>, PlacementError> {
+        let Some(log) = &mut self.runtime else { return Ok(None) };
+        Ok(log.over(window, &self.freezes)?)
     }
 
     fn reset_peak(&mut self) -> Result<(), PlacementError> {
         Ok(self.started.group().reset_peak()?)
     }
 
+    fn freezer(&self) -> Option<Freezer> {
+        Some(self.started.freezer())
+    }
+
     fn freeze(&mut self) -> Result<(), PlacementError> {
-        self.started.freeze()?;
+        // A part of it may be frozen even if this fails.
         self.is_frozen = true;
+        self.started.freeze()?;
+        self.freezes.begin(clock::now());
         Ok(())
     }
 
     fn wake(&mut self) -> Result<(), PlacementError> {
         if self.is_frozen {
+            self.freezes.end(clock::now());
             self.started.thaw()?;
             self.is_frozen = false;
         }

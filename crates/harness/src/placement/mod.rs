@@ -220,8 +220,8 @@ pub trait Running {
     /// All its counters. `None` if the placement can't see them.
     fn sample(&mut self) -> Result<Option<Counters>, PlacementError>;
 
-    /// What its runtime reported for a window that has ended. `None` if it reports nothing.
-    fn runtime(&mut self, _window: Span) -> Result<Option<RuntimeStatistics>, PlacementError> {
+    /// What its runtime reported for a window of one or several spans that has ended. `None` if it reports nothing.
+    fn runtime(&mut self, _window: &[Span]) -> Result<Option<RuntimeStatistics>, PlacementError> {
         Ok(None)
     }
 
@@ -230,7 +230,12 @@ pub trait Running {
         Ok(())
     }
 
-    /// Stops it from using CPU time until [`Self::wake`]. Does nothing if the placement doesn't own it.
+    /// How it is frozen. `None` if it can't be.
+    fn freezer(&self) -> Option<Freezer> {
+        None
+    }
+
+    /// Stops it from using CPU time until [`Self::wake`], and returns when it has stopped. Does nothing without a freezer.
     fn freeze(&mut self) -> Result<(), PlacementError>;
 
     /// Lets it run again.
@@ -259,6 +264,15 @@ pub trait Running {
 
     /// Ends it as the process contract says, if the placement started it. Fails if its port is still served then.
     fn stop(self: Box<Self>) -> Result<(), PlacementError>;
+}
+
+/// How a server is frozen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Freezer {
+    /// By the kernel, in less than a millisecond.
+    Cgroup,
+    /// By signals to each process, or by a container engine: in up to some tens of milliseconds.
+    Slow,
 }
 
 /// What a server runs on, watched over the windows in which the server is measured.

@@ -15,7 +15,7 @@ use rustix::process::Pid;
 
 use super::local::{LocalServer, Started};
 use super::processes::ProcessBuilder;
-use super::{CPUS, OpenSite, Placement, PlacementError, Running, Site, SiteOptions};
+use super::{CPUS, Freezer, OpenSite, Placement, PlacementError, Running, Site, SiteOptions};
 use crate::build::ServerBuilder;
 use crate::build_env::BuildEnv;
 use crate::error::{about, probe_folder};
@@ -261,6 +261,10 @@ impl Started for ServerProcess {
 
     fn group(&self) -> &dyn Backend {
         self.group()
+    }
+
+    fn freezer(&self) -> Freezer {
+        if self.group().procs_files().is_empty() { Freezer::Slow } else { Freezer::Cgroup }
     }
 
     fn ended(&mut self, within: Duration) -> Result<Option<String>, PlacementError> {

@@ -141,8 +141,7 @@ impl Placement for Unmanaged {
     fn isolation(&self) -> Isolation {
         let (server_cpus, client_cpus) = (self.server_cpus().to_vec(), self.topology.cpus());
         let shared = server_cpus.iter().any(|cpu| client_cpus.contains(cpu));
-        let note =
-            "server and client may run on the same CPUs: each other's load is in their figures";
+        let note = "server and client may run on the same CPUs, so each slows the other; keep them apart with taskset";
         Isolation {
             mode: IsolationMode::Unmanaged,
             server_cpus,

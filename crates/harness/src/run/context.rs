@@ -3,6 +3,7 @@
 use rpcbench_clock::Nanos;
 
 use super::observer::{Event, Observer};
+use super::slice::SliceLength;
 use crate::interrupt::Interrupt;
 use crate::load::LoadGenerator;
 
@@ -12,6 +13,8 @@ pub struct Environment {
     pub seed: u64,
     /// Raised by Ctrl-C.
     pub interrupt: Interrupt,
+    /// Slices of the rounds, in turn, in place of those that suit the servers.
+    pub slices: Vec<SliceLength>,
     /// Makes the load.
     pub generator: Box<dyn LoadGenerator>,
 }

@@ -91,6 +91,8 @@ pub(super) struct LoadedServer<'a> {
     at_rest: Option<(Nanos, u64)>,
     /// Its time at rest and awake, and the CPU time used in it.
     idle: (Nanos, u64),
+    /// Its own time in turns so far, while it takes turns: see [`Self::join_round`].
+    pub own_time: Option<Nanos>,
 }
 
 /// End and length of the last check of a kind. `None` before the first.
@@ -129,6 +131,7 @@ impl<'a> LoadedServer<'a> {
             spot_check: LastCheck::default(),
             at_rest: None,
             idle: (Nanos(0), 0),
+            own_time: None,
         };
         if let Admission::Proven { ready_timeout } = subject.admission {
             server.await_ready(ready_timeout)?;

@@ -1,8 +1,11 @@
 //! A run: every trial of the plan, in order, and its record.
 //!
 //! ```text
-//! start -> ready -> check -> connect -> warm -> (rest -> wake -> settle -> measure)* -> stop
+//! start -> ready -> check -> connect -> warm -> settle -> (turn -> freeze)* -> stop
 //! ```
+//! Where entries are compared in a closed loop, all processes take turns with the CPU, in slices (`round`, `slice`). Elsewhere
+//! each window is measured in one piece (`window`), after a rest: `(rest -> wake -> settle -> measure)*`.
+//!
 //! A server is warmed by a closed loop at full load, under any arrivals. Workloads that differ only in name, arrivals and window
 //! share a process and its connections. Processes with several trials are prepared before the first round, so that rounds
 //! are short and changes of the machine affect all servers alike. Only one server at a time has load; the others are idle, and
@@ -24,9 +27,11 @@ mod observer;
 mod prepare;
 mod record;
 mod resume;
+mod round;
 mod search;
 mod serve;
 mod settle;
+mod slice;
 mod state;
 mod stopping;
 mod subject;
@@ -45,6 +50,7 @@ pub use observer::{Event, Observer, Phase, Stage};
 use record::RunRecord;
 pub use resume::{CurrentSetup, ResumeError, remaining, resumable};
 pub use serve::{Served, Verified, serve, verify};
+pub use slice::SliceLength;
 use state::RunState;
 pub use subject::{Admission, Provenance, Subject};
 use trial::Task;
@@ -113,19 +119,15 @@ impl<'a> Runner<'a> {
     fn measure_all(&mut self) -> Result<Ending, StopReason> {
         while self.state.has_trials() {
             self.check_interrupt()?;
+            if self.state.ends_rounds() {
+                self.end_rounds()?;
+            }
             if self.state.begins_group() {
                 self.prepare_group()?;
             }
-            let Some(planned) = self.state.next() else { break };
-            if self.state.is_excluded(&planned) || self.record.agrees(&planned) {
-                continue;
-            }
-            let is_made = self.is_made(&planned)?;
-            self.grow()?;
-            if is_made {
-                self.measure(&planned)?;
-            }
+            self.measure_next()?;
         }
+        self.end_rounds()?;
         self.state.stop_all();
         if self.context.interrupt().ends_window() {
             return Ok(Ending::Interrupted);
@@ -134,18 +136,41 @@ impl<'a> Runner<'a> {
         Ok(Ending::Finished)
     }
 
+    /// Measures the next trial, or the next round in slices, if it is made.
+    fn measure_next(&mut self) -> Result<(), StopReason> {
+        let slices = self.state.first().and_then(|planned| self.slices(planned));
+        let trials = match slices {
+            Some(_) => self.state.next_round(),
+            None => self.state.next().into_iter().collect(),
+        };
+        let is_left = |it: &&PlannedTrial| !self.state.is_excluded(it) && !self.record.agrees(it);
+        let left: Vec<PlannedTrial> = trials.iter().filter(is_left).cloned().collect();
+        if left.is_empty() {
+            return Ok(());
+        }
+        let is_made = self.is_made(&left)?;
+        self.grow()?;
+        match slices {
+            _ if !is_made => Ok(()),
+            Some(length) => self.measure_round(&trials, length),
+            None => left.iter().try_for_each(|planned| self.measure(planned)),
+        }
+    }
+
     /// Nothing new begins after Ctrl-C.
     fn check_interrupt(&self) -> Result<(), StopNow> {
         if self.context.interrupt().is_raised() { Err(StopNow) } else { Ok(()) }
     }
 
-    /// True if the time and the windows so far leave a trial to be made.
-    fn is_made(&mut self, planned: &PlannedTrial) -> Result<bool, StoreError> {
+    /// True if the time and the windows so far leave these trials of a round to be made.
+    fn is_made(&mut self, trials: &[PlannedTrial]) -> Result<bool, StoreError> {
         let (run, now) = (&self.record.run, self.context.now());
         let Some(rule) = &mut self.state.stopping else { return Ok(true) };
-        let is_made = rule.makes(planned, now, |rounds, elapsed| {
-            interim::analyze(run, &planned.workload, rounds, elapsed)
-        });
+        let Some(workload) = trials.first().map(|planned| &planned.workload) else {
+            return Ok(false);
+        };
+        let is_made = rule
+            .makes(trials, now, |rounds, elapsed| interim::analyze(run, workload, rounds, elapsed));
         match rule.take_analysis() {
             Some(analysis) => self.record.add_analysis(analysis).map(|()| is_made),
             None => Ok(is_made),

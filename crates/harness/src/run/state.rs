@@ -8,7 +8,7 @@ use rpcbench_record::{Plan, PlannedTrial, Run};
 use super::loaded_server::LoadedServer;
 use super::resume::remaining;
 use super::stopping::{Deadlines, Stopping};
-use crate::placement::Running;
+use crate::placement::{Freezer, Running};
 
 /// An entry, the first of the workloads that share a process of it, and the number of the process.
 type ProcessKey = (String, String, u32);
@@ -36,6 +36,8 @@ pub(super) struct RunState<'a> {
     pub setup: BTreeMap<String, Nanos>,
     /// Processes that were started before their turn.
     early: BTreeMap<ProcessKey, Box<dyn Running>>,
+    /// The workload whose windows are in slices. Its processes at rest are frozen with calls in flight.
+    sliced: Option<String>,
     /// Warm processes at rest.
     resting: BTreeMap<ProcessKey, Box<LoadedServer<'a>>>,
 }
@@ -58,6 +60,7 @@ impl<'a> RunState<'a> {
             skipped: BTreeSet::new(),
             setup: BTreeMap::new(),
             early: BTreeMap::new(),
+            sliced: None,
             resting: BTreeMap::new(),
         }
     }
@@ -66,9 +69,67 @@ impl<'a> RunState<'a> {
         !self.trials.is_empty()
     }
 
+    /// The next trial.
+    pub fn first(&self) -> Option<&PlannedTrial> {
+        self.trials.front()
+    }
+
     /// Takes the next trial.
     pub fn next(&mut self) -> Option<PlannedTrial> {
         self.trials.pop_front()
+    }
+
+    /// The trials of the next round.
+    fn round(&self) -> impl Iterator<Item = &PlannedTrial> {
+        let round = |it: &PlannedTrial| {
+            let rounds = self.plan.rounds(&it.workload);
+            (it.workload.clone(), rounds.get(&it.number).copied(), self.group(it))
+        };
+        let first = self.trials.front().map(round);
+        self.trials.iter().take_while(move |it| Some(round(it)) == first)
+    }
+
+    /// Takes the trials of the next round, which is measured in slices.
+    pub fn next_round(&mut self) -> Vec<PlannedTrial> {
+        let number = self.round().count();
+        self.sliced = self.trials.front().map(|first| first.workload.clone());
+        self.trials.drain(..number).collect()
+    }
+
+    /// How each process that would take turns in the next round is frozen. `None` if one can't be or does not run yet, and
+    /// before the first round of fewer than two entries.
+    pub fn freezers(&self) -> Option<Vec<Freezer>> {
+        let is_sliced = self.sliced.is_some();
+        let members: Vec<&PlannedTrial> = self.round().filter(|it| !self.is_excluded(it)).collect();
+        let entries: BTreeSet<&String> = members.iter().map(|planned| &planned.entry).collect();
+        let freezer =
+            |planned: &&PlannedTrial| self.resting.get(&self.owned_key(planned))?.running.freezer();
+        let is_enough = is_sliced || entries.len() >= 2;
+        is_enough.then(|| members.iter().map(freezer).collect()).flatten()
+    }
+
+    /// True if the next trial, or the end of the run, ends the rounds in slices.
+    pub fn ends_rounds(&self) -> bool {
+        let next = self.trials.front();
+        let continues = |it: &PlannedTrial| {
+            Some(&it.workload) == self.sliced.as_ref() && Some(self.group(it)) == self.group
+        };
+        self.sliced.is_some() && !next.is_some_and(continues)
+    }
+
+    /// Takes the processes that took turns, each with a trial that names it.
+    pub fn take_members(&mut self) -> Vec<(PlannedTrial, Box<LoadedServer<'a>>)> {
+        let Some(workload) = self.sliced.take() else { return Vec::new() };
+        let members = self.resting.extract_if(.., |_, server| server.own_time.is_some());
+        let named = members.map(|((entry, _, process), server)| {
+            (PlannedTrial { entry, workload: workload.clone(), process, number: 0 }, server)
+        });
+        named.collect()
+    }
+
+    /// Keeps a process for its next turn.
+    pub fn keep(&mut self, planned: &PlannedTrial, server: Box<LoadedServer<'a>>) {
+        self.resting.insert(self.owned_key(planned), server);
     }
 
     /// Trials of the plan before the one that was taken last, and all of them.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! prepare all processes | round 1 | round 2 | round 3 | ... | the answer is clear, or the time is used: the next workload
-//! about 2/5 at most     | all entries                 | noisy and open ones more often
+//! about 2/5 at most
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,9 +19,6 @@ const AIM: (u64, u64) = (2, 5);
 /// Part of the time after which no more processes are started. Above the aim, since a second process is worth more than the
 /// windows that it costs: without it the difference between processes is unknown.
 const LAST: (u64, u64) = (3, 5);
-
-/// Multiples of it have fractions that are spread evenly, however many there are.
-const GOLDEN_RATIO: f64 = 0.618_034;
 
 /// A workload, and in turns the number of the process.
 type Stage = (String, u32);
@@ -43,8 +40,6 @@ pub(super) struct Stopping {
     /// True if the current stage has no more trials.
     is_over: bool,
     interim: Interim,
-    /// Of each process in the current stage: its shares of the rounds so far without the trials that it made.
-    credit: BTreeMap<(String, u32), f64>,
     /// Length of each entry's last trial.
     lengths: BTreeMap<String, Nanos>,
 }
@@ -71,7 +66,6 @@ impl Stopping {
             last_look: (now, 0),
             is_over: false,
             interim: Interim::default(),
-            credit: BTreeMap::new(),
             lengths: BTreeMap::new(),
         }
     }
@@ -100,14 +94,16 @@ impl Stopping {
         Some(now + Nanos(left * stages))
     }
 
-    /// Whether to make a planned trial. When all trials of a round have ended, `analyze` is called with the number of rounds, and
-    /// with the part that is over of what was left at the last look: `None` in turns, where others follow in any case.
+    /// Whether to make planned trials, at least one, of one round. When all trials of the round before have ended, `analyze` is
+    /// called with the number of rounds, and with the part that is over of what was left at the last look: `None` in turns,
+    /// where others follow in any case.
     pub fn makes(
         &mut self,
-        planned: &PlannedTrial,
+        trials: &[PlannedTrial],
         now: Nanos,
         analyze: impl FnOnce(u32, Option<f64>) -> Interim,
     ) -> bool {
+        let Some(planned) = trials.first() else { return false };
         let rounds = self.rounds.get(&planned.workload);
         let round = rounds.and_then(|rounds| rounds.get(&planned.number)).copied().unwrap_or(1);
         let stage = self.stage(planned);
@@ -126,21 +122,14 @@ impl Stopping {
                 self.until = self.until(1, now).unwrap_or(Nanos::NEVER);
                 self.last_look = (now, round - 1);
                 self.stages_left = self.stages_left.saturating_sub(1);
-                (self.is_over, self.interim, self.credit) = Default::default();
+                (self.is_over, self.interim) = Default::default();
             }
         }
         // Without a window of each, a run says nothing.
-        let length = self.lengths.get(&planned.entry).copied().unwrap_or(Nanos(0));
+        let known = trials.iter().filter_map(|planned| self.lengths.get(&planned.entry));
+        let length = Nanos(known.map(|length| length.0).sum());
         self.is_over |= round > 1 && now + length > self.until;
-        let share = self.interim.shares.get(&planned.entry).copied().unwrap_or(1.0);
-        // Entries that sit out rounds begin with different parts of a trial, so that each round has some of them.
-        let begins = (self.credit.len() as f64 * GOLDEN_RATIO).fract();
-        let process = (planned.entry.clone(), planned.process);
-        let credit = self.credit.entry(process).or_insert(begins);
-        *credit += share;
-        let is_made = !self.is_over && *credit >= 1.0;
-        *credit -= f64::from(u8::from(is_made));
-        is_made
+        !self.is_over
     }
 
     /// The part that is over of what was left of a workload at the last look: of its time, or of its rounds without a limit.
@@ -211,7 +200,7 @@ mod tests {
                     process,
                     number: (round - 1) * 2 + process,
                 };
-                if stopping.makes(&planned, elapsed, &analyze) {
+                if stopping.makes(std::slice::from_ref(&planned), elapsed, &analyze) {
                     elapsed = elapsed + Nanos::from_millis(1000);
                     stopping.took(&planned.entry, Nanos::from_millis(1000));
                     made.push((planned.entry, round));
@@ -314,7 +303,7 @@ mod tests {
                 assert_eq!(elapsed, None, "others follow in any case");
                 Interim::default()
             };
-            if stopping.makes(planned, now, analyze) {
+            if stopping.makes(std::slice::from_ref(planned), now, analyze) {
                 now = now + Nanos::from_millis(2000);
                 stopping.took(&planned.entry, Nanos::from_millis(2000));
                 made[planned.process as usize - 1] += 1;
@@ -324,23 +313,24 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_entry_sits_out_rounds() {
-        let look = |_, _| Interim { shares: [("a".to_owned(), 0.25)].into(), ..Interim::default() };
-        let made = &made(rule(None), &["w"], look)[0];
-        let of = |entry: &str| made.iter().filter(|(e, _)| e == entry).count();
-        // Four rounds of all; then one window in four rounds.
-        assert_eq!((of("a"), of("b")), (16, 40));
-    }
-
-    #[test]
-    fn entries_that_sit_out_rounds_do_so_in_turn() {
-        let shares: BTreeMap<String, f64> = [("a".to_owned(), 0.5), ("b".to_owned(), 0.5)].into();
-        let look = |_, _| Interim { shares: shares.clone(), ..Interim::default() };
-        let made = &made(rule(None), &["w"], look)[0];
-        let in_round = |number| made.iter().filter(|(_, round)| *round == number).count();
-        assert_eq!(
-            (1..=20).map(in_round).collect::<Vec<_>>(),
-            [[4; 4].as_slice(), &[2; 16]].concat()
-        );
+    fn round_is_begun_only_if_all_of_it_has_time() {
+        let mut stopping = stopping(rule(Some(10)), &["w"]);
+        let round = |number| {
+            ["a", "b"].map(|entry| PlannedTrial {
+                entry: entry.to_owned(),
+                workload: "w".to_owned(),
+                process: 1,
+                number,
+            })
+        };
+        let mut made = Vec::new();
+        for (number, now) in [(1, 0), (2, 6000), (4, 6001)] {
+            let now = Nanos::from_millis(now);
+            made.push(stopping.makes(&round(number), now, |_, _| Interim::default()));
+            for entry in ["a", "b"] {
+                stopping.took(entry, Nanos::from_millis(2000));
+            }
+        }
+        assert_eq!(made, [true, true, false]);
     }
 }

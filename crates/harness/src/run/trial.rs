@@ -11,7 +11,7 @@ use super::window::Window;
 use crate::interrupt::StopNow;
 
 /// How often a disturbed window is measured again.
-const MAX_REPEATS: u32 = 2;
+pub(super) const MAX_REPEATS: u32 = 2;
 const NONE_FINISHED: &str =
     "no call finished in the window, nor in two before it; use longer windows";
 const NONE_DUE: &str = "no call came due in the window; use a longer one, or a higher rate";
@@ -67,9 +67,19 @@ pub(super) fn run(
     }
 }
 
-/// Measures one window. Of a server that must prove itself, no call may fail outside of it, and some must be answered.
+/// Measures one window.
 fn measure(server: &mut LoadedServer<'_>, task: &Task<'_>) -> Result<Trial, StepError> {
-    let Window { started, measured, unmeasured, .. } = undisturbed(server, task)?;
+    let window = undisturbed(server, task)?;
+    conclude(server, task.planned, task.arrivals, window)
+}
+
+/// The trial of a window. Of a server that must prove itself, no call may fail outside of it, and some must be answered.
+pub(super) fn conclude(
+    server: &mut LoadedServer<'_>,
+    planned: &PlannedTrial,
+    arrivals: Arrivals,
+    Window { started, measured, unmeasured, .. }: Window,
+) -> Result<Trial, StepError> {
     if server.subject.is_proven() {
         let Unmeasured { outcomes, error_examples } = &unmeasured;
         if outcomes.errors() > server.tolerated_errors {
@@ -85,9 +95,9 @@ fn measure(server: &mut LoadedServer<'_>, task: &Task<'_>) -> Result<Trial, Step
         }
     }
     Ok(Trial {
-        arrivals: task.arrivals.is_open().then_some(task.arrivals),
+        arrivals: arrivals.is_open().then_some(arrivals),
         unmeasured: Some(unmeasured),
-        ..over(task.planned, started, TrialResult::from(measured))
+        ..over(planned, started, TrialResult::from(measured))
     })
 }
 
@@ -112,7 +122,7 @@ fn why_empty(measured: &Measured) -> Option<&'static str> {
 }
 
 /// Whether a window says more about the client or the machine than about the server. One with failed calls is evidence.
-fn is_worth_repeating(measured: &Measured) -> bool {
+pub(super) fn is_worth_repeating(measured: &Measured) -> bool {
     let is_empty = measured.pacing.is_none() && measured.outcomes.total() == 0;
     (is_empty || measured.disturbance().is_some()) && measured.outcomes.errors() == 0
 }

@@ -48,6 +48,7 @@ struct Opened {
 impl LoadedServer<'_> {
     /// Measures a window under `arrivals`.
     pub fn window(&mut self, workload: &Workload, arrivals: Arrivals) -> Result<Window, StepError> {
+        self.leave_rounds()?;
         self.wake()?;
         self.load()?.set_arrivals(arrivals)?;
         let mut opened = self.open(workload, arrivals)?;
@@ -70,7 +71,7 @@ impl LoadedServer<'_> {
         self.alive("during a trial")?;
         let machine = self.running.machine().usage(&first.machine, &last.machine)?;
         let unmeasured = std::mem::take(&mut measurement.unmeasured);
-        let runtime = self.running.runtime(measurement.span)?;
+        let runtime = self.running.runtime(&[measurement.span])?;
         let usage = last.server.zip(first.server).map(|(last, first)| last.since(&first));
         let measured = Measured { runtime, ..measurement.into_measured(usage, machine) };
         self.level = measured.ok_per_server_cpu_s().map(|calls| calls / 1e9);

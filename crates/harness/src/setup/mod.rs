@@ -30,7 +30,7 @@ use crate::load::room::{self, NoRoom};
 use crate::manifest::Entry;
 use crate::placement::{PlacementError, Site, SiteOptions};
 use crate::reach::{self, ReachError};
-use crate::run::{Ending, Environment, Observer, ResumeError, Runner, Subject};
+use crate::run::{Ending, Environment, Observer, ResumeError, Runner, SliceLength, Subject};
 use crate::toolchain;
 
 pub use address::Address;
@@ -105,6 +105,8 @@ pub struct Setup<'a> {
     pub interrupt: Interrupt,
     /// Receives every measured call of a load, and of a run whose plan logs them.
     pub call_log: Option<CallLog>,
+    /// See [`Environment::slices`].
+    pub slices: Vec<SliceLength>,
     /// Watches the preparation.
     pub observer: &'a mut dyn SetupObserver,
 }
@@ -190,7 +192,8 @@ impl Setup<'_> {
         let client_cpus = site.client_cpus().to_vec();
         let generator =
             Box::new(InProcess { cpus: client_cpus.clone(), call_log: self.call_log.take() });
-        let environment = Environment { seed, interrupt: self.interrupt.clone(), generator };
+        let (interrupt, slices) = (self.interrupt.clone(), self.slices.clone());
+        let environment = Environment { seed, interrupt, slices, generator };
         let subjects = candidates.iter().map(subject).collect();
         Ok((site.machines(), PreparedServers { subjects, environment, client_cpus }))
     }

@@ -292,16 +292,15 @@ impl Suite {
         self.processes.unwrap_or_else(|| fitting.max(self.first_processes()))
     }
 
-    /// Rounds to plan for this many entries. Where the time decides: twice as many as it allows if all windows of a round
-    /// are made, since quiet servers sit out rounds.
+    /// Rounds to plan for this many entries. Where the time decides: as many as it could have.
     fn rounds_for(&self, entries: usize) -> u32 {
         let time = self.stopping.and_then(|stopping| stopping.max_time_ms).unwrap_or(0);
-        let length = |w: &Workload| w.settle_ms + w.window.length_ms().unwrap_or(1000);
+        let length = |w: &Workload| w.window.length_ms().unwrap_or(1000);
         let trials = u64::from(self.first_processes()) * entries.max(1) as u64;
         let round = trials * self.workloads.iter().map(length).sum::<u64>();
         let planned = u64::from(self.most_processes(entries)) * entries.max(1) as u64;
         let most = MAX_TRIALS / (planned * self.workloads.len() as u64).max(1);
-        let fitting = (2 * time / round.max(1)).min(most);
+        let fitting = (time / round.max(1)).min(most);
         let fitting = u32::try_from(fitting).unwrap_or(u32::MAX);
         self.rounds.unwrap_or(fitting.max(MIN_ROUNDS))
     }

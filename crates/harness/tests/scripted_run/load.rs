@@ -54,6 +54,8 @@ impl LoadGenerator for Scripted {
             script: self.script,
             arrivals: Arrivals::Closed,
             span: None,
+            parts: Vec::new(),
+            is_away: false,
             interrupt: self.interrupt.clone(),
         }))
     }
@@ -94,6 +96,8 @@ struct ScriptedLoad {
     script: Script,
     arrivals: Arrivals,
     span: Option<Span>,
+    parts: Vec<Span>,
+    is_away: bool,
     interrupt: Interrupt,
 }
 
@@ -141,7 +145,30 @@ impl LoadSession for ScriptedLoad {
         let pacing = Pacing { due: CALLS, due_second_half: CALLS / 2, late: 0, held_back: 0 };
         let pacing = self.arrivals.is_open().then_some(pacing);
         let (client, unmeasured) = (ClientUsage::default(), Unmeasured::default());
-        Ok(Measurement { span, tally, client, pacing, unmeasured })
+        let parts = std::mem::take(&mut self.parts);
+        let length = |span: &Span| span.end.since(span.start);
+        let length = match parts.is_empty() {
+            true => length(&span),
+            false => parts.iter().map(length).sum(),
+        };
+        Ok(Measurement { span, length: Nanos(length), tally, client, pacing, unmeasured })
+    }
+
+    fn measure_part(&mut self, slice: Span, is_last: bool) -> Result<(), LoadError> {
+        self.log.add(&self.entry, if is_last { "has its last slice" } else { "has a slice" });
+        self.parts.push(slice);
+        self.span = Some(slice);
+        Ok(())
+    }
+
+    fn leave(&mut self) -> Result<(), LoadError> {
+        assert!(!std::mem::replace(&mut self.is_away, true), "left twice");
+        Ok(())
+    }
+
+    fn enter(&mut self) -> Result<(), LoadError> {
+        self.is_away = false;
+        Ok(())
     }
 
     fn pause(&mut self) -> Result<Unmeasured, LoadError> {

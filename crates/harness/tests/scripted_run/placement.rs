@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use rpcbench_clock::Nanos;
 use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_harness::placement::{
-    Counters, CpuReading, CpuTime, Endpoint, Machine, MachineReading, Placement, PlacementError,
-    Running,
+    Counters, CpuReading, CpuTime, Endpoint, Freezer, Machine, MachineReading, Placement,
+    PlacementError, Running,
 };
 use rpcbench_record::{Isolation, IsolationMode, MachineUsage};
 
@@ -15,6 +15,8 @@ use super::load::{COMPILES, compiling};
 
 /// An entry whose processes can start before their turn.
 pub const EARLY: &str = "early";
+/// What the names of entries begin with that can be frozen.
+pub const FREEZES: &str = "freezes";
 /// How long a server takes to start.
 const START: Nanos = Nanos::from_millis(1000);
 
@@ -119,6 +121,10 @@ impl Running for ScriptedServer {
         let at = self.interrupt.now();
         let cpu = CpuTime { total_ns: at.0, ..CpuTime::default() };
         Ok(Some(Counters { at, cpu, ..Counters::default() }))
+    }
+
+    fn freezer(&self) -> Option<Freezer> {
+        self.endpoint.authority.starts_with(FREEZES).then_some(Freezer::Cgroup)
     }
 
     fn freeze(&mut self) -> Result<(), PlacementError> {

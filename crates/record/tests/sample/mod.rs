@@ -3,7 +3,7 @@
 use rpcbench_record::{
     CheckResult, Cpu, Failure, Header, InterimAnalysis, Isolation, IsolationMode, Latency, Limits,
     Machine, Measured, Outcomes, Pauses, Plan, PlannedServer, PlannedTrial, Preparation, Protocol,
-    Readiness, Run, RuntimeStatistics, SCHEMA, ServerUsage, Slice, Tool, Toolchain, Trial,
+    Readiness, Run, RuntimeStatistics, SCHEMA, ServerUsage, Slice, Slicing, Tool, Toolchain, Trial,
     TrialResult, Unsteady, WarmCurve, WarmSlice, WarmUp, Window, Workload,
 };
 
@@ -139,6 +139,12 @@ pub fn trial(number: u32) -> Trial {
     let status = [(13, 7), (4, 1)].into_iter().collect();
     let measured = Measured {
         window_ns: 3_000_000_000,
+        slicing: Some(Slicing {
+            slices: 3,
+            counted_ns: 180_000_000,
+            discarded_ns: 20_000_000,
+            ended: "2026-03-01T12:00:05Z".parse().unwrap(),
+        }),
         outcomes: Outcomes { ok: 3, status, timeout: 2, ..Outcomes::default() },
         error_examples: vec!["INTERNAL: \"quoted\"\nand broken".into()],
         latency: Some(latency),

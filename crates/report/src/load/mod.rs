@@ -228,6 +228,7 @@ fn warnings(load: &Load) -> Vec<String> {
     lines.extend(connections.into_iter().flatten());
     lines.extend([cut_short(load), lateness(load), overload(load)].into_iter().flatten());
     lines.extend(exceeded(load).into_iter().map(|limit| format!("limit exceeded: {limit}")));
+    lines.extend(load.placement_notes.iter().cloned());
     if verdict::busiest(load) >= SATURATED {
         lines.push(
             "the client was the limit, the server can do more; use more client threads".to_owned(),

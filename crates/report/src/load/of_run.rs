@@ -29,6 +29,8 @@ pub struct Load {
     pub outside: Unmeasured,
     /// The window.
     pub measured: Measured,
+    /// What a reader must know of where server and client ran.
+    pub placement_notes: Vec<String>,
 }
 
 /// A server's maximum rate, measured by a closed loop before the window.
@@ -73,6 +75,8 @@ impl Load {
             outside.outcomes.add(&closed.outcomes);
             outside.error_examples.extend(closed.error_examples.iter().cloned());
         }
+        let prepared = run.preparations.iter().rfind(|it| it.entry == server.entry);
+        let placement_notes = prepared.map(|it| it.isolation.notes.clone()).unwrap_or_default();
         Some(Self {
             header: run.header.clone(),
             started: trial.started,
@@ -85,6 +89,7 @@ impl Load {
             capacity: Capacity::of(run, server, workload),
             outside,
             measured,
+            placement_notes,
         })
     }
 

@@ -1,9 +1,10 @@
 //! Each contradiction, at its edge.
 
-use rpcbench_record::{Measured, Slice};
+use rpcbench_record::{Measured, Slice, Slicing};
 use rpcbench_report::doubts;
 
 use crate::builder::{IN_FLIGHT, latency, measured, ok, workload};
+use crate::slices::SLICING;
 
 fn found(change: impl FnOnce(&mut Measured)) -> Vec<String> {
     let mut trial = measured(20_000);
@@ -103,6 +104,17 @@ fn series_may_lack_only_calls_in_flight() {
     assert!(found(|t| t.series[3].ok -= 1000).is_empty());
     let less = found(|t| t.series[3].ok -= 1001);
     assert_eq!(less, ["its series lacks 1,001 calls, with 1,000 in flight at most"]);
+}
+
+#[test]
+fn series_in_slices_may_lack_calls_in_flight_at_each_end() {
+    let lacks = |calls: u64| {
+        found(|t| {
+            t.slicing = Some(Slicing { slices: 2, ..SLICING });
+            t.series[3].ok -= calls;
+        })
+    };
+    assert_eq!((lacks(2000).len(), lacks(2001).len()), (0, 1));
 }
 
 #[test]

@@ -35,6 +35,7 @@ pub fn fine() -> Load {
             error_examples: Vec::new(),
         },
         measured,
+        placement_notes: Vec::new(),
     }
 }
 

@@ -17,6 +17,7 @@ mod price;
 mod render;
 mod response_times;
 mod runtime;
+mod slices;
 mod spread;
 mod text;
 mod verdicts;

@@ -19,6 +19,9 @@ use crate::host::cpus::parse_list;
 use crate::host::guard::Guard;
 use crate::host::readings::{CpuTime, MemoryUse};
 
+/// Looks at a group's state, some tens of milliseconds, after which it is thawed before it is frozen again.
+const TRIES: u32 = 12;
+
 /// This process's own group in each hierarchy, in which others are made.
 #[derive(Debug)]
 struct Home {
@@ -144,10 +147,16 @@ impl Group {
         }
     }
 
-    /// The state reads FREEZING while some process has yet to stop; writing it again tries again.
+    /// The state reads FREEZING while some process has yet to stop; writing it again tries again. It may read so forever,
+    /// until the group was thawed (opencontainers/runc#2791).
     fn set_state(&self, value: &str, state: &str) -> io::Result<()> {
         let file = self.folders.freezer.join("freezer.state");
+        let mut tries = 0;
         await_state(&self.name, state, || {
+            tries += 1;
+            if tries % TRIES == 0 {
+                write(&file, "THAWED")?;
+            }
             write(&file, value)?;
             Ok(read(&file)?.trim() == value)
         })

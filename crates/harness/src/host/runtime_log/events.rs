@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use rpcbench_clock::{Nanos, Span};
 use rpcbench_record::{Pauses, RuntimeStatistics, Slice, units};
 
+use crate::host::freezes::Freezes;
+
 /// How far pauses may add up to more than the time in which they lie, and a count of allocated bytes fall: runtimes round,
 /// and count without stopping their threads.
 const TOLERANCE: f64 = 0.01;
@@ -41,24 +43,28 @@ struct Reading {
 }
 
 impl RuntimeEvents {
-    /// Adds a line. `None` if the contract does not define it.
-    pub(super) fn take(&mut self, line: &str) -> Option<()> {
+    /// Adds a line, in the server's own time. `None` if the contract does not define it.
+    pub(super) fn take(&mut self, line: &str, freezes: &Freezes) -> Option<()> {
+        let own = |at: &str| Some(freezes.own(Nanos(at.parse().ok()?)));
         let words: Vec<&str> = line.split(' ').collect();
         let (process, words) = words.split_first()?;
         let process = self.processes.entry(process.parse().ok()?).or_default();
         match *words {
-            ["begin", at] => process.begun = Some(Nanos(at.parse().ok()?)),
+            ["begin", at] => process.begun = Some(own(at)?),
             ["reading", at, heap, allocated] => process.readings.push(Reading {
-                at: Nanos(at.parse().ok()?),
+                at: own(at)?,
                 heap: known(heap)?,
                 allocated: known(allocated)?,
             }),
-            ["pause", end, length, kind, heap] if !kind.is_empty() => process.pauses.push(Pause {
-                end: Nanos(end.parse().ok()?),
-                length_ns: length.parse().ok()?,
-                kind: kind.to_owned(),
-                heap: known(heap)?,
-            }),
+            ["pause", end, length, kind, heap] if !kind.is_empty() => {
+                let (end, length) = (Nanos(end.parse().ok()?), Nanos(length.parse().ok()?));
+                process.pauses.push(Pause {
+                    end: freezes.own(end),
+                    length_ns: (length - frozen(freezes, end, length)).0,
+                    kind: kind.to_owned(),
+                    heap: known(heap)?,
+                });
+            }
             _ => return None,
         }
         Some(())
@@ -72,7 +78,7 @@ impl RuntimeEvents {
 
     /// Summarizes a window of a server that was started after `since`. `None` without a process. What can't be true is
     /// refused with the reason.
-    pub(super) fn over(&self, window: Span, since: Nanos) -> Option<RuntimeStatistics> {
+    pub(super) fn over(&self, window: &[Span], since: Nanos) -> Option<RuntimeStatistics> {
         let processes = || self.processes.values();
         processes().next()?;
         if let Some(reason) = processes().find_map(|process| process.contradiction(window, since)) {
@@ -103,13 +109,29 @@ impl RuntimeEvents {
     }
 }
 
+/// How long the server was frozen within `length` before `end`.
+fn frozen(freezes: &Freezes, end: Nanos, length: Nanos) -> Nanos {
+    let own = freezes.own(end) - freezes.own(end - length);
+    length.min(end) - own
+}
+
+fn length_ns(window: &[Span]) -> u64 {
+    window.iter().map(|span| span.end.since(span.start)).sum()
+}
+
+fn is_within(window: &[Span], at: Nanos) -> bool {
+    window.iter().any(|span| span.contains(at))
+}
+
 /// Time paused in each slice of a window. Empty without a pause.
-fn paused_ns(pauses: &[&Pause], window: Span) -> Vec<u64> {
-    let slices = window.end.since(window.start).div_ceil(Slice::LENGTH_NS) as usize;
+fn paused_ns(pauses: &[&Pause], window: &[Span]) -> Vec<u64> {
+    let slices = length_ns(window).div_ceil(Slice::LENGTH_NS) as usize;
     let mut paused = if pauses.is_empty() { Vec::new() } else { vec![0; slices] };
     for pause in pauses {
-        let end = pause.end.since(window.start);
-        let mut from = end.saturating_sub(pause.length_ns);
+        let Some(at) = window.iter().position(|span| span.contains(pause.end)) else { continue };
+        let before = length_ns(&window[..at]);
+        let end = before + pause.end.since(window[at].start);
+        let mut from = end.saturating_sub(pause.length_ns).max(before);
         while from < end {
             let slice = from / Slice::LENGTH_NS;
             let to = end.min((slice + 1) * Slice::LENGTH_NS);
@@ -124,7 +146,7 @@ fn paused_ns(pauses: &[&Pause], window: Span) -> Vec<u64> {
 
 impl Process {
     /// What can't be true of its events, one line.
-    fn contradiction(&self, window: Span, since: Nanos) -> Option<String> {
+    fn contradiction(&self, window: &[Span], since: Nanos) -> Option<String> {
         let time = |ns: u64| units::duration_ns(ns as f64);
         let born = self.begun.unwrap_or(since).max(since);
         let lived = |pause: &&Pause| pause.length_ns > pause.end.since(born);
@@ -132,8 +154,11 @@ impl Process {
             let lived = time(pause.end.since(born));
             format!("a pause of {} in a process that had lived for {lived}", time(pause.length_ns))
         });
-        let length = window.end.since(window.start);
-        let within = |pause: &Pause| pause.length_ns.min(pause.end.since(window.start));
+        let length = length_ns(window);
+        let start = |end| window.iter().find(|span| span.contains(end)).map(|span| span.start);
+        let within = |pause: &Pause| {
+            pause.length_ns.min(pause.end.since(start(pause.end).unwrap_or(pause.end)))
+        };
         let paused: u64 = self.ended_in(window).map(within).fold(0, u64::saturating_add);
         let crowded = (paused as f64 > length as f64 * (1.0 + TOLERANCE))
             .then(|| format!("pauses of {} in a window of {}", time(paused), time(length)));
@@ -150,20 +175,20 @@ impl Process {
         eternal.or(crowded).or(shrunk)
     }
 
-    fn ended_in(&self, window: Span) -> impl Iterator<Item = &Pause> {
-        let within = move |at: Nanos| window.start <= at && at < window.end;
-        self.pauses.iter().filter(move |pause| within(pause.end))
+    fn ended_in<'a>(&'a self, window: &'a [Span]) -> impl Iterator<Item = &'a Pause> {
+        self.pauses.iter().filter(move |pause| is_within(window, pause.end))
     }
 
-    fn heap_peak(&self, window: Span) -> Option<u64> {
-        let within = |reading: &&Reading| window.start <= reading.at && reading.at < window.end;
+    fn heap_peak(&self, window: &[Span]) -> Option<u64> {
+        let within = |reading: &&Reading| is_within(window, reading.at);
         let read = self.readings.iter().filter(within).filter_map(|reading| reading.heap);
         read.chain(self.ended_in(window).filter_map(|pause| pause.heap)).max()
     }
 
-    fn allocated(&self, window: Span) -> Option<u64> {
-        let (from, to) = (self.allocated_at(window.start)?, self.allocated_at(window.end)?);
-        Some((to - from).max(0.0).round() as u64)
+    fn allocated(&self, window: &[Span]) -> Option<u64> {
+        let of = |span: &Span| Some(self.allocated_at(span.end)? - self.allocated_at(span.start)?);
+        let bytes: f64 = window.iter().map(of).sum::<Option<f64>>()?;
+        Some(bytes.max(0.0).round() as u64)
     }
 
     /// Bytes allocated until `at`, interpolated between the readings around it.

@@ -1,7 +1,8 @@
 //! What a server's runtime reports, in a file that its processes append lines to (`contract/README.md`).
 //!
 //! The lines carry the time of the clock that measures windows, so a window's events are cut out of them afterwards, and the
-//! server is not disturbed while it is measured.
+//! server is not disturbed while it is measured. They are read in the server's own time: a pause in which it was frozen is
+//! shorter by that.
 
 mod events;
 
@@ -9,6 +10,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use super::freezes::Freezes;
 use crate::error::about;
 use events::RuntimeEvents;
 use rpcbench_clock::{self as clock, Nanos, Span};
@@ -52,24 +54,30 @@ impl RuntimeLog {
         &self.path
     }
 
-    /// Reports a window that is over, and forgets earlier events. Waits for the first reading after the window, as all its
-    /// events have been written by then. `None` if no process reports anything.
-    pub fn over(&mut self, window: Span) -> io::Result<Option<RuntimeStatistics>> {
+    /// Reports a window of one or several spans that is over, and forgets earlier events. Waits for the first reading after
+    /// the window, as all its events have been written by then. `None` if no process reports anything.
+    pub fn over(
+        &mut self,
+        window: &[Span],
+        freezes: &Freezes,
+    ) -> io::Result<Option<RuntimeStatistics>> {
+        let window: Vec<Span> = window.iter().map(|span| freezes.own_span(*span)).collect();
+        let end = window.last().map_or(Nanos(0), |span| span.end);
         let deadline = clock::now() + TIMEOUT;
         loop {
-            self.read()?;
+            self.read(freezes)?;
             let now = clock::now();
-            if self.events.is_complete(window.end) || now >= deadline {
+            if self.events.is_complete(end) || now >= deadline {
                 break;
             }
             clock::sleep_until(now + PAUSE);
         }
-        let statistics = self.events.over(window, self.created);
-        self.events.forget_before(window.end);
+        let statistics = self.events.over(&window, self.created);
+        self.events.forget_before(end);
         Ok(statistics)
     }
 
-    fn read(&mut self) -> io::Result<()> {
+    fn read(&mut self, freezes: &Freezes) -> io::Result<()> {
         let Self { path, file, rest, events, .. } = self;
         let room = MAX_GROWTH - rest.len() as u64 + 1;
         file.take(room).read_to_end(rest).map_err(about(path.display()))?;
@@ -90,7 +98,7 @@ impl RuntimeLog {
                     "{path}: '{line}' is not a line of a runtime log; contract/README.md describes them"
                 )
             };
-            events.take(line).ok_or_else(|| io::Error::other(wrong()))?;
+            events.take(line, freezes).ok_or_else(|| io::Error::other(wrong()))?;
         }
         Ok(())
     }

@@ -15,8 +15,8 @@ use crate::error::about;
 use crate::host::isolation::{Adopted, Backend};
 use crate::host::process::Exit;
 use crate::log;
-use crate::placement::PlacementError;
 use crate::placement::local::Started;
+use crate::placement::{Freezer, PlacementError};
 use crate::task::wait_readable;
 
 /// A container by its name. Dropping it removes it, frozen or not.
@@ -114,6 +114,10 @@ impl Started for StartedContainer {
 
     fn group(&self) -> &dyn Backend {
         &*self.group.backend
+    }
+
+    fn freezer(&self) -> Freezer {
+        if self.group.can_freeze { Freezer::Cgroup } else { Freezer::Slow }
     }
 
     fn freeze(&mut self) -> Result<(), PlacementError> {

@@ -1,0 +1,177 @@
+//! A round of windows in slices: all processes take turns with the CPU, in random order, so that all windows cover the same
+//! moments.
+
+use rand::seq::SliceRandom as _;
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::SeedableRng;
+use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_record::{Arrivals, PlannedTrial, Trial, TrialResult, Workload};
+
+use super::loaded_server::{LoadedServer, StepError};
+use super::observer::Event;
+use super::slice::{SliceLength, SlicedWindow};
+use super::trial::{self, MAX_REPEATS, over};
+use super::{Runner, StopReason};
+use crate::placement::Freezer;
+
+/// A process in a round.
+struct Member<'a> {
+    planned: PlannedTrial,
+    server: Box<LoadedServer<'a>>,
+    window: SlicedWindow,
+    repeats: u32,
+}
+
+impl<'a> Runner<'a> {
+    /// The slices in which the entries of a workload take turns. `None` if its windows are measured in one piece: there is one
+    /// entry, calls don't come due in a closed loop until a time, some server can't be frozen, or the workload asks for cold
+    /// servers or for a log of calls.
+    pub(super) fn slices(&self, planned: &PlannedTrial) -> Option<SliceLength> {
+        let plan = &self.record.run.header.plan;
+        let workload = plan.workload(&planned.workload)?;
+        let agrees = plan.stopping.is_some_and(|stopping| stopping.agreement.is_some());
+        let is_plain = !workload.arrivals.is_open()
+            && workload.window.length_ms().is_some()
+            && workload.find_max.is_none()
+            && workload.settle_ms > 0
+            && !plan.finds_capacity(workload);
+        // The figures of the two kinds don't compare, so a resumed run continues as it was.
+        let measured = self.record.run.trials.iter().filter(|it| it.workload == workload.name);
+        let mut pieces = measured.filter_map(Trial::measured).map(|window| window.slicing);
+        let was_whole = pieces.next().is_some_and(|slicing| slicing.is_none());
+        let allowed = self.context.adapts && is_plain && !agrees && !plan.log_calls && !was_whole;
+        let freezers = allowed.then(|| self.state.freezers()).flatten()?;
+        let given = &self.context.environment.slices;
+        if let Some(last) = given.len().checked_sub(1) {
+            let round = plan.rounds(&workload.name).get(&planned.number).copied().unwrap_or(0);
+            return given.get(round as usize % (last + 1)).copied();
+        }
+        let slowest = freezers.into_iter().find(|freezer| *freezer == Freezer::Slow);
+        Some(SliceLength::of(slowest.unwrap_or(Freezer::Cgroup)))
+    }
+
+    /// Measures a window of each of these trials, which are of one round.
+    pub(super) fn measure_round(
+        &mut self,
+        trials: &[PlannedTrial],
+        length: SliceLength,
+    ) -> Result<(), StopReason> {
+        let Some(workload) = trials.first().and_then(|it| self.record.load(it)) else {
+            return Ok(());
+        };
+        let workload = workload.0;
+        let begin = self.context.now();
+        let mut members = Vec::new();
+        for planned in trials {
+            let Some(mut server) = self.state.take_resting(planned) else { continue };
+            match server.join_round(&workload) {
+                Ok(()) => members.push(Member {
+                    planned: planned.clone(),
+                    server,
+                    window: SlicedWindow::new(length),
+                    repeats: MAX_REPEATS,
+                }),
+                Err(StepError::Server(failure)) => {
+                    self.end_member(planned, server, TrialResult::Failed(failure))?;
+                }
+                Err(StepError::Stop(stop)) => return Err(stop.into()),
+            }
+        }
+        let number = members.len().max(1) as u64;
+        let seed = self.record.run.header.plan.seed;
+        let mut rng = Pcg64::seed_from_u64(seed.wrapping_add(self.record.run.trials.len() as u64));
+        let context = self.context;
+        let ends = context.now() + Nanos(length.of_window(&workload).0 * number);
+        let current = context.interrupt().begin_trial(Some(ends));
+        while !members.is_empty() {
+            members.shuffle(&mut rng);
+            members = self.pass(members, &workload, length)?;
+        }
+        drop(current);
+        let took = Nanos((context.now() - begin).0 / number);
+        if let Some(rule) = &mut self.state.stopping {
+            trials.iter().for_each(|planned| rule.took(&planned.entry, took));
+        }
+        Ok(())
+    }
+
+    /// Each member has a turn. Returns those whose window is not over.
+    fn pass(
+        &mut self,
+        members: Vec<Member<'a>>,
+        workload: &Workload,
+        length: SliceLength,
+    ) -> Result<Vec<Member<'a>>, StopReason> {
+        let mut left = Vec::new();
+        for mut member in members {
+            let Member { planned, server, window, repeats } = &mut member;
+            let (arrivals, context) = (Arrivals::Closed, self.context);
+            if window.is_new() {
+                let position = self.state.position();
+                context.observer.event(&Event::Measuring { planned, arrivals, position });
+            }
+            let turn = server.take_turn(window, workload).and_then(|ended| {
+                let Some(ended) = ended else { return Ok(None) };
+                if *repeats > 0 && trial::is_worth_repeating(&ended.measured) {
+                    let entry = planned.entry.clone();
+                    context.observer.event(&Event::Repeating { entry });
+                    (*window, *repeats) = (SlicedWindow::new(length), *repeats - 1);
+                    return Ok(None);
+                }
+                server.check_port(false)?;
+                trial::conclude(server, planned, arrivals, ended).map(Some)
+            });
+            match turn {
+                Ok(None) => left.push(member),
+                Ok(Some(trial)) => {
+                    self.record.add_trial(trial)?;
+                    self.state.keep(&member.planned, member.server);
+                }
+                Err(StepError::Server(failure)) => {
+                    let Member { planned, server, .. } = member;
+                    self.end_member(&planned, server, TrialResult::Failed(failure))?;
+                }
+                Err(StepError::Stop(stop)) => return Err(stop.into()),
+            }
+        }
+        Ok(left)
+    }
+
+    fn end_member(
+        &mut self,
+        planned: &PlannedTrial,
+        server: Box<LoadedServer<'a>>,
+        result: TrialResult,
+    ) -> Result<(), StopReason> {
+        self.record.add_trial(over(planned, clock::wall(), result))?;
+        self.state.put_back(planned, server, true);
+        Ok(())
+    }
+
+    /// Ends the load of the processes that took turns, and checks for the last time that they answer correctly and alone. One
+    /// that does not fails with its last window.
+    pub(super) fn end_rounds(&mut self) -> Result<(), StopReason> {
+        let done: Vec<Trial> = self.record.run.trials.clone();
+        for (planned, mut server) in self.state.take_members() {
+            let current = self.context.interrupt().begin_trial(None);
+            let ended = server.leave_rounds().and_then(|()| {
+                server.check_port(true)?;
+                if server.subject.is_proven() { server.spot_check(true) } else { Ok(()) }
+            });
+            drop(current);
+            match ended {
+                Ok(()) => self.state.put_back(&planned, server, false),
+                Err(StepError::Server(failure)) => {
+                    let last = done.iter().rfind(|trial| {
+                        trial.entry == planned.entry && trial.process == planned.process
+                    });
+                    let number = last.map_or(planned.number, |trial| trial.number);
+                    let planned = PlannedTrial { number, ..planned };
+                    self.end_member(&planned, server, TrialResult::Failed(failure))?;
+                }
+                Err(StepError::Stop(stop)) => return Err(stop.into()),
+            }
+        }
+        Ok(())
+    }
+}

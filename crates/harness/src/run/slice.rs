@@ -1,0 +1,259 @@
+//! Windows in slices: a server has its CPUs for a slice, and is frozen with its calls in flight while others have theirs.
+
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use rpcbench_clock::{self as clock, Nanos, Span};
+use rpcbench_record::{Arrivals, MachineUsage, Measured, ServerUsage, Slicing, Workload};
+
+use super::loaded_server::{LoadedServer, StepError};
+use super::settle::settle_by_slices;
+use super::window::Window;
+use crate::placement::{Counters, Freezer, MachineReading};
+
+/// How long before an edge of a slice to read counters.
+const LEAD: Nanos = Nanos::from_millis(5);
+
+/// The parts of a slice. Parses from `20+180`, milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SliceLength {
+    /// What does not count at its beginning, while caches are filled again and all calls in flight are at the server.
+    pub discarded: Nanos,
+    /// What counts.
+    pub counted: Nanos,
+}
+
+impl FromStr for SliceLength {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('+');
+        let parts = parts.and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+        match parts {
+            Some((discarded, counted)) if discarded >= 10 && counted >= 10 => Ok(Self {
+                discarded: Nanos::from_millis(discarded),
+                counted: Nanos::from_millis(counted),
+            }),
+            _ => Err("expected what is discarded and what counts of a slice, 10 ms or more \
+                      each, such as 20+180"
+                .to_owned()),
+        }
+    }
+}
+
+impl SliceLength {
+    /// Of servers that are frozen in this way.
+    pub(super) fn of(freezer: Freezer) -> Self {
+        let (discarded, counted) = match freezer {
+            Freezer::Cgroup => (20, 180),
+            Freezer::Slow => (100, 400),
+        };
+        Self { discarded: Nanos::from_millis(discarded), counted: Nanos::from_millis(counted) }
+    }
+
+    /// How long the slices of a window take.
+    pub(super) fn of_window(self, workload: &Workload) -> Nanos {
+        let length = Nanos::from_millis(workload.window.length_ms().unwrap_or(0));
+        let slices = length.0.div_ceil(self.counted.0).max(1);
+        Nanos((self.discarded + self.counted).0 * slices)
+    }
+}
+
+/// A window of which some slices were measured.
+pub(super) struct SlicedWindow {
+    length: SliceLength,
+    /// When it began, with the counters then.
+    begun: Option<Begun>,
+    slices: Vec<Span>,
+    /// Between the readings at the edges of the slices.
+    read: Nanos,
+    cpu_ns: u64,
+    machine: MachineUsage,
+    /// Calls that have ended in slices.
+    ended: u64,
+}
+
+struct Begun {
+    at: Timestamp,
+    counters: Option<Counters>,
+    own: Nanos,
+}
+
+/// Counters at an edge of a slice.
+struct Edge {
+    at: Nanos,
+    cpu_ns: u64,
+    machine: MachineReading,
+    ended: u64,
+}
+
+impl SlicedWindow {
+    pub fn new(length: SliceLength) -> Self {
+        Self {
+            length,
+            begun: None,
+            slices: Vec::new(),
+            read: Nanos(0),
+            cpu_ns: 0,
+            machine: MachineUsage::default(),
+            ended: 0,
+        }
+    }
+
+    /// True before its first slice.
+    pub fn is_new(&self) -> bool {
+        self.slices.is_empty()
+    }
+
+    /// Whether it ends with the next slice: it is long enough, and as many calls have ended in it as are in flight, since of
+    /// fewer most are cut by its edges. Each call in flight ends within the timeout, so it has an end.
+    fn ends(&self, workload: &Workload) -> bool {
+        let length = Nanos::from_millis(workload.window.length_ms().unwrap_or(0));
+        let counted = Nanos(self.length.counted.0 * (self.slices.len() as u64 + 1));
+        let is_enough = self.ended >= u64::from(workload.in_flight);
+        counted >= length && is_enough
+            || counted >= length + Nanos::from_millis(workload.timeout_ms)
+    }
+
+    fn add(&mut self, slice: Span, first: &Edge, last: &Edge, machine: &MachineUsage) {
+        match self.slices.is_empty() {
+            true => self.machine = machine.clone(),
+            false => self.machine.add(machine),
+        }
+        self.slices.push(slice);
+        self.read = self.read + (last.at - first.at);
+        self.cpu_ns += last.cpu_ns.saturating_sub(first.cpu_ns);
+        self.ended += last.ended - first.ended;
+    }
+
+    /// What the server used in the slices: its CPU time as read at their edges, and of what was counted from the first to the
+    /// last, `own` of its own time apart, their part.
+    fn usage(&self, first: &Counters, last: &Counters, own: Nanos) -> ServerUsage {
+        let whole = last.since(first);
+        let (cpu, part) = (whole.cpu_user_ns + whole.cpu_system_ns, self.read.0 as f64);
+        let scale = |of: u64, by: f64| (of as f64 * by).round() as u64;
+        let by_cpu = self.cpu_ns as f64 / cpu.max(1) as f64;
+        let by_time = (part / own.0.max(1) as f64).min(1.0);
+        let user = scale(whole.cpu_user_ns, by_cpu);
+        ServerUsage {
+            interval_ns: self.read.0,
+            cpu_user_ns: user,
+            cpu_system_ns: self.cpu_ns.saturating_sub(user),
+            compiler_cpu_ns: scale(whole.compiler_cpu_ns, by_time),
+            throttled_ns: whole.throttled_ns.map(|ns| scale(ns, by_time)),
+            switches_voluntary: scale(whole.switches_voluntary, by_time),
+            switches_involuntary: scale(whole.switches_involuntary, by_time),
+            busiest_thread_ns: scale(whole.busiest_thread_ns, by_time),
+            ..whole
+        }
+    }
+
+    fn slicing(&self) -> Slicing {
+        Slicing {
+            slices: u32::try_from(self.slices.len()).unwrap_or(u32::MAX),
+            counted_ns: self.length.counted.0,
+            discarded_ns: self.length.discarded.0,
+            ended: clock::wall(),
+        }
+    }
+}
+
+impl LoadedServer<'_> {
+    /// Puts the load on, waits until the server is at its level, and freezes it with its calls in flight. Does nothing if it
+    /// is so.
+    pub fn join_round(&mut self, workload: &Workload) -> Result<(), StepError> {
+        if self.own_time.is_none() {
+            self.wake()?;
+            self.load()?.set_arrivals(Arrivals::Closed)?;
+            settle_by_slices(self, workload, self.context.now())?;
+            self.own_time = Some(Nanos(0));
+            self.end_turn(self.context.now())?;
+        }
+        Ok(())
+    }
+
+    /// Has its turn: a slice of the window. Returns the window if this was its last one.
+    pub fn take_turn(
+        &mut self,
+        window: &mut SlicedWindow,
+        workload: &Workload,
+    ) -> Result<Option<Window>, StepError> {
+        let is_last = window.ends(workload);
+        let begin = self.context.now();
+        // Its own time begins first: a reply must not seem to come before it was made.
+        self.load()?.enter()?;
+        self.running.wake()?;
+        if window.begun.is_none() {
+            let counters = self.running.sample()?;
+            let own = self.own_time.unwrap_or_default() + (self.context.now() - begin);
+            window.begun = Some(Begun { at: clock::wall(), counters, own });
+        }
+        let start = self.context.now() + window.length.discarded;
+        let slice = Span { start, end: start + window.length.counted };
+        self.load()?.measure_part(slice, is_last)?;
+        self.context.interrupt().wait_until(slice.start - LEAD)?;
+        let first = self.edge()?;
+        self.context.interrupt().wait_until(slice.end)?;
+        let last = self.edge()?;
+        let machine = self.running.machine().usage(&first.machine, &last.machine)?;
+        window.add(slice, &first, &last, &machine);
+        let ended = is_last.then(|| self.end_window(window, begin)).transpose()?;
+        self.alive("during a trial")?;
+        self.end_turn(begin)?;
+        Ok(ended)
+    }
+
+    fn edge(&mut self) -> Result<Edge, StepError> {
+        let machine = self.running.machine().sample()?;
+        let ended = self.load()?.progress()?.ended;
+        let at = self.context.now();
+        Ok(Edge { at, cpu_ns: self.sample_cpu()?.cpu_ns, machine, ended })
+    }
+
+    /// Waits for the window's last calls under the same load.
+    fn end_window(
+        &mut self,
+        window: &SlicedWindow,
+        turn_began: Nanos,
+    ) -> Result<Window, StepError> {
+        let counters = self.running.sample()?;
+        let own = self.own_time.unwrap_or_default() + (self.context.now() - turn_began);
+        let mut measurement = self.load()?.finish()?;
+        let unmeasured = std::mem::take(&mut measurement.unmeasured);
+        let runtime = self.running.runtime(&window.slices)?;
+        let begun = window.begun.as_ref();
+        let usage = begun.and_then(|begun| {
+            let (first, last) = begun.counters.as_ref().zip(counters.as_ref())?;
+            Some(window.usage(first, last, own - begun.own))
+        });
+        let slicing = Some(window.slicing());
+        let measured = measurement.into_measured(usage, window.machine.clone());
+        let measured = Measured { runtime, slicing, ..measured };
+        self.level = measured.ok_per_server_cpu_s().map(|calls| calls / 1e9);
+        let started = begun.map_or_else(clock::wall, |begun| begun.at);
+        Ok(Window { started, measured, unmeasured, cut: false })
+    }
+
+    /// Freezes it with its calls in flight, after a turn that began at `begin`.
+    fn end_turn(&mut self, begin: Nanos) -> Result<(), StepError> {
+        self.running.freeze()?;
+        self.load()?.leave()?;
+        let own = self.own_time.unwrap_or_default();
+        self.own_time = Some(own + (self.context.now() - begin));
+        Ok(())
+    }
+
+    /// Ends the load that rounds keep in flight, if there is one.
+    pub fn leave_rounds(&mut self) -> Result<(), StepError> {
+        if self.own_time.take().is_some() {
+            self.load()?.enter()?;
+            self.running.wake()?;
+            let unmeasured = self.load()?.pause()?;
+            if self.subject.is_proven() && unmeasured.outcomes.errors() > self.tolerated_errors {
+                let examples = &unmeasured.error_examples;
+                return Err(self.blame_calls(&unmeasured.outcomes, "outside of windows", examples));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,76 @@
+"""What slices do to figures: a run whose rounds alternate between two kinds of slices, compared process by process.
+
+  rpcbench run SERVERS... --slices 20+180,1000+1000 --rounds 60
+  python3 scripts/bench/slices.py results/THE-RUN
+
+The second kind begins a second after a thaw, as an uninterrupted load would. A figure of a window is compared with the mean of
+the windows of the other kind in the rounds before and after it.
+"""
+
+import argparse
+import math
+import statistics
+from collections import defaultdict
+from pathlib import Path
+
+from records import Record
+from table import table
+
+Kind = tuple[int, int]
+
+
+def figures(window: dict) -> dict[str, float]:
+    usage, latency = window["server"], window["latency"]
+    seconds = (usage["cpu_user_ns"] + usage["cpu_system_ns"]) / 1e9 * window["window_ns"] / usage["interval_ns"]
+    return {
+        "calls/cpu-s": window["ok_pro_rata"] / seconds,
+        "p50": latency["p50_ns"],
+        "p99": latency["p99_ns"],
+    }
+
+
+def kind(window: dict) -> Kind:
+    slicing = window["slicing"]
+    return slicing["discarded_ns"] // 10**6, slicing["counted_ns"] // 10**6
+
+
+def differences(rounds: list[tuple[Kind, float]], long: Kind) -> list[float]:
+    """Logarithms of short windows relative to the mean of their long neighbours."""
+    found = []
+    for before, (own, value), after in zip(rounds, rounds[1:], rounds[2:]):
+        if own != long and before[0] == after[0] == long:
+            found.append(math.log(value) - (math.log(before[1]) + math.log(after[1])) / 2)
+    return found
+
+
+def mean(values: list[float]) -> str:
+    """In percent, with the standard error."""
+    if len(values) < 3:
+        return "-"
+    error = statistics.stdev(values) / math.sqrt(len(values))
+    return f"{100 * statistics.fmean(values):+.1f} ± {100 * error:.1f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--markdown", action="store_true")
+    arguments = parser.parse_args()
+    processes: dict[tuple[str, int], list[tuple[int, Kind, dict[str, float]]]] = defaultdict(list)
+    for trial, window in Record(Path("rpcbench"), arguments.folder).windows():
+        key = (trial["entry"], trial["process"])
+        processes[key].append((trial["number"], kind(window), figures(window)))
+    long = max(own for windows in processes.values() for _, own, _ in windows)
+    found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for (entry, _), windows in processes.items():
+        windows.sort(key=lambda window: window[0])
+        for figure in windows[0][2]:
+            rounds = [(own, values[figure]) for _, own, values in windows]
+            found[entry][figure] += differences(rounds, long)
+    names = ["calls/cpu-s", "p50", "p99"]
+    rows = [[entry, str(len(own[names[0]])), *(mean(own[name]) for name in names)] for entry, own in sorted(found.items())]
+    print(table(["server", "pairs", *(f"{name}, %" for name in names)], rows, range(1, 5), arguments.markdown))
+
+
+if __name__ == "__main__":
+    main()
