@@ -45,7 +45,8 @@ pub struct Tally {
     pub carried_out: Nanos,
     /// Longest time within the stretch for which a load thread did not run though it had something to do.
     pub longest_absence: Nanos,
-    /// For `ok` calls that begin or end outside the stretch: the sum of the shares of their service times within it.
+    /// For `ok` calls that begin or end outside the stretch: the sum of the shares of their service times within it. Less those
+    /// outside of it of calls that begin and end within it, on either side of a gap.
     pub ok_cut: f64,
 }
 
@@ -98,6 +99,10 @@ impl Tally {
             slice.ok += calls;
             slice.sum_ns += took * calls;
             slice.max_ns = slice.max_ns.max(took);
+            if due < time.last().start {
+                // A gap is within its time.
+                self.ok_cut -= (1.0 - time.part(written, done)) * calls as f64;
+            }
         } else {
             self.ok_cut += time.part(written, done) * calls as f64;
         }

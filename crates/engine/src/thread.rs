@@ -363,6 +363,8 @@ impl<C: Connection, D: Driver> Running<C, D> {
                     }
                     Ok(Command::Leave) => {
                         is_away = true;
+                        // A server that was frozen sends nothing after the end of a part.
+                        use_of.look(self.worker.now(), || Reading::now(self.worker.awake()));
                         self.tell(Report::Left(self.worker.now()));
                     }
                     Ok(Command::Enter(clock)) => {

@@ -245,12 +245,9 @@ pub(crate) fn resolution(table: &Table) -> Vec<String> {
     [equal, smallest(standings), how, adjustment(standings)].into_iter().flatten().collect()
 }
 
-fn how(Slicing { counted_ns, discarded_ns, .. }: Slicing) -> String {
-    let [length, left_out] =
-        [counted_ns + discarded_ns, discarded_ns].map(|ns| format::duration_ns(ns as f64));
-    format!(
-        "All were measured in the same seconds: in turns of {length}, of which the first {left_out} don't count."
-    )
+fn how(Slicing { counted_ns, .. }: Slicing) -> String {
+    let slice = format::duration_ns(counted_ns as f64);
+    format!("All were measured in the same seconds: they took turns, in slices of {slice}.")
 }
 
 /// `5 %`.

@@ -152,7 +152,7 @@ impl<'a> Runner<'a> {
         self.grow()?;
         match slices {
             _ if !is_made => Ok(()),
-            Some(length) => self.measure_round(&trials, length),
+            Some(freezer) => self.measure_round(&trials, freezer),
             None => left.iter().try_for_each(|planned| self.measure(planned)),
         }
     }

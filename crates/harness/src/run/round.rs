@@ -23,10 +23,10 @@ struct Member<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// The slices in which the entries of a workload take turns. `None` if its windows are measured in one piece: there is one
+    /// How the servers of a workload are frozen between the slices of a round. `None` if its windows are measured in one piece: there is one
     /// entry, calls don't come due in a closed loop until a time, some server can't be frozen, or the workload asks for cold
     /// servers or for a log of calls.
-    pub(super) fn slices(&self, planned: &PlannedTrial) -> Option<SliceLength> {
+    pub(super) fn slices(&self, planned: &PlannedTrial) -> Option<Freezer> {
         let plan = &self.record.run.header.plan;
         let workload = plan.workload(&planned.workload)?;
         let agrees = plan.stopping.is_some_and(|stopping| stopping.agreement.is_some());
@@ -35,26 +35,33 @@ impl<'a> Runner<'a> {
             && workload.find_max.is_none()
             && workload.settle_ms > 0
             && !plan.finds_capacity(workload);
-        // The figures of the two kinds don't compare, so a resumed run continues as it was.
+        // The figures of the two kinds don't compare, so a resumed run stays with one.
         let measured = self.record.run.trials.iter().filter(|it| it.workload == workload.name);
         let mut pieces = measured.filter_map(Trial::measured).map(|window| window.slicing);
         let was_whole = pieces.next().is_some_and(|slicing| slicing.is_none());
         let allowed = self.context.adapts && is_plain && !agrees && !plan.log_calls && !was_whole;
         let freezers = allowed.then(|| self.state.freezers()).flatten()?;
-        let given = &self.context.environment.slices;
-        if let Some(last) = given.len().checked_sub(1) {
-            let round = plan.rounds(&workload.name).get(&planned.number).copied().unwrap_or(0);
-            return given.get(round as usize % (last + 1)).copied();
-        }
         let slowest = freezers.into_iter().find(|freezer| *freezer == Freezer::Slow);
-        Some(SliceLength::of(slowest.unwrap_or(Freezer::Cgroup)))
+        Some(slowest.unwrap_or(Freezer::Cgroup))
+    }
+
+    /// The slices of a trial in its round.
+    fn length(&self, planned: &PlannedTrial, workload: &Workload, freezer: Freezer) -> SliceLength {
+        let plan = &self.record.run.header.plan;
+        let round = plan.rounds(&workload.name).get(&planned.number).copied().unwrap_or(0);
+        let mut given = self.context.environment.slices.iter().cycle();
+        let protocol = plan.servers.iter().find(|it| it.entry == planned.entry);
+        let connections = protocol
+            .map_or(workload.connections, |server| workload.connections_under(server.protocol));
+        let given = given.nth(round as usize).copied();
+        given.unwrap_or_else(|| SliceLength::of(freezer, connections))
     }
 
     /// Measures a window of each of these trials, which are of one round.
     pub(super) fn measure_round(
         &mut self,
         trials: &[PlannedTrial],
-        length: SliceLength,
+        freezer: Freezer,
     ) -> Result<(), StopReason> {
         let Some(workload) = trials.first().and_then(|it| self.record.load(it)) else {
             return Ok(());
@@ -64,6 +71,7 @@ impl<'a> Runner<'a> {
         let mut members = Vec::new();
         for planned in trials {
             let Some(mut server) = self.state.take_resting(planned) else { continue };
+            let length = self.length(planned, &workload, freezer);
             match server.join_round(&workload) {
                 Ok(()) => members.push(Member {
                     planned: planned.clone(),
@@ -78,14 +86,15 @@ impl<'a> Runner<'a> {
             }
         }
         let number = members.len().max(1) as u64;
+        let length = members.iter().map(|it: &Member<'_>| it.window.takes(&workload).0).sum();
         let seed = self.record.run.header.plan.seed;
         let mut rng = Pcg64::seed_from_u64(seed.wrapping_add(self.record.run.trials.len() as u64));
         let context = self.context;
-        let ends = context.now() + Nanos(length.of_window(&workload).0 * number);
+        let ends = context.now() + Nanos(length);
         let current = context.interrupt().begin_trial(Some(ends));
         while !members.is_empty() {
             members.shuffle(&mut rng);
-            members = self.pass(members, &workload, length)?;
+            members = self.pass(members, &workload)?;
         }
         drop(current);
         let took = Nanos((context.now() - begin).0 / number);
@@ -100,7 +109,6 @@ impl<'a> Runner<'a> {
         &mut self,
         members: Vec<Member<'a>>,
         workload: &Workload,
-        length: SliceLength,
     ) -> Result<Vec<Member<'a>>, StopReason> {
         let mut left = Vec::new();
         for mut member in members {
@@ -115,7 +123,7 @@ impl<'a> Runner<'a> {
                 if *repeats > 0 && trial::is_worth_repeating(&ended.measured) {
                     let entry = planned.entry.clone();
                     context.observer.event(&Event::Repeating { entry });
-                    (*window, *repeats) = (SlicedWindow::new(length), *repeats - 1);
+                    (*window, *repeats) = (window.again(), *repeats - 1);
                     return Ok(None);
                 }
                 server.check_port(false)?;

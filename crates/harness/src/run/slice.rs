@@ -14,7 +14,7 @@ use crate::placement::{Counters, Freezer, MachineReading};
 /// How long before an edge of a slice to read counters.
 const LEAD: Nanos = Nanos::from_millis(5);
 
-/// The parts of a slice. Parses from `20+180`, milliseconds.
+/// The parts of a slice of one server. Parses from `20+180`, milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliceLength {
     /// What does not count at its beginning, while caches are filled again and all calls in flight are at the server.
@@ -42,20 +42,16 @@ impl FromStr for SliceLength {
 }
 
 impl SliceLength {
-    /// Of servers that are frozen in this way.
-    pub(super) fn of(freezer: Freezer) -> Self {
+    /// Of a server that is frozen in this way, with this many connections. Measured after thaws (docs/evidence.md): with 50
+    /// connections, rates are back after 20 ms, with 1,000, whose sockets are all ready then, after 100 ms.
+    pub(super) fn of(freezer: Freezer, connections: u32) -> Self {
+        const MAX: Nanos = Nanos::from_millis(100);
+        let thaw = Nanos::from_millis(16) + Nanos(84_000 * u64::from(connections));
         let (discarded, counted) = match freezer {
-            Freezer::Cgroup => (20, 180),
-            Freezer::Slow => (100, 400),
+            Freezer::Cgroup => (thaw.min(MAX), 180),
+            Freezer::Slow => (MAX, 400),
         };
-        Self { discarded: Nanos::from_millis(discarded), counted: Nanos::from_millis(counted) }
-    }
-
-    /// How long the slices of a window take.
-    pub(super) fn of_window(self, workload: &Workload) -> Nanos {
-        let length = Nanos::from_millis(workload.window.length_ms().unwrap_or(0));
-        let slices = length.0.div_ceil(self.counted.0).max(1);
-        Nanos((self.discarded + self.counted).0 * slices)
+        Self { discarded, counted: Nanos::from_millis(counted) }
     }
 }
 
@@ -100,6 +96,18 @@ impl SlicedWindow {
         }
     }
 
+    /// Another window like this one.
+    pub fn again(&self) -> Self {
+        Self::new(self.length)
+    }
+
+    /// How long its slices take.
+    pub fn takes(&self, workload: &Workload) -> Nanos {
+        let SliceLength { discarded, counted } = self.length;
+        let length = Nanos::from_millis(workload.window.length_ms().unwrap_or(0));
+        Nanos((discarded + counted).0 * length.0.div_ceil(counted.0).max(1))
+    }
+
     /// True before its first slice.
     pub fn is_new(&self) -> bool {
         self.slices.is_empty()
@@ -127,7 +135,7 @@ impl SlicedWindow {
     }
 
     /// What the server used in the slices: its CPU time as read at their edges, and of what was counted from the first to the
-    /// last, `own` of its own time apart, their part.
+    /// last, `own` apart in its own time, their part.
     fn usage(&self, first: &Counters, last: &Counters, own: Nanos) -> ServerUsage {
         let whole = last.since(first);
         let (cpu, part) = (whole.cpu_user_ns + whole.cpu_system_ns, self.read.0 as f64);

@@ -66,6 +66,14 @@ fn window_in_parts_counts_the_parts_alone() {
     assert_eq!((tally.series.len(), tally.outcomes.errors()), (3, 0));
 }
 
+/// All are answered at the same time, every 70 ms, before and after gaps.
+#[test]
+fn call_across_a_gap_counts_by_its_part_within() {
+    let tally = Turns::new(Service::Takes(Nanos(70 * MS)), "closed", &[]).window(&PARTS);
+    let expected = 6.0 * 241.0 / 70.0;
+    assert!((tally.ok_pro_rata() - expected).abs() < 1e-6, "{}", tally.ok_pro_rata());
+}
+
 #[test]
 fn time_in_flight_adds_up_over_the_parts() {
     for service in [Service::Queues(Nanos(2 * MS)), Service::Takes(Nanos(70 * MS))] {

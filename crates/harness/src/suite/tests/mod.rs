@@ -148,7 +148,7 @@ fn the_shipped_suites_are_the_published_ones() {
     long-connections / clients-10000 | 1 CPU 2 GiB | 10000 x 10000 record closed | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
     many-connections | 3 CPU  | 250 x 500 text:100 closed | Fixed { length_ms: 30000 } 1m 3 x 1
     one-core | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 2m 3 x 1
-    quick | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 800ms any x any
+    quick | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 500ms any x any
     short-connections / clients-10 | 1 CPU 512 MiB | 10 x 10 record closed short | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
     short-connections / clients-50 | 1 CPU 512 MiB | 50 x 50 record closed short | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
     short-connections / clients-100 | 1 CPU 512 MiB | 100 x 100 record closed short | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
@@ -295,9 +295,9 @@ fn quick(entries: usize) -> Plan {
 
 #[test]
 fn rounds_fill_the_time() {
-    // 360 s over 0.9 s for each of two processes.
+    // 360 s over 0.5 s for each of two processes.
     let rounds = |entries| quick(entries).rounds("quick").into_values().max();
-    assert_eq!([1, 12, 500].map(rounds), [Some(225), Some(18), Some(4)]);
+    assert_eq!([1, 12, 500].map(rounds), [Some(360), Some(30), Some(4)]);
 }
 
 #[test]
