@@ -99,6 +99,11 @@ impl Recorder {
         self.window.as_ref().is_some_and(|window| window.time.end() <= now && window.is_whole)
     }
 
+    /// The last instant at which a measured call can come due.
+    pub fn last_due(&self) -> Option<Nanos> {
+        self.window.as_ref().map(|window| window.time.end() - Nanos(1))
+    }
+
     /// Ended calls that came due after the span.
     pub fn due_after_window(&self) -> u64 {
         self.window.as_ref().map_or(0, |window| window.due_after_window)

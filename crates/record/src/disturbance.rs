@@ -1,17 +1,22 @@
-//! What keeps a window from showing the server, though every call was answered.
+//! What keeps a window from showing the server, though every call was answered, or failed by lack of time only.
 
 use crate::trial::Measured;
 
 /// A window says more about the client or the machine than about the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Disturbance {
     /// In a closed loop, a load thread did not run for this long, nanoseconds.
     ClientAbsent(u64),
     /// The server's CPU time was read over this time, nanoseconds, which is too far from the window's length to be scaled to it.
     CountersApart(u64),
+    /// Calls were not answered in time, while others than the server took this share of the time of the server's CPUs.
+    ServerStarved(f64),
 }
 
 impl Disturbance {
+    /// Share of the CPU time that a late call needed and others took, from which it is no evidence against the server: of the
+    /// server's CPUs in the window, or of the time that the client waited for the call.
+    pub const STARVED_SHARE: f64 = 0.25;
     /// Shortest absence of a load thread that makes it late, nanoseconds; shorter ones are common on shared machines.
     pub const ABSENCE_NS: u64 = 100_000_000;
     /// The same as a share of the window.
@@ -25,7 +30,31 @@ impl Disturbance {
 impl Measured {
     /// What disturbed the window. `None` if nothing did. Whether the client was late in an open loop, its pacing says.
     pub fn disturbance(&self) -> Option<Disturbance> {
-        self.client_absent().or_else(|| self.counters_apart())
+        self.late_by_machine().or_else(|| self.client_absent()).or_else(|| self.counters_apart())
+    }
+
+    /// Why calls that were not answered in time are not the server's failure. `None` if no call failed, if one failed in any
+    /// other way, or if the server had the CPU time to answer.
+    pub fn late_by_machine(&self) -> Option<Disturbance> {
+        if self.outcomes.errors() == 0 || !self.outcomes.is_only_late() {
+            return None;
+        }
+        let absent = self.client.longest_absence_ns;
+        let waited = self.error_latency.as_ref().map_or(u64::MAX, |latency| latency.min_ns);
+        if absent > 0 && absent as f64 >= waited as f64 * Disturbance::STARVED_SHARE {
+            return Some(Disturbance::ClientAbsent(absent));
+        }
+        let share = self.share_of_others()?;
+        (share >= Disturbance::STARVED_SHARE).then_some(Disturbance::ServerStarved(share))
+    }
+
+    /// The part of the time of the server's CPUs that other programs or the hypervisor took, as a share of their busy time.
+    /// `None` if unknown.
+    fn share_of_others(&self) -> Option<f64> {
+        let own = self.server.as_ref().map(|it| it.cpu_user_ns + it.cpu_system_ns)?;
+        let stolen = self.machine.server_steal_ns.unwrap_or(0);
+        let busy = self.machine.server_cpus_busy_ns? + stolen;
+        Some(busy.saturating_sub(own) as f64 / busy.max(1) as f64)
     }
 
     fn client_absent(&self) -> Option<Disturbance> {
@@ -47,7 +76,7 @@ impl Measured {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::{ClientUsage, Pacing, ServerUsage};
+    use crate::trial::{ClientUsage, Latency, MachineUsage, Outcomes, Pacing, ServerUsage};
 
     const MS: u64 = 1_000_000;
 
@@ -78,5 +107,39 @@ mod tests {
         assert_eq!(apart(1000, 899), Some(Disturbance::CountersApart(899 * MS)));
         assert_eq!(apart(250, 950), Some(Disturbance::CountersApart(950 * MS)));
         assert_eq!(Measured { server: None, ..window(250, 0, 950) }.disturbance(), None);
+    }
+
+    #[test]
+    fn late_calls_are_the_machines_if_others_took_a_quarter_of_the_cpu_time() {
+        let server = ServerUsage { cpu_user_ns: 700, cpu_system_ns: 50, ..ServerUsage::default() };
+        let late = |busy_ns, stolen_ns| Measured {
+            outcomes: Outcomes { ok: 9, timeout: 1, ..Outcomes::default() },
+            server: Some(server.clone()),
+            machine: MachineUsage {
+                server_cpus_busy_ns: Some(busy_ns),
+                server_steal_ns: Some(stolen_ns),
+                ..MachineUsage::default()
+            },
+            ..Measured::default()
+        };
+        assert_eq!(late(990, 0).late_by_machine(), None);
+        let starved = Some(Disturbance::ServerStarved(0.25));
+        assert_eq!([late(1000, 0), late(750, 250)].map(|it| it.disturbance()), [starved; 2]);
+        let mut broken = late(1000, 0);
+        broken.outcomes.transport = 1;
+        assert_eq!(broken.late_by_machine(), None, "a broken connection is the server's failure");
+        let answered = Measured { outcomes: Outcomes::default(), ..late(1000, 0) };
+        assert_eq!(answered.disturbance(), None);
+    }
+
+    #[test]
+    fn late_calls_are_the_clients_if_it_was_absent_for_a_quarter_of_their_time() {
+        let late = |absent_ms| Measured {
+            outcomes: Outcomes { timeout: 1, ..Outcomes::default() },
+            error_latency: Some(Latency { min_ns: 10_000 * MS, ..Latency::default() }),
+            ..window(3000, absent_ms, 3000)
+        };
+        assert_eq!(late(2499).late_by_machine(), None);
+        assert_eq!(late(2500).late_by_machine(), Some(Disturbance::ClientAbsent(2500 * MS)));
     }
 }

@@ -176,6 +176,25 @@ impl Outcomes {
             + self.not_sent
     }
 
+    /// True if every call that failed lacked time only: not answered, or not sent. Any other failure is the server's.
+    pub fn is_only_late(&self) -> bool {
+        self.errors() == self.timeout + self.not_sent
+    }
+
+    /// What was counted since an earlier count.
+    pub fn since(&self, earlier: &Self) -> Self {
+        let before = |code| earlier.status.get(code).copied().unwrap_or(0);
+        let status = self.status.iter().map(|(code, n)| (*code, n.saturating_sub(before(code))));
+        Self {
+            ok: self.ok.saturating_sub(earlier.ok),
+            wrong_answer: self.wrong_answer.saturating_sub(earlier.wrong_answer),
+            status: status.filter(|(_, n)| *n > 0).collect(),
+            timeout: self.timeout.saturating_sub(earlier.timeout),
+            transport: self.transport.saturating_sub(earlier.transport),
+            not_sent: self.not_sent.saturating_sub(earlier.not_sent),
+        }
+    }
+
     /// The outcomes other than `ok` that occurred, by name: `timeout`, `status 13 INTERNAL`. Codes that the protocol
     /// does not define count as one kind.
     pub fn errors_by_kind(&self, protocol: Protocol) -> Vec<(String, u64)> {

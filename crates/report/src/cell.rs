@@ -173,15 +173,18 @@ impl<'a> Cell<'a> {
         }
         let trials = self.numbered();
         let answered = figures.filter(|figures| figures.outcomes.ok > 0);
-        if let Some(figures) = answered.filter(|figures| figures.outcomes.errors() == 0) {
+        let is_faulty = |it: &&Measured| it.outcomes.errors() > 0 && it.late_by_machine().is_none();
+        let has_fault = self.counted(trend).iter().any(is_faulty);
+        if let Some(figures) = answered.filter(|_| !has_fault) {
             let fault = connections::fault(&self.measured()).map(Verdict::failed);
             let verdict = fault.unwrap_or_else(|| self.judged(figures, &trials, trend));
             return (verdict, Vec::new());
         }
+        if let Some(disturbed) = disturbed::verdict(&trials).filter(|_| !has_fault) {
+            return (disturbed, Vec::new());
+        }
         // A late client leaves calls unsent, and lets others time out.
-        let is_late =
-            |outcomes: &Outcomes| outcomes.errors() == outcomes.not_sent + outcomes.timeout;
-        let may_be_late = figures.is_none_or(|figures| is_late(&figures.outcomes));
+        let may_be_late = figures.is_none_or(|figures| figures.outcomes.is_only_late());
         if let Some(verdict) = searched(&trials).filter(|_| may_be_late) {
             return (verdict, Vec::new());
         }
@@ -192,7 +195,7 @@ impl<'a> Cell<'a> {
         (Verdict::failed(reason), examples(&trials))
     }
 
-    /// The verdict on a cell in which every call was answered correctly.
+    /// The verdict on a cell in which every call was answered correctly, or late by the machine's doing.
     fn judged(
         &self,
         figures: &Figures,

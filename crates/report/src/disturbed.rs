@@ -24,6 +24,12 @@ pub(crate) fn describe(measured: &Measured, disturbance: Disturbance) -> String 
                 percent_near(off, &[Disturbance::INTERVAL_SHARE])
             )
         }
+        Disturbance::ServerStarved(share) => format!(
+            "{} not answered in time while others took {} of the busy time of the server's CPUs; end other programs, or \
+             repeat when the machine is idle",
+            plural(measured.outcomes.errors(), "call"),
+            percent_near(share, &[Disturbance::STARVED_SHARE])
+        ),
     }
 }
 
@@ -38,6 +44,7 @@ pub(crate) fn verdict(trials: &[(&Trial, &Measured)]) -> Option<Verdict> {
         let kind = match disturbance {
             Disturbance::ClientAbsent(_) => VerdictKind::GeneratorLate,
             Disturbance::CountersApart(_) => VerdictKind::Suspect,
+            Disturbance::ServerStarved(_) => VerdictKind::Disturbed,
         };
         let reason = format!("trial {}: {}", trial.number, describe(measured, disturbance));
         Some(Verdict::because(kind, reason))

@@ -35,6 +35,8 @@ pub enum VerdictKind {
     LimitExceeded,
     /// The server was still getting faster.
     StillWarming,
+    /// Other programs took the CPU time that late calls needed, so these are not the server's failure, and not its figures.
+    Disturbed,
     /// The figures contradict each other.
     Suspect,
     /// The server failed: it could not be measured, or calls failed under measurement.
@@ -108,6 +110,7 @@ impl Verdict {
             VerdictKind::ClientBound => "client-bound",
             VerdictKind::LimitExceeded => "limit exceeded",
             VerdictKind::StillWarming => "still warming",
+            VerdictKind::Disturbed => "disturbed",
             VerdictKind::Suspect => "suspect",
             VerdictKind::Failed => "failed",
         }
@@ -145,6 +148,7 @@ mod tests {
             VerdictKind::ClientBound,
             VerdictKind::LimitExceeded,
             VerdictKind::StillWarming,
+            VerdictKind::Disturbed,
             VerdictKind::Suspect,
             VerdictKind::Failed,
         ] {

@@ -258,11 +258,12 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         Some(*span)
     }
 
-    /// Stops calls from coming due; those in flight have the grace period.
+    /// Stops calls from coming due; those in flight have the grace period if they are measured, and their timeout otherwise.
     pub fn drain(&mut self) {
         if self.phase != Phase::Idle {
             let now = self.driver.now();
-            self.phase = Phase::Draining { until: now + self.plan.grace };
+            let wait = if self.span.is_some() { self.plan.grace } else { self.plan.timeout };
+            self.phase = Phase::Draining { until: now + wait };
             if let Some(open) = &mut self.open {
                 open.due_times.stop(now);
             }
@@ -343,8 +344,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         if self.budget.as_ref().is_some_and(|budget| budget.is_spent(now))
             && matches!(self.phase, Phase::Loading { .. })
         {
+            self.drain();
             self.span = None;
-            self.phase = Phase::Draining { until: now + self.plan.grace };
         }
         if now >= self.expiry_at {
             let more = self.expire(now - self.plan.timeout, now);
@@ -374,11 +375,14 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         if let Phase::Following { until } = self.phase
             && (now >= until || self.calls.measured_outstanding() == 0)
         {
+            let gives_up = now >= until;
             if self.continues {
-                return self.end_window(now, now >= until);
+                return self.end_window(now, gives_up);
             }
-            let until = if now >= until { until } else { now + self.plan.grace };
-            self.phase = Phase::Draining { until };
+            self.phase = Phase::Draining { until: now + self.plan.timeout };
+            if gives_up {
+                self.expire_measured(now);
+            }
         }
         let Phase::Draining { until } = self.phase else { return };
         if now >= until {
@@ -395,10 +399,17 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     #[cold]
     fn end_window(&mut self, now: Nanos, gives_up: bool) {
         if gives_up {
-            self.expire(Nanos::NEVER, now);
+            self.expire_measured(now);
         }
         self.phase = Phase::Loading { until: Nanos::NEVER };
         self.is_window_over = true;
+    }
+
+    /// Ends the calls of a window that had the grace period. Those after it have their timeout.
+    fn expire_measured(&mut self, now: Nanos) {
+        if let Some(last) = self.calls.recorder.last_due() {
+            self.expire(last, now);
+        }
     }
 
     /// Ends the calls that came due at or before `cutoff`. True if some are left for the next turn.

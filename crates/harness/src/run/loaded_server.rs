@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use rpcbench_clock::Nanos;
-use rpcbench_contract::cases::{self, CallError, Caller, CheckReport};
-use rpcbench_contract::{Corpus, Method, Profile, Shape};
+use rpcbench_contract::cases::{self, Caller, CheckReport};
+use rpcbench_contract::{Corpus, Profile, Shape};
 use rpcbench_record::{Failure, Outcomes, Workload, units};
 
 use super::context::Context;
+use super::fault::Patient;
 use super::observer::Event;
 use super::subject::{Admission, Subject};
-use crate::interrupt::{Interrupt, StopNow};
-use crate::load::{CallOptions, LoadError, LoadRequest, LoadSession, Unmeasured};
+use crate::interrupt::StopNow;
+use crate::load::{CallOptions, LoadError, LoadRequest, LoadSession};
 use crate::placement::{CpuReading, PlacementError, Running};
 
 /// Log lines that explain a failure.
@@ -78,8 +79,9 @@ pub(super) struct LoadedServer<'a> {
     profile: &'static Profile,
     /// Opened by [`LoadedServer::connect`].
     load: Option<Box<dyn LoadSession>>,
-    /// Calls outside of windows that failed at a rate that a search tried.
-    pub tolerated_errors: u64,
+    /// Calls outside of windows of which those that failed are not the server's failure: see [`super::fault`], or at a rate
+    /// that a search tried.
+    pub tolerated: Outcomes,
     /// Calls per CPU-second in its latest load. `None` before the first.
     pub level: Option<f64>,
     /// Whether its warm-up ended steady, and how much longer it could have been.
@@ -123,7 +125,7 @@ impl<'a> LoadedServer<'a> {
             call_options,
             profile: Profile::of(subject.protocol),
             load: None,
-            tolerated_errors: 0,
+            tolerated: Outcomes::default(),
             level: None,
             is_steady: true,
             warm_up_left: Nanos(0),
@@ -188,7 +190,7 @@ impl<'a> LoadedServer<'a> {
     /// Tries the conformance cases.
     pub fn check(&mut self) -> Result<CheckReport, StepError> {
         let interrupt = self.context.interrupt();
-        let mut caller = Stoppable { caller: self.caller(CHECK_CALL), interrupt };
+        let mut caller = Patient::new(self.caller(CHECK_CALL), interrupt);
         let report = cases::check(&mut caller, self.profile, self.context.environment.seed);
         interrupt.check()?;
         self.check_port(true)?;
@@ -280,14 +282,11 @@ impl<'a> LoadedServer<'a> {
         if !due && !self.spot_check.is_cheap(begin) {
             return Ok(());
         }
-        let Unmeasured { outcomes, error_examples } = self.load()?.spot_check()?;
+        let unmeasured = self.load()?.spot_check()?;
         let end = self.context.now();
         self.spot_check = LastCheck(Some((end, end - begin)));
-        if outcomes.errors() <= self.tolerated_errors {
-            return Ok(());
-        }
         let when = "outside of windows, in spot checks over the load's connections";
-        Err(self.blame_calls(&outcomes, when, &error_examples))
+        self.judge_unmeasured(unmeasured, when)
     }
 
     /// A failure with the last lines of the server's log.
@@ -303,21 +302,6 @@ impl<'a> LoadedServer<'a> {
         }
     }
 
-    /// The failure of a server whose calls failed.
-    pub fn blame_calls(
-        &mut self,
-        outcomes: &Outcomes,
-        when: &str,
-        examples: &[String],
-    ) -> StepError {
-        let (failed, all) = (outcomes.errors(), outcomes.total());
-        let kinds = outcomes.errors_by_kind(self.subject.protocol);
-        let kinds: Vec<String> = kinds.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
-        let example = examples.first().map(|text| format!("; such as: {text}")).unwrap_or_default();
-        let kinds = kinds.join(", ");
-        self.blame(format!("{failed} of {all} calls failed {when}: {kinds}{example}")).into()
-    }
-
     /// Closes its connections and ends it. Having to kill it is no failure of a trial.
     pub fn stop(self) -> Result<(), Failure> {
         drop(self.load);
@@ -330,24 +314,6 @@ impl<'a> LoadedServer<'a> {
         if let Err(failure) = self.stop() {
             observer.event(&Event::NotStopped { entry, failure: &failure });
         }
-    }
-}
-
-/// Calls fail at once when the run stops now.
-struct Stoppable<'a> {
-    caller: Box<dyn Caller>,
-    interrupt: &'a Interrupt,
-}
-
-impl Caller for Stoppable<'_> {
-    fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
-        self.interrupt.check().map_err(|StopNow| CallError::Timeout)?;
-        self.caller.call(method, body)
-    }
-
-    fn call_last(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
-        self.interrupt.check().map_err(|StopNow| CallError::Timeout)?;
-        self.caller.call_last(method, body)
     }
 }
 

@@ -19,6 +19,7 @@
 
 mod context;
 mod estimate;
+mod fault;
 mod group;
 mod growth;
 mod interim;

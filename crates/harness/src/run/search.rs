@@ -36,7 +36,7 @@ pub(super) fn search(
             break;
         };
         // Calls that fail at too high a rate don't fail the trial.
-        server.tolerated_errors = window.unmeasured.outcomes.errors();
+        server.tolerated = window.unmeasured.outcomes.clone();
         (started, unmeasured) = (window.started, Some(window.unmeasured));
         if let Some(step) = search.tell(window.measured) {
             let entry = server.subject.entry.clone();

@@ -257,9 +257,8 @@ impl LoadedServer<'_> {
             self.load()?.enter()?;
             self.running.wake()?;
             let unmeasured = self.load()?.pause()?;
-            if self.subject.is_proven() && unmeasured.outcomes.errors() > self.tolerated_errors {
-                let examples = &unmeasured.error_examples;
-                return Err(self.blame_calls(&unmeasured.outcomes, "outside of windows", examples));
+            if self.subject.is_proven() {
+                self.judge_unmeasured(unmeasured, "outside of windows")?;
             }
         }
         Ok(())

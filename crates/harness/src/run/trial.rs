@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use rpcbench_clock::{self as clock, Nanos};
-use rpcbench_record::{Arrivals, Measured, PlannedTrial, Trial, TrialResult, Unmeasured, Workload};
+use rpcbench_record::{Arrivals, Measured, PlannedTrial, Trial, TrialResult, Workload};
 
 use super::loaded_server::{LoadedServer, StepError};
 use super::observer::Event;
@@ -81,15 +81,12 @@ pub(super) fn conclude(
     Window { started, measured, unmeasured, .. }: Window,
 ) -> Result<Trial, StepError> {
     if server.subject.is_proven() {
-        let Unmeasured { outcomes, error_examples } = &unmeasured;
-        if outcomes.errors() > server.tolerated_errors {
-            return Err(server.blame_calls(outcomes, "outside of the window", error_examples));
-        }
+        server.judge_unmeasured(unmeasured.clone(), "outside of the window")?;
         if measured.outcomes.total() == 0 {
             if let Some(reason) = why_empty(&measured) {
                 return Err(server.blame(reason).into());
             }
-        } else if measured.outcomes.ok == 0 {
+        } else if measured.outcomes.ok == 0 && measured.late_by_machine().is_none() {
             let Measured { outcomes, error_examples, .. } = &measured;
             return Err(server.blame_calls(outcomes, "in the window", error_examples));
         }
@@ -121,14 +118,18 @@ fn why_empty(measured: &Measured) -> Option<&'static str> {
     measured.disturbance().is_none().then_some(why)
 }
 
-/// Whether a window says more about the client or the machine than about the server. One with failed calls is evidence.
+/// Whether a window says more about the client or the machine than about the server. One with calls that failed by the
+/// server's fault is evidence.
 pub(super) fn is_worth_repeating(measured: &Measured) -> bool {
     let is_empty = measured.pacing.is_none() && measured.outcomes.total() == 0;
-    (is_empty || measured.disturbance().is_some()) && measured.outcomes.errors() == 0
+    let has_fault = measured.outcomes.errors() > 0 && measured.late_by_machine().is_none();
+    (is_empty || measured.disturbance().is_some()) && !has_fault
 }
 
 #[cfg(test)]
 mod tests {
+    use rpcbench_record::Latency;
+
     use super::*;
 
     #[test]
@@ -143,5 +144,7 @@ mod tests {
         assert_eq!(why_empty(&measured), None);
         measured.outcomes.timeout = 1;
         assert!(!is_worth_repeating(&measured));
+        measured.error_latency = Some(Latency { min_ns: 500_000_000, ..Latency::default() });
+        assert!(is_worth_repeating(&measured), "the client was absent while the call waited");
     }
 }

@@ -7,7 +7,7 @@ use rpcbench_stats::{Steadiness, SteadyRule, WarmSample, assess};
 use super::loaded_server::{LoadedServer, StepError};
 use super::observer::Event;
 use super::prepare::Preparing;
-use crate::load::{Progress, Unmeasured};
+use crate::load::Progress;
 use crate::manifest::Runtime;
 use crate::placement::CpuReading;
 
@@ -25,6 +25,8 @@ const MARGIN: Nanos = Nanos::from_millis(1000);
 const POLL: Nanos = Nanos::from_millis(5);
 /// Share of the server's CPU time below which compiler threads count as quiet.
 pub(super) const COMPILER_SHARE: f64 = 0.05;
+/// When calls failed, in messages.
+const WHEN: &str = "in the warm-up";
 
 /// When to stop warming.
 struct Goal {
@@ -134,15 +136,15 @@ pub(super) fn warm(
         let (entry, slice) = (subject.entry.clone(), curve.slices.last());
         context.observer.event(&Event::Warming { entry, slice, verdict });
     }
-    let Unmeasured { outcomes, error_examples } = server.load()?.pause()?;
+    // A server may have connections to others only while it has calls.
+    server.check_port(subject.is_proven())?;
+    let unmeasured = server.load()?.pause()?;
     server.alive("while it was warmed")?;
     server.running.pin_to_server_cpus()?;
     let curve = curve.end(&goal, verdict);
     server.is_steady = curve.unsteady.is_none();
     server.warm_up_left = Nanos(SLICE.0 * (goal.full_cap - curve.slices.len()) as u64);
-    if outcomes.errors() > 0 {
-        return Err(server.blame_calls(&outcomes, "in the warm-up", &error_examples));
-    }
+    server.judge_unmeasured(unmeasured, WHEN)?;
     Ok(Some(curve))
 }
 
@@ -164,8 +166,11 @@ pub(super) fn warm_by_calls(
     }
     curve.add(server)?;
     let tally = server.load()?.finish()?.tally;
+    if !tally.outcomes.is_only_late() {
+        return Err(server.blame_calls(&tally.outcomes, WHEN, &tally.examples));
+    }
     if tally.outcomes.errors() > 0 {
-        return Err(server.blame_calls(&tally.outcomes, "in the warm-up", &tally.examples));
+        server.spot_check(true)?;
     }
     Ok(curve.end(&goal, Steadiness::TooShort))
 }

@@ -13,7 +13,7 @@ use rpcbench_harness::load::{
     Span, Unmeasured,
 };
 use rpcbench_harness::placement::Endpoint;
-use rpcbench_record::{Arrivals, ClientUsage, Pacing, Protocol, Window, Workload};
+use rpcbench_record::{Arrivals, ClientUsage, Outcomes, Pacing, Protocol, Window, Workload};
 
 use super::Log;
 
@@ -57,6 +57,7 @@ impl LoadGenerator for Scripted {
             parts: Vec::new(),
             is_away: false,
             interrupt: self.interrupt.clone(),
+            unmeasured: Outcomes::default(),
         }))
     }
 
@@ -99,6 +100,13 @@ struct ScriptedLoad {
     parts: Vec<Span>,
     is_away: bool,
     interrupt: Interrupt,
+    unmeasured: Outcomes,
+}
+
+impl ScriptedLoad {
+    fn unmeasured(&self) -> Unmeasured {
+        Unmeasured { outcomes: self.unmeasured.clone(), error_examples: Vec::new() }
+    }
 }
 
 impl LoadSession for ScriptedLoad {
@@ -144,7 +152,7 @@ impl LoadSession for ScriptedLoad {
         tally.ok_cut = tally.outcomes.ok as f64;
         let pacing = Pacing { due: CALLS, due_second_half: CALLS / 2, late: 0, held_back: 0 };
         let pacing = self.arrivals.is_open().then_some(pacing);
-        let (client, unmeasured) = (ClientUsage::default(), Unmeasured::default());
+        let (client, unmeasured) = (ClientUsage::default(), self.unmeasured());
         let parts = std::mem::take(&mut self.parts);
         let length = |span: &Span| span.end.since(span.start);
         let length = match parts.is_empty() {
@@ -172,11 +180,20 @@ impl LoadSession for ScriptedLoad {
     }
 
     fn pause(&mut self) -> Result<Unmeasured, LoadError> {
-        Ok(Unmeasured::default())
+        self.unmeasured.ok += CALLS;
+        self.unmeasured.timeout +=
+            u64::from([LATE, SILENT, BREAKS].contains(&&*self.entry)) * CALLS;
+        Ok(self.unmeasured())
     }
 
     fn spot_check(&mut self) -> Result<Unmeasured, LoadError> {
-        Ok(Unmeasured::default())
+        self.log.add(&self.entry, "is spot-checked");
+        match &*self.entry {
+            SILENT => self.unmeasured.timeout += 1,
+            BREAKS => self.unmeasured.transport += 1,
+            _ => self.unmeasured.ok += 1,
+        }
+        Ok(self.unmeasured())
     }
 
     /// A call ends every 10 ms; one of a slow server every second.
@@ -215,6 +232,12 @@ pub fn compiling(entry: &str) -> Range<Nanos> {
     };
     Nanos::from_millis(from)..Nanos::from_millis(until)
 }
+
+/// Entries whose calls are not answered in time in the warm-up: one answers from then on, one never again, and one breaks its
+/// connections.
+pub const LATE: &str = "late";
+pub const SILENT: &str = "silent";
+pub const BREAKS: &str = "breaks";
 
 /// An entry whose calls take a second each.
 pub const SLOW: &str = "slow";

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use load::{Answer, CALLS, COMPILES, RECOMPILES, SLOW, Script, Scripted};
+use load::{Answer, BREAKS, CALLS, COMPILES, LATE, RECOMPILES, SILENT, SLOW, Script, Scripted};
 use placement::{EARLY, ScriptedPlacement};
 use rpcbench_clock::Nanos;
 use rpcbench_harness::interrupt::Interrupt;
@@ -237,6 +237,26 @@ fn a_server_that_fails_a_case_is_never_loaded() {
         assert!(failure.reason.contains("conformance cases failed"), "{}", failure.reason);
         assert!(preparation.check.passed > 0);
     }
+}
+
+#[test]
+fn server_late_in_its_warm_up_fails_only_if_it_does_not_answer_when_asked_again() {
+    let script = |_: &str, _| Answer::After(Nanos(1000));
+    let entries = ["a", LATE, SILENT, BREAKS];
+    let warm = Workload { warm_up: WarmUp::Fixed { length_ms: 1000 }, ..workload() };
+    let plan = Plan { workloads: vec![warm], ..Plan::default() };
+    let made = run_plan(script, Admission::Unchecked, &entries, (1, 1, usize::MAX), plan);
+    let measured: Vec<&str> = made.run.trials.iter().map(|trial| &*trial.entry).collect();
+    assert_eq!(measured, ["a", LATE]);
+    assert_eq!(failures(&made.run), [("a", None), (LATE, None)]);
+    let reasons = made.run.preparations.iter().filter_map(|it| match &it.readiness {
+        Readiness::Failed(failure) => Some(&*failure.reason),
+        _ => None,
+    });
+    let silent = "10001 of 20001 calls failed in the warm-up: 10001 timeout";
+    let breaks = "10001 of 20001 calls failed in the warm-up: 10000 timeout, 1 transport";
+    assert_eq!(reasons.collect::<Vec<_>>(), [silent, breaks]);
+    assert_eq!(made.count("late is spot-checked"), 1);
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Which verdict a cell gets where several would fit, and who is ranked.
 
 use rpcbench_record::{
-    Connections, InterimAnalysis, Measured, Outcomes, PlannedTrial, Slice, Stopping, TrialResult,
-    Unsteady, WarmUp,
+    Connections, InterimAnalysis, Latency, Measured, Outcomes, PlannedTrial, Slice, Stopping,
+    TrialResult, Unsteady, WarmUp,
 };
 use rpcbench_report::{Conclusion, Row, Summary, Verdict, VerdictKind, summary};
+use rpcbench_stats::Histogram;
 
 use crate::builder::{RunBuilder, failure, measured, ok};
 
@@ -64,6 +65,26 @@ fn one_error_fails_cell() {
         .results("go-grpc", vec![TrialResult::from(measured(20_000)), TrialResult::from(one)]);
     let reason = "1 of 120,000 calls failed (<0.01 %): 1 transport";
     assert_eq!(verdict(&summary(&run.run)), &failed(reason));
+}
+
+#[test]
+fn late_calls_on_a_busy_machine_are_not_the_servers_failure() {
+    let judged = |share: f64, late: u64| {
+        let run = RunBuilder::new().with("go-grpc", &[20_000; 3], |t| {
+            t.outcomes.timeout = late;
+            let mut times = Histogram::new();
+            times.record_times(1_000_000, late);
+            t.error_latency = Latency::of(&times);
+            let used = t.server.as_ref().expect("usage").cpu_seconds();
+            t.machine.server_cpus_busy_ns = Some((used / (1.0 - share) * 1e9) as u64);
+        });
+        verdict(&summary(&run.run)).clone()
+    };
+    assert_eq!(judged(0.5, 0).name(), "server-bound");
+    assert_eq!(judged(0.2, 7).name(), "failed");
+    let disturbed = judged(0.5, 7);
+    assert_eq!((disturbed.name(), disturbed.is_ranked()), ("disturbed", false));
+    insta::assert_snapshot!(disturbed.reason.expect("a reason"));
 }
 
 #[test]

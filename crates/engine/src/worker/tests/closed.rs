@@ -60,6 +60,28 @@ fn silence_ends_in_timeouts_each_counted_once_and_never_later_than_the_grace() {
     assert!(tally.errors.min().unwrap() >= 100 * MS);
 }
 
+/// The grace, 100 ms, is for measured calls; the timeout is 200 ms.
+#[test]
+fn calls_outside_of_the_window_have_their_whole_timeout() {
+    let service = Service::Takes(Nanos(150 * MS));
+    let mut worker = connected(2, 4, service, usize::MAX);
+    start(&mut worker, "closed", None);
+    worker.drain();
+    let paused = |worker: &mut Worker<_, _>| {
+        while !worker.is_drained() {
+            worker.turn().unwrap();
+        }
+        let outside = worker.calls().recorder.outside().0;
+        (outside.ok, outside.errors())
+    };
+    assert_eq!(paused(&mut worker), (4, 0));
+    start(&mut worker, "closed", None);
+    let begin = worker.now();
+    worker.measure(Span { start: begin, end: begin + Nanos(10 * MS) });
+    // Due in the window: four, which end in time for none but their timeout. Those that follow them are not cut.
+    assert_eq!(paused(&mut worker).1, 0);
+}
+
 #[test]
 fn an_answer_that_comes_after_the_timeout_is_none_even_before_it_is_missed() {
     // It times out after 200 ms, checked every 50 ms.
