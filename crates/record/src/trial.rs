@@ -317,6 +317,9 @@ pub struct ServerUsage {
     /// CPU time of the busiest thread, nanoseconds. A thread that fills a CPU may be the server's limit, however many CPUs
     /// the server has.
     pub busiest_thread_ns: u64,
+    /// CPU time that its threads report beyond that of their cgroup, nanoseconds: they were outside of it for a while.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub outside_group_ns: u64,
 }
 
 impl ServerUsage {

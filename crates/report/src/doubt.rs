@@ -61,6 +61,29 @@ pub fn too_little_cpu(trials: &[&Measured]) -> Option<String> {
     })
 }
 
+/// Share of its CPU time, and nanoseconds, that the threads of a server may report beyond their cgroup: processes that join it
+/// bring what they used before.
+const OUTSIDE_SHARE: f64 = 0.02;
+const OUTSIDE_NS: u64 = 2_000_000;
+
+/// The reason to doubt a server whose threads used CPU time outside of their cgroup in a window. `None` if they did not.
+pub fn outside_group(trials: &[&Measured]) -> Option<String> {
+    let outside = trials.iter().filter_map(|trial| {
+        let server = trial.server.as_ref()?;
+        let least = OUTSIDE_NS.max((server.cpu_seconds() * 1e9 * OUTSIDE_SHARE) as u64);
+        (server.outside_group_ns > least).then_some(server.outside_group_ns)
+    });
+    let (windows, ns) = outside.fold((0, 0), |(windows, sum), ns| (windows + 1, sum + ns));
+    (windows > 0).then(|| {
+        format!(
+            "its threads used {} of CPU time outside of its cgroup in {} of {}: it left the cgroup for a while",
+            duration_ns(ns as f64),
+            windows,
+            plural(trials.len() as u64, "window")
+        )
+    })
+}
+
 fn histogram(latency: Option<&Latency>, of: &str, counted: u64, is_whole: bool) -> Option<String> {
     let held = |it: &Latency| match is_whole && it.count > 0 {
         true => Ok(it.count),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use rpcbench_testkit::{
-    Behaviour, Ended, FORMS, Plan, Server, process_cpu, raise_file_limit, relay_tcp,
+    Behaviour, Ended, FORMS, Plan, Server, process_cpu, raise_file_limit, relay_abstract, relay_tcp,
 };
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -26,6 +26,9 @@ struct Arguments {
     /// How to behave; may be repeated if the behaviours do not exclude each other
     #[arg(long, default_value = "honest")]
     behaviour: Vec<Behaviour>,
+    /// Abstract Unix socket to listen on as well
+    #[arg(long)]
+    unix: Option<String>,
     /// Print the address on stdout
     #[arg(long)]
     print_address: bool,
@@ -70,9 +73,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
     if plan.leave_partly {
         outside::leave_partly()?;
     }
-    if plan.proxy {
-        let server = outside::start()?;
-        relay_tcp(SocketAddr::new(arguments.host, arguments.port), server)?;
+    if let Some(channel) = plan.proxy {
+        let server = outside::start(plan.protocol, channel)?;
+        relay_tcp(SocketAddr::new(arguments.host, arguments.port), &server)?;
     }
     raise_file_limit()?;
     // One thread, so that only the server's own thread works.
@@ -84,7 +87,14 @@ async fn serve(arguments: &Arguments, plan: Plan) -> Result<ExitCode, Box<dyn st
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let (counting, ignore_sigterm) = (plan.counting, plan.ignore_sigterm);
+    let leave_under_load = plan.leave_under_load;
     let mut server = Server::start_at(SocketAddr::new(arguments.host, arguments.port), plan)?;
+    if leave_under_load {
+        outside::leave_under_load(server.call_counter())?;
+    }
+    if let Some(name) = &arguments.unix {
+        relay_abstract(name, server.address())?;
+    }
     if arguments.print_address {
         writeln!(io::stdout(), "{}", server.address())?;
     }

@@ -2,21 +2,35 @@
 
 use std::fs;
 use std::io::{self, BufRead, BufReader};
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
-/// Starts an honest server outside of the group of this process. Returns its address.
-pub fn start() -> io::Result<SocketAddr> {
-    let words = ["--behaviour", "leave-group:0s", "--port", "0", "--print-address"];
+use rpcbench_record::Protocol;
+use rpcbench_testkit::{Channel, Upstream};
+
+/// Starts an honest server of a protocol outside of the group of this process, for calls over `channel`.
+pub fn start(protocol: Protocol, channel: Channel) -> io::Result<Upstream> {
     let mut child = Command::new(std::env::current_exe()?);
-    let child = child.args(words).stdout(Stdio::piped()).spawn()?;
+    child.args(["--behaviour", "leave-group:0s", "--port", "0", "--print-address"]);
+    if protocol != Protocol::Grpc {
+        child.args(["--behaviour", protocol.name()]);
+    }
+    let name = format!("rpcbench-testkit-{}", std::process::id());
+    if channel == Channel::Unix {
+        child.args(["--unix", &name]);
+    }
+    let child = child.stdout(Stdio::piped()).spawn()?;
     let mut address = String::new();
+    // The pipe is gone when this returns, so that it is no channel.
     let output = child.stdout.ok_or_else(|| io::Error::other("no output"))?;
     BufReader::new(output).read_line(&mut address)?;
-    address.trim().parse().map_err(io::Error::other)
+    match channel {
+        Channel::Unix => Ok(Upstream::Unix(name)),
+        Channel::Tcp => address.trim().parse().map(Upstream::Tcp).map_err(io::Error::other),
+    }
 }
 
 /// Moves this process to the nearest group above that takes it, in each hierarchy. Does nothing without a group. The process ends
@@ -33,6 +47,43 @@ pub fn leave_group() -> io::Result<()> {
             return Err(io::Error::other(format!("no group above {} takes it", group.display())));
         }
     }
+    Ok(())
+}
+
+/// Starts a thread that moves this process out of the group that counts its CPU time when many calls come, and back soon after
+/// the last.
+pub fn leave_under_load(calls: impl Fn() -> u64 + Send + 'static) -> io::Result<()> {
+    const LOOK: Duration = Duration::from_millis(1);
+    const REST: u32 = 3;
+    let pid = std::process::id().to_string();
+    let counts = |group: &PathBuf| {
+        ["cpuacct.usage", "cgroup.controllers"].iter().any(|it| group.join(it).exists())
+    };
+    let inside = groups()?.into_iter().filter(counts).map(|group| group.join("cgroup.procs"));
+    let is_in = |procs: &PathBuf| {
+        fs::read_to_string(procs).is_ok_and(|pids| pids.lines().any(|it| it == pid))
+    };
+    let inside: Vec<PathBuf> = inside.filter(is_in).collect();
+    thread::spawn(move || {
+        let above = |procs: &PathBuf| {
+            let groups = procs.ancestors().skip(2);
+            groups.map(|group| group.join("cgroup.procs")).any(|it| fs::write(it, &pid).is_ok())
+        };
+        let (mut before, mut rests) = (0, REST);
+        loop {
+            thread::park_timeout(LOOK);
+            let now = calls();
+            // A few are those of a check.
+            let has_load = now - before > 5;
+            before = now;
+            match (has_load, rests) {
+                (true, REST..) => drop(inside.iter().map(above).collect::<Vec<_>>()),
+                (false, 2) => inside.iter().for_each(|procs| drop(fs::write(procs, &pid))),
+                _ => {}
+            }
+            rests = if has_load { 0 } else { rests.saturating_add(1) };
+        }
+    });
     Ok(())
 }
 

@@ -11,7 +11,8 @@ use crate::{Behaviour, BehaviourError};
 /// What a server does, by part.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    pub(crate) protocol: Protocol,
+    /// How calls travel.
+    pub protocol: Protocol,
     pub(crate) answer: Answer,
     pub(crate) cost: Cost,
     pub(crate) fault: Option<FaultAfter>,
@@ -26,8 +27,10 @@ pub struct Plan {
     pub leave_group: Option<Duration>,
     /// True if a thread of its leaves a part of its cgroup.
     pub leave_partly: bool,
-    /// True if it passes calls on to a child outside of its cgroup.
-    pub proxy: bool,
+    /// True if it leaves the part of its cgroup that counts CPU time while it has calls.
+    pub leave_under_load: bool,
+    /// How it passes calls on to a child outside of its cgroup, if it does.
+    pub proxy: Option<Channel>,
     /// True if the number of calls and the CPU time are printed at the end.
     pub counting: bool,
     /// Bytes of memory to take before listening.
@@ -74,6 +77,15 @@ pub(crate) enum Cost {
     Memory(u64),
 }
 
+/// What connects a server with another process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Channel {
+    /// TCP connections.
+    Tcp,
+    /// Unix sockets.
+    Unix,
+}
+
 /// What breaks, and after how many calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FaultAfter {
@@ -114,7 +126,8 @@ pub(crate) enum Effect {
     SpawnChild,
     LeaveGroup(Duration),
     LeavePartly,
-    Proxy,
+    LeaveUnderLoad,
+    Proxy(Channel),
     Counting,
 }
 
@@ -128,7 +141,8 @@ impl Effect {
                 | Self::SpawnChild
                 | Self::LeaveGroup(_)
                 | Self::LeavePartly
-                | Self::Proxy
+                | Self::LeaveUnderLoad
+                | Self::Proxy(_)
                 | Self::Counting
         )
     }
@@ -212,7 +226,8 @@ impl Plan {
             Effect::SpawnChild => self.spawn_child = true,
             Effect::LeaveGroup(after) => self.leave_group = Some(after),
             Effect::LeavePartly => self.leave_partly = true,
-            Effect::Proxy => self.proxy = true,
+            Effect::LeaveUnderLoad => self.leave_under_load = true,
+            Effect::Proxy(channel) => self.proxy = Some(channel),
             Effect::Counting => self.counting = true,
         }
     }

@@ -123,6 +123,12 @@ impl Server {
         self.counters.calls.load(Ordering::Relaxed)
     }
 
+    /// The same for another thread.
+    pub fn call_counter(&self) -> impl Fn() -> u64 + Send + use<> {
+        let counters = Arc::clone(&self.counters);
+        move || counters.calls.load(Ordering::Relaxed)
+    }
+
     /// Connections accepted so far.
     pub fn connections(&self) -> u64 {
         self.counters.connections.load(Ordering::Relaxed)

@@ -181,6 +181,50 @@ fn server_outside_of_its_cgroup_fails() {
     cells.measured("honest");
 }
 
+/// Who serves is not asked of TCP only.
+#[test]
+fn server_that_passes_calls_out_of_its_cgroup_over_unix_sockets_fails() {
+    if !has_cgroups() {
+        return;
+    }
+    let bench = Bench::new();
+    let servers = "@honest @proxy-unix testkit-json@honest testkit-json@proxy-unix";
+    bench.run(&format!("run {servers} --duration 500ms")).expect(1);
+    let cells = bench.cells();
+    for name in ["testkit-liar", "testkit-json"] {
+        let [honest, cheat] =
+            ["honest", "proxy-unix"].map(|it| cells.entry(&format!("{name}@{it}")));
+        assert_ne!(honest["verdict"], "failed", "{honest:#}");
+        assert_eq!(cheat["verdict"], "failed", "{cheat:#}");
+        let reason = cheat["reason"].as_str().unwrap();
+        assert!(reason.contains("not by the server's own processes"), "{reason}");
+    }
+}
+
+/// Between windows it is where it belongs.
+#[test]
+fn server_that_leaves_its_cgroup_within_windows_is_suspect() {
+    if !has_cgroups() {
+        return;
+    }
+    let bench = Bench::new();
+    let servers =
+        "testkit-liar@honest @leave-under-load testkit-json@honest testkit-json@leave-under-load";
+    let ended = bench.run(&format!("run {servers} --warmup none --duration 500ms --rounds 4"));
+    let cells = bench.cells();
+    for name in ["testkit-liar", "testkit-json"] {
+        let [honest, cheat] =
+            ["honest", "leave-under-load"].map(|it| cells.entry(&format!("{name}@{it}")));
+        assert_ne!(honest["verdict"], "suspect", "{honest:#}");
+        assert!(cheat["place_best"].is_null(), "{cheat:#}");
+        // It may be seen outside right after a window as well.
+        let reason = cheat["reason"].as_str().unwrap();
+        let seen = ["it left the cgroup for a while", "not by the server's own processes"];
+        assert!(seen.iter().any(|it| reason.contains(it)), "{reason}");
+    }
+    drop(ended);
+}
+
 /// Version 1 has several hierarchies, of which each counts something else, and takes threads one by one.
 #[test]
 fn server_that_leaves_part_of_its_cgroup_fails() {

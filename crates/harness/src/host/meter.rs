@@ -61,6 +61,7 @@ impl Meter {
         self.voluntary.read(&tasks, |task| switches(task)?.voluntary_ctxt_switches);
         self.involuntary.read(&tasks, |task| switches(task)?.nonvoluntary_ctxt_switches);
         self.busy.read(&tasks, cpu_time);
+        let cpu_after_ns = processes.cpu()?.total_ns;
         let largest = largest_resident(processes)?.min(memory.highest.unwrap_or(u64::MAX));
         self.peak = self.peak.max(memory.anon).max(largest);
         Ok(Counters {
@@ -73,6 +74,8 @@ impl Meter {
             switches_involuntary: self.involuntary.total,
             threads: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
             busiest_thread_ns: self.busy.largest,
+            threads_ns: self.busy.total,
+            cpu_after_ns,
         })
     }
 }

@@ -2,10 +2,12 @@
 //!
 //! Shared by the placements whose servers run on this machine; the run loop knows nothing of it.
 
+mod channels;
 pub mod cpus;
 pub mod fingerprint;
 pub mod freezes;
 pub(crate) mod guard;
+mod holders;
 pub mod isolation;
 pub mod meter;
 pub(crate) mod port;
@@ -13,3 +15,4 @@ pub(crate) mod presence;
 pub mod process;
 pub mod readings;
 pub mod runtime_log;
+mod unix_peers;

@@ -1,14 +1,16 @@
 //! Who serves a port of this machine: the processes that own its sockets.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 
 use procfs::net::{TcpNetEntry, TcpState, tcp, tcp6};
-use procfs::process::{FDInfo, FDTarget, Process, all_processes};
-use rustix::process::{getpid, getuid};
+use procfs::process::Process;
+use rustix::process::getuid;
 
+use super::channels::{self, Peer};
+use super::holders::{Held, Holders};
 use super::isolation::Counted;
 use crate::error::about;
 
@@ -21,6 +23,8 @@ pub enum Owner {
     Hidden(u32),
     /// Another machine or network namespace, at this address.
     ContainerOnly(SocketAddr),
+    /// The other end of a Unix socket, which no process is seen to hold; the socket's inode.
+    Invisible(u64),
     /// No process of this machine listens: something passes connections on before they reach a socket.
     Unknown,
 }
@@ -37,27 +41,37 @@ impl fmt::Display for Owner {
             Self::Process { pid, program } => write!(f, "process {pid} ({program})"),
             Self::Hidden(user) => write!(f, "a hidden process of user {user}"),
             Self::ContainerOnly(address) => write!(f, "{address}"),
+            Self::Invisible(inode) => write!(f, "an invisible process behind Unix socket {inode}"),
             Self::Unknown => write!(f, "no process of this machine"),
         }
     }
 }
 
 /// Who serves the address without being one of `own`: owns a socket of the address, or the other end of a TCP connection that
-/// one of `own` has made; or counts in a part of its group only. Looks twice before it names anyone: processes start and end during a look.
+/// one of `own` has made, or of another channel to it ([`channels`]); or counts in a part of its group only. Looks twice before
+/// it names anyone: processes start and end during a look.
 pub fn outsiders(address: SocketAddr, own: &dyn Counted) -> io::Result<Vec<Owner>> {
     twice(|| {
         let all = sockets()?;
-        let holders = Holders::of(&all)?;
         let own_pids = own.pids()?.into_iter().map(|pid| pid.as_raw_pid()).collect();
+        let connections = channels::connections(&own_pids);
+        let holders = Holders::look()?;
         let (serving, others): (Vec<_>, Vec<_>) =
             all.iter().partition(|socket| serves(socket, address));
-        let mut found = holders.others(&serving, &own_pids);
+        let mut found = owners(&holders, &serving, &own_pids);
+        found.extend(channels::peers(&own_pids, &holders, &connections).into_iter().map(|it| {
+            match it {
+                Peer::Process(pid) => Owner::process(pid),
+                Peer::Invisible(inode) => Owner::Invisible(inode),
+            }
+        }));
         found.extend(own.strays()?.into_iter().map(|id| Owner::process(id.as_raw_pid())));
         if !serving.iter().any(|socket| socket.state == TcpState::Listen) {
             found.push(Owner::Unknown);
         }
         let is_made = |socket: &&TcpNetEntry| {
-            socket.state == TcpState::Established && holders.any_holds(&own_pids, socket.inode)
+            let held = Held::Socket(socket.inode);
+            socket.state == TcpState::Established && holders.any_holds(&own_pids, &held)
         };
         for made in others.into_iter().filter(is_made) {
             let (local, remote) = (made.local_address, canonical(made.remote_address));
@@ -66,7 +80,7 @@ pub fn outsiders(address: SocketAddr, own: &dyn Counted) -> io::Result<Vec<Owner
                     && canonical(peer.remote_address) == canonical(local)
             };
             match all.iter().find(is_peer) {
-                Some(peer) => found.extend(holders.others(&[peer], &own_pids)),
+                Some(peer) => found.extend(owners(&holders, &[peer], &own_pids)),
                 None => found.push(Owner::ContainerOnly(remote)),
             }
         }
@@ -106,9 +120,9 @@ fn list(owners: &[Owner]) -> String {
 pub fn listening(own: &dyn Counted) -> io::Result<Vec<SocketAddr>> {
     let mut all = sockets()?;
     all.retain(|socket| socket.state == TcpState::Listen);
-    let holders = Holders::of(&all)?;
+    let holders = Holders::look()?;
     let own = own.pids()?.into_iter().map(|pid| pid.as_raw_pid()).collect();
-    all.retain(|socket| holders.any_holds(&own, socket.inode));
+    all.retain(|socket| holders.any_holds(&own, &Held::Socket(socket.inode)));
     let mut found: Vec<SocketAddr> = all.iter().map(|it| canonical(it.local_address)).collect();
     found.sort();
     found.dedup();
@@ -120,7 +134,7 @@ pub fn listeners(address: SocketAddr) -> io::Result<Vec<Owner>> {
     twice(|| {
         let mut all = sockets()?;
         all.retain(|socket| socket.state == TcpState::Listen && serves(socket, address));
-        Ok(Holders::of(&all)?.others(&Vec::from_iter(&all), &BTreeSet::new()))
+        Ok(owners(&Holders::look()?, &Vec::from_iter(&all), &BTreeSet::new()))
     })
 }
 
@@ -153,64 +167,20 @@ fn serves(socket: &TcpNetEntry, address: SocketAddr) -> bool {
     local.port() == address.port() && (local.ip() == address.ip() || local.ip().is_unspecified())
 }
 
-/// The processes that own sockets.
-struct Holders {
-    /// Their ids, and the inodes of their sockets.
-    visible: BTreeMap<i32, HashSet<u64>>,
-    /// Processes whose files can't be read.
-    closed: BTreeSet<i32>,
-}
-
-impl Holders {
-    fn of(sockets: &[TcpNetEntry]) -> io::Result<Self> {
-        let inodes: HashSet<u64> = sockets.iter().map(|socket| socket.inode).collect();
-        let mut found = Self { visible: BTreeMap::new(), closed: BTreeSet::new() };
-        let this = getpid().as_raw_pid();
-        let all =
-            all_processes().map_err(io::Error::other).map_err(about("the processes in /proc"))?;
-        // Those that end while /proc is read are left out.
-        for process in all.flatten().filter(|process| process.pid != this) {
-            let Ok(files) = process.fd() else {
-                found.closed.insert(process.pid);
-                continue;
-            };
-            let files: Vec<FDInfo> = files.flatten().collect();
-            // Root without CAP_SYS_PTRACE may count the files of other users, and no more.
-            if files.is_empty() && process.fd_count().is_ok_and(|count| count > 0) {
-                found.closed.insert(process.pid);
-            }
-            for file in files {
-                if let FDTarget::Socket(inode) = file.target
-                    && inodes.contains(&inode)
-                {
-                    found.visible.entry(process.pid).or_default().insert(inode);
-                }
-            }
-        }
-        Ok(found)
+/// The owners of the sockets that are not among `own`. A socket whose owner can't be seen is of another process if all files of
+/// `own` can be read and another user made it.
+fn owners(holders: &Holders, sockets: &[&TcpNetEntry], own: &BTreeSet<i32>) -> Vec<Owner> {
+    let all: Vec<Held> = sockets.iter().map(|it| Held::Socket(it.inode)).collect();
+    let mut others: Vec<Owner> = holders.others(&all, own).map(Owner::process).collect();
+    if own.is_disjoint(&holders.closed) {
+        let users: BTreeSet<u32> = sockets
+            .iter()
+            .filter(|it| it.uid != getuid().as_raw() && !holders.is_held(&Held::Socket(it.inode)))
+            .map(|it| it.uid)
+            .collect();
+        others.extend(users.into_iter().map(Owner::Hidden));
     }
-
-    fn any_holds(&self, pids: &BTreeSet<i32>, inode: u64) -> bool {
-        pids.iter().any(|pid| self.visible.get(pid).is_some_and(|held| held.contains(&inode)))
-    }
-
-    /// The owners of the sockets that are not among `own`. A socket whose owner can't be seen is of another process if all files
-    /// of `own` can be read and another user made it.
-    fn others(&self, sockets: &[&TcpNetEntry], own: &BTreeSet<i32>) -> Vec<Owner> {
-        let holds = |held: &HashSet<u64>| sockets.iter().any(|it| held.contains(&it.inode));
-        let strange = self.visible.iter().filter(|(pid, held)| !own.contains(pid) && holds(held));
-        let mut others: Vec<Owner> = strange.map(|(&pid, _)| Owner::process(pid)).collect();
-        if own.is_disjoint(&self.closed) {
-            let is_seen = |inode| self.visible.values().any(|held| held.contains(&inode));
-            let users: BTreeSet<u32> = sockets
-                .iter()
-                .filter(|socket| socket.uid != getuid().as_raw() && !is_seen(socket.inode))
-                .map(|socket| socket.uid)
-                .collect();
-            others.extend(users.into_iter().map(Owner::Hidden));
-        }
-        others
-    }
+    others
 }
 
 fn program(pid: i32) -> String {

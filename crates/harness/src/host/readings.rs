@@ -26,6 +26,10 @@ pub struct Counters {
     pub threads: u32,
     /// CPU time of the busiest thread since the previous reading, nanoseconds.
     pub busiest_thread_ns: u64,
+    /// CPU time of all threads, each as it reports it, nanoseconds.
+    pub threads_ns: u64,
+    /// CPU time since the start, read after that of the threads, nanoseconds.
+    pub cpu_after_ns: u64,
 }
 
 impl Counters {
@@ -47,6 +51,10 @@ impl Counters {
             switches_involuntary: less(self.switches_involuntary, earlier.switches_involuntary),
             threads: self.threads,
             busiest_thread_ns: self.busiest_thread_ns,
+            outside_group_ns: less(
+                less(self.threads_ns, earlier.threads_ns),
+                less(self.cpu_after_ns, earlier.cpu.total_ns),
+            ),
         }
     }
 }
@@ -180,6 +188,19 @@ mod tests {
         let usage = without.since(&earlier);
         assert_eq!((usage.client_steal_ns, usage.server_steal_ns), (14, None));
         assert_eq!((usage.cpu_pressure_ns, usage.server_cpus_busy_ns), (None, None));
+    }
+
+    #[test]
+    fn threads_that_used_more_than_their_group_were_outside_of_it() {
+        let read = |before, threads_ns, cpu_after_ns| Counters {
+            cpu: CpuTime { total_ns: before, ..CpuTime::default() },
+            threads_ns,
+            cpu_after_ns,
+            ..Counters::default()
+        };
+        // The threads were read between the group's two readings, which therefore differ by more.
+        let outside = |last: Counters| last.since(&read(100, 110, 120)).outside_group_ns;
+        assert_eq!([outside(read(900, 920, 930)), outside(read(900, 1000, 930))], [0, 60]);
     }
 
     #[test]

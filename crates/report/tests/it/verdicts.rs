@@ -124,6 +124,22 @@ fn too_little_cpu_time_is_suspect() {
     insta::assert_snapshot!(reason.expect("a reason"));
 }
 
+#[test]
+fn cpu_time_outside_of_the_cgroup_is_suspect() {
+    let judged = |share: f64| {
+        let run = RunBuilder::new().with("go-grpc", &[20_000; 3], |t| {
+            let server = t.server.as_mut().expect("usage");
+            server.outside_group_ns = (server.cpu_seconds() * 1e9 * share) as u64;
+        });
+        let verdict = verdict(&summary(&run.run)).clone();
+        (verdict.name(), verdict.reason)
+    };
+    assert_ne!(judged(0.01).0, "suspect");
+    let (name, reason) = judged(0.03);
+    assert_eq!(name, "suspect");
+    insta::assert_snapshot!(reason.expect("a reason"));
+}
+
 /// Rates of the eight windows of a process, relative to `rate`.
 fn course(rate: u64, relative: fn(usize) -> f64) -> Vec<u64> {
     let noise = [0, 9, 3, 14, 6, 11, 2, 8];
