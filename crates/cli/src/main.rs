@@ -29,6 +29,8 @@ enum Verdict {
     ChecksFailed,
     /// Stopped before the end: exit code 2.
     Stopped,
+    /// No limit is known to be exceeded, but some can't be judged: exit code 3.
+    Undecided,
 }
 
 fn main() -> ExitCode {
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Ok(Verdict::Done) => ExitCode::SUCCESS,
         Ok(Verdict::ChecksFailed) => ExitCode::from(1),
         Ok(Verdict::Stopped) => ExitCode::from(2),
+        Ok(Verdict::Undecided) => ExitCode::from(3),
         // The signal was answered on standard error.
         Err(error) if is_stop(&error) => ExitCode::from(2),
         Err(error) if error.downcast_ref().is_some_and(Unprinted::is_pipe_closed) => {

@@ -83,7 +83,7 @@ pub use run::{Header, Run, Tool};
 pub use runtime::{Pauses, RuntimeStatistics};
 pub use search::{NotMet, Search, SearchStep, StepVerdict};
 pub use slicing::Slicing;
-pub use store::{Event, StoreError, Writer, read};
+pub use store::{Event, StoreError, Writer, read, started};
 pub use threshold::{Comparison, Figure, Threshold};
 pub use trial::{
     ClientUsage, Failure, Latency, MachineUsage, Measured, Outcomes, Pacing, ReferenceUsage,

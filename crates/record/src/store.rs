@@ -338,6 +338,14 @@ fn parse(lines: &[&[u8]]) -> impl Iterator<Item = serde_json::Result<Event>> {
     in_parallel(lines, usize::MAX, events).into_iter().flat_map(|part: Vec<_>| part)
 }
 
+/// When a run began.
+///
+/// # Errors
+/// As [`read`], of the header.
+pub fn started(dir: &Path) -> Result<Timestamp, StoreError> {
+    Ok(read_header(dir)?.started)
+}
+
 fn read_header(dir: &Path) -> Result<Header, StoreError> {
     /// What every version of the header has.
     #[derive(Deserialize)]

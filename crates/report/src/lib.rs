@@ -40,7 +40,7 @@ mod wrap;
 pub use catalog::figure_list;
 pub use changes::{
     Change, ChangeLimit, ChangeLimitError, Changes, CompareOptions, ComparedFigure, Difference,
-    UnknownFigure, changes, changes_of_builds, changes_schema,
+    Gate, Gated, LeftOut, UnknownFigure, changes, changes_of_builds, changes_schema,
 };
 pub use columns::{ColumnName, Columns};
 pub use conclusion::Conclusion;

@@ -27,7 +27,10 @@ Examples:
   rpcbench compare results/2026-03-03T12-00-00            A run of two builds, shown again
 
 Changes in machine speed between two runs widen the ranges; a change shared by four or more servers counts as the machine's. Two builds of a server alternate in one run, \
-which shows much smaller changes. Exits with 1 if a limit is exceeded, with 2 if there is nothing to compare."
+which shows much smaller changes.
+
+A folder with one record in it stands for that record. Exits with 1 if a limit is exceeded or, with limits, if a server failed in the new run; with 2 if there is nothing to compare; \
+with 3 if a limit can't be judged: a server was not measured or has no rank, or the runs can't see a change as small as the limit."
 )]
 pub struct CompareArgs {
     /// Folders of the earlier run and of the later one; with --build, servers by name or glob
@@ -133,6 +136,6 @@ impl CompareArgs {
             }
         }
         let precision = self.spec.suite.precision.as_ref().map(|precision| precision.value.0);
-        CompareOptions { figures, precision }
+        CompareOptions { figures, precision, limits: self.fail_if.clone() }
     }
 }

@@ -6,7 +6,9 @@ use std::slice;
 use anyhow::{Context as _, bail};
 use rpcbench_harness::setup::RunRequest;
 use rpcbench_record::Run;
-use rpcbench_report::{Changes, Comparison, Document, changes, changes_html, changes_of_builds};
+use rpcbench_report::{
+    Changes, Comparison, Document, Gate, changes, changes_html, changes_of_builds,
+};
 
 use super::build::building;
 use super::out_file::OutFile;
@@ -23,6 +25,7 @@ pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict>
     let output = Output { context, args, page };
     match compared {
         Compared::Runs(old, new) => {
+            let (old, new) = (&*report::record_in(old)?, &*report::record_in(new)?);
             let runs = [read(old)?, read(new)?];
             if runs[0].header.id == runs[1].header.id {
                 bail!(
@@ -38,6 +41,7 @@ pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict>
             output.show(&changes, &Records { folders: &[old, new], runs: &runs })
         }
         Compared::Run(folder) => {
+            let folder = &*report::record_in(folder)?;
             let runs = [read(folder)?];
             let changes = of_builds(&runs[0], args)?;
             output.show(&changes, &Records { folders: &[folder], runs: &runs })
@@ -100,7 +104,11 @@ impl Output<'_> {
         }
         let format = report::document_format(args.format);
         print(&Document::of_changes(changes).render(format, context.style)?)?;
-        Ok(check_limits(changes, args))
+        let verdict = check_limits(changes);
+        if changes.rows.is_empty() && verdict != Verdict::ChecksFailed {
+            bail!("nothing to compare: no server has a ranked figure in both");
+        }
+        Ok(verdict)
     }
 }
 
@@ -145,16 +153,15 @@ fn refuse(changes: &Changes) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reports exceeded limits.
-fn check_limits(changes: &Changes, args: &CompareArgs) -> Verdict {
-    let mut verdict = Verdict::Done;
-    for limit in &args.fail_if {
-        for row in changes.exceeding(limit) {
-            verdict = Verdict::ChecksFailed;
-            let (entry, workload) = (&row.entry, &row.workload);
-            let change = limit.show(row);
-            note!("rpcbench: {entry} under {workload} exceeds {limit}: {change}");
-        }
+/// Reports what limits say, a line for each cell that does not keep one.
+fn check_limits(changes: &Changes) -> Verdict {
+    let worst = changes.gates.iter().map(|it| it.gate).max();
+    for gated in changes.gates.iter().filter(|it| it.gate != Gate::Holds) {
+        note!("rpcbench: {gated}");
     }
-    verdict
+    match worst {
+        Some(Gate::Exceeded | Gate::Failed) => Verdict::ChecksFailed,
+        Some(Gate::CantTell) => Verdict::Undecided,
+        Some(Gate::Holds | Gate::NoBaseline) | None => Verdict::Done,
+    }
 }

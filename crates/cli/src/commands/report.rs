@@ -36,7 +36,29 @@ pub fn report(context: &Context, args: &ReportArgs) -> anyhow::Result<Verdict> {
 fn named(args: &ReportArgs) -> anyhow::Result<Vec<PathBuf>> {
     match args.runs.as_slice() {
         [] => Ok(vec![newest(&args.results)?]),
-        named => Ok(named.to_owned()),
+        named => named.iter().map(|folder| record_in(folder)).collect(),
+    }
+}
+
+/// The record that a folder is, or the only one in it.
+pub fn record_in(folder: &Path) -> anyhow::Result<PathBuf> {
+    if folder.join(RECORD).exists() {
+        return Ok(folder.to_owned());
+    }
+    match records(folder).unwrap_or_default().as_slice() {
+        // Reading it says what is wrong.
+        [] => Ok(folder.to_owned()),
+        [record] => Ok(record.clone()),
+        several => {
+            let names: Vec<String> =
+                several.iter().map(|record| format!("  {}", record.display())).collect();
+            bail!(
+                "{} has {} records; name one of them:\n{}",
+                folder.display(),
+                several.len(),
+                names.join("\n")
+            )
+        }
     }
 }
 
@@ -77,6 +99,9 @@ pub fn write_page(mut file: OutFile, page: &str) -> anyhow::Result<()> {
 pub fn calls(records: &[impl AsRef<Path>]) -> anyhow::Result<Vec<Vec<TrialCalls>>> {
     records.iter().map(|record| read_calls(record.as_ref())).collect()
 }
+
+/// The file that makes a folder a record.
+const RECORD: &str = "run.json";
 
 /// How a page begins.
 const PAGE: &[u8] = b"<!doctype html>";
@@ -127,11 +152,10 @@ fn newest(results: &Path) -> anyhow::Result<PathBuf> {
     newest.with_context(none)
 }
 
-/// The records in `results`, the newest last. Other folders are ignored.
+/// The records in `results`, the newest last. Other folders are ignored. Records that can't be read come first.
 pub fn records(results: &Path) -> io::Result<Vec<PathBuf>> {
     let begun = |folder: PathBuf| {
-        let made = fs::metadata(folder.join("run.json")).and_then(|it| it.modified()).ok()?;
-        Some((made, folder))
+        folder.join(RECORD).is_file().then(|| (rpcbench_record::started(&folder).ok(), folder))
     };
     let folders = fs::read_dir(results)?.flatten();
     let mut records: Vec<_> = folders.filter_map(|item| begun(item.path())).collect();

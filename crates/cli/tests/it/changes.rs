@@ -55,6 +55,29 @@ fn much_costlier_server_is_slower_and_exceeds_its_limit() {
 }
 
 #[test]
+fn gate_names_what_it_cannot_judge_and_exits_with_3() {
+    let bench = two_runs();
+    bench.run(&format!("run @honest {RUN} --results other")).expect(0);
+    // A folder with one record in it stands for that record.
+    let limit = "--fail-if calls_per_server_cpu_s<-30%";
+    bench.run(&format!("compare old new {limit}")).expect(1).complains(&[" exceeds "]);
+    for format in ["table", "json", "csv", "markdown"] {
+        let shared = bench.run(&format!("compare old other {limit} --format {format}")).expect(2);
+        shared.complains(&["can't tell if testkit-liar@changing under ", "nothing to compare"]);
+    }
+    bench
+        .run(&format!("compare new old {limit} --fail-if heap_peak_bytes>+5%"))
+        .expect(3)
+        .complains(&[
+            "can't tell if testkit-liar@changing under ",
+            " exceeds heap_peak_bytes>+5%: not measured in both",
+        ]);
+    bench.run(&format!("run @honest {RUN} --results other")).expect(0);
+    let several = bench.run("compare old other").expect(2);
+    several.complains(&["other has 2 records; name one of them:", "  other/"]);
+}
+
+#[test]
 fn history_lists_every_run_and_what_it_omits() {
     let bench = two_runs();
     for results in ["old", "new"] {

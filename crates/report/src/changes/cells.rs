@@ -5,6 +5,7 @@ use rpcbench_stats::{
     Adjustment, Change as Found, Changes as Compared, Observation, Question, between_runs,
 };
 
+use super::gate::{Gate, LeftOut};
 use super::{Change, ComparedFigure};
 use crate::catalog::Subject;
 use crate::row::Row;
@@ -18,6 +19,19 @@ pub(crate) struct Side<'a> {
     pub summary: &'a Summary,
     /// Only cells of this build.
     pub build: Option<Age>,
+}
+
+/// Why a run has no ranked row of a cell.
+struct Missing {
+    kind: Absence,
+    reason: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Absence {
+    NotMeasured,
+    Failed,
+    NotRanked,
 }
 
 /// The two runs, or the two builds of one.
@@ -61,21 +75,23 @@ impl<'a> Side<'a> {
     }
 
     /// A cell with a ranked verdict.
-    fn row(&self, workload: &str, entry: &str) -> Result<&Row, String> {
+    fn row(&self, workload: &str, entry: &str) -> Result<&Row, Missing> {
         let is_it = |row: &&Row| {
             let build = row.server.build.as_ref().map(|build| build.age);
             build == self.build && row.server.without_build() == entry
         };
         let rows = self.table(workload).map(|table| &table.rows);
         let row = rows.and_then(|rows| rows.iter().find(is_it));
-        let row = row.ok_or("not measured")?;
-        match row.verdict.is_ranked() {
-            true => Ok(row),
-            false => Err(match &row.verdict.reason {
-                Some(reason) => format!("{}: {reason}", row.verdict),
-                None => row.verdict.to_string(),
-            }),
+        let missing = |kind, reason| Missing { kind, reason };
+        let row = row.ok_or_else(|| missing(Absence::NotMeasured, "not measured".to_owned()))?;
+        if row.verdict.is_ranked() {
+            return Ok(row);
         }
+        let kind = if row.verdict.is_failed() { Absence::Failed } else { Absence::NotRanked };
+        Err(match &row.verdict.reason {
+            Some(reason) => missing(kind, format!("{}: {reason}", row.verdict)),
+            None => missing(kind, row.verdict.to_string()),
+        })
     }
 
     fn observations(&self, workload: &Workload, figure: ComparedFigure) -> Vec<Observation> {
@@ -98,7 +114,7 @@ impl<'a> Side<'a> {
 
 impl Sides<'_> {
     /// The cells that both runs measured, and what can't be compared, with the reason.
-    pub fn cells(&self) -> (Vec<Cells<'_>>, Vec<String>) {
+    pub fn cells(&self) -> (Vec<Cells<'_>>, Vec<LeftOut>) {
         let (mut cells, mut left_out) = (Vec::new(), Vec::new());
         for table in &self.new.summary.tables {
             let workload = &table.workload;
@@ -106,14 +122,21 @@ impl Sides<'_> {
             for entry in self.entries() {
                 match self.pair(&workload.name, entry) {
                     Ok(pair) => pairs.push(pair),
-                    Err(why) => left_out.push(format!("{entry} under {}: {why}", workload.name)),
+                    Err((gate, reason)) => {
+                        let cell = format!("{entry} under {}", workload.name);
+                        left_out.push(LeftOut { cell, reason, gate });
+                    }
                 }
             }
             cells.push(Cells { workload, by: RankedBy::of(self.new.run, workload), pairs });
         }
         let gone = self.old.summary.tables.iter().map(|table| &table.workload.name);
         let gone = gone.filter(|name| self.new.table(name).is_none());
-        left_out.extend(gone.map(|name| format!("{name}: missing from the new run")));
+        left_out.extend(gone.map(|name| LeftOut {
+            cell: name.clone(),
+            reason: "missing from the new run".to_owned(),
+            gate: Gate::CantTell,
+        }));
         (cells, left_out)
     }
 
@@ -128,12 +151,22 @@ impl Sides<'_> {
         entries
     }
 
-    fn pair(&self, workload: &str, entry: &str) -> Result<Pair<'_>, String> {
+    /// Both rows, or what a gate says of the missing one, with the reason.
+    fn pair(&self, workload: &str, entry: &str) -> Result<Pair<'_>, (Gate, String)> {
         let what = if self.new.build.is_some() { "build" } else { "run" };
-        let of = |age: &'static str| move |why: String| format!("in the {age} {what}, {why}");
-        let old = self.old.row(workload, entry).map_err(of("old"))?;
-        let new = self.new.row(workload, entry).map_err(of("new"))?;
-        Ok(Pair { old, new })
+        let (old, new) = (self.old.row(workload, entry), self.new.row(workload, entry));
+        let (age, missing) = match (old, new) {
+            (Ok(old), Ok(new)) => return Ok(Pair { old, new }),
+            (_, Err(new)) if new.kind == Absence::Failed => ("new", new),
+            (Err(old), _) => ("old", old),
+            (_, Err(new)) => ("new", new),
+        };
+        let gate = match (age, missing.kind) {
+            ("new", Absence::Failed) => Gate::Failed,
+            ("old", Absence::NotMeasured) => Gate::NoBaseline,
+            _ => Gate::CantTell,
+        };
+        Err((gate, format!("in the {age} {what}, {}", missing.reason)))
     }
 
     pub fn compare(

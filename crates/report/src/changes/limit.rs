@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use rpcbench_stats::Range;
+
 use super::words::change_near;
 use super::{Change, ComparedFigure, UnknownFigure};
 
@@ -51,6 +53,16 @@ impl ChangeLimit {
     /// A change as people read it, with the digits that show on which side of the limit it is: `+10.3 %`.
     pub fn show(&self, row: &Change) -> String {
         change_near(row.ratio, &[self.ratio()])
+    }
+
+    /// The largest accepted change, a share.
+    pub(super) fn share(&self) -> f64 {
+        self.percent / 100.0
+    }
+
+    /// The smallest change in the limit's direction that a figure with this range shows, a share.
+    pub(super) fn least_seen(&self, ratio: f64, range: Range) -> f64 {
+        if self.rise { range.high / ratio - 1.0 } else { ratio / range.low - 1.0 }
     }
 
     fn ratio(&self) -> f64 {

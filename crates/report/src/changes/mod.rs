@@ -4,6 +4,7 @@
 mod cells;
 mod differences;
 mod figure;
+mod gate;
 mod limit;
 pub(crate) mod view;
 pub(crate) mod words;
@@ -12,10 +13,11 @@ use rpcbench_record::{Age, Build, Header, Run};
 use rpcbench_stats::{Changes as Compared, Finding, Question, Range};
 
 pub(crate) use cells::Side;
-use cells::{Cells, CompareQuestion, Sides};
+use cells::{Cells, CompareQuestion, Pair, Sides};
 pub use differences::Difference;
 use differences::{differences, versions};
 pub use figure::{ComparedFigure, UnknownFigure};
+pub use gate::{Gate, Gated, LeftOut};
 pub use limit::{ChangeLimit, ChangeLimitError};
 pub use view::changes_schema;
 pub(crate) use words::{change as change_of, is_compared_by_others};
@@ -33,6 +35,8 @@ pub struct CompareOptions {
     pub figures: Vec<ComparedFigure>,
     /// Difference up to which two values count as the same, a share. `None`: that of a run of builds, else 5 %.
     pub precision: Option<f64>,
+    /// Limits on changes.
+    pub limits: Vec<ChangeLimit>,
 }
 
 /// Two runs, or two builds in one, compared.
@@ -50,8 +54,12 @@ pub struct Changes {
     pub versions: Vec<String>,
     /// Figure by figure, cells in the order of the later run.
     pub rows: Vec<Change>,
+    /// The compared cells: `go-grpc under quick`.
+    pub compared: Vec<String>,
     /// What can't be compared, with the reason.
-    pub left_out: Vec<String>,
+    pub left_out: Vec<LeftOut>,
+    /// What limits say of each cell.
+    pub gates: Vec<Gated>,
     /// The median change of the ranking figure, new over old, which is removed from all changes: the one farthest from 1
     /// over all workloads. `None` if no workload has enough cells, and for builds.
     pub common: Option<f64>,
@@ -90,6 +98,11 @@ pub struct Change {
 }
 
 impl Change {
+    /// `go-grpc under quick`.
+    fn cell(&self) -> String {
+        format!("{} under {}", self.entry, self.workload)
+    }
+
     pub(crate) fn tone(&self) -> Tone {
         match self.figure.word(self.finding) {
             "faster" => Tone::Good,
@@ -103,11 +116,6 @@ impl Changes {
     /// What forbids a comparison.
     pub fn obstacles(&self) -> impl Iterator<Item = &Difference> {
         self.differences.iter().filter(|difference| difference.forbids)
-    }
-
-    /// The rows that exceed a limit.
-    pub fn exceeding<'a>(&'a self, limit: &'a ChangeLimit) -> impl Iterator<Item = &'a Change> {
-        self.rows.iter().filter(|row| limit.is_exceeded_by(row))
     }
 }
 
@@ -158,11 +166,17 @@ fn compared(sides: &Sides<'_>, options: &CompareOptions) -> Changes {
     let farthest = |ratios: Vec<f64>| ratios.into_iter().max_by(|a, b| far(a).total_cmp(&far(b)));
     let ranking =
         measures.iter().zip(&compared).filter(|((_, figure), _)| figure.ranks().is_some());
-    Changes {
+    let pairs = cells.iter().flat_map(|cells| cells.pairs.iter().map(move |pair| (cells, pair)));
+    let cell = |(cells, pair): (&Cells, &Pair)| {
+        format!("{} under {}", pair.new.server.without_build(), cells.workload.name)
+    };
+    let mut changes = Changes {
         builds: None,
         differences: Vec::new(),
         versions: versions(&cells),
         rows: rows.collect(),
+        compared: pairs.map(cell).collect(),
+        gates: Vec::new(),
         left_out,
         common: farthest(ranking.filter_map(|(_, it)| it.common).collect()),
         machine: farthest(compared.iter().filter_map(|it| it.reference).collect()),
@@ -170,7 +184,9 @@ fn compared(sides: &Sides<'_>, options: &CompareOptions) -> Changes {
         precision: question.question.precision,
         old: sides.old.run.header.clone(),
         new: sides.new.run.header.clone(),
-    }
+    };
+    changes.gates = changes.gated(&options.limits);
+    changes
 }
 
 /// All statements hold at once: they share the error.

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::words::{self, headline, origin, resolution, warnings};
-use super::{Change, Changes};
+use super::{Change, Changes, Gated};
 use crate::columns::Column;
 use crate::document::{Block, Content, Document, Part, Table};
 use crate::export::{Export, ExportError, rows_csv, to_json};
@@ -27,7 +27,7 @@ impl<'a> Document<'a> {
                 Block::untitled(Content::Table(table)),
                 Block::untitled(Content::Prose(resolution(changes))),
                 Block::list("Versions", changes.versions.iter().cloned()),
-                Block::list("Not compared", changes.left_out.iter().cloned()),
+                Block::list("Not compared", changes.left_out.iter().map(ToString::to_string)),
             ],
         };
         Self {
@@ -101,7 +101,9 @@ struct ChangesView<'a> {
     /// Whether figures are corrected by the machine reference.
     adjusted: bool,
     changes: Vec<ChangeView<'a>>,
-    not_compared: &'a [String],
+    not_compared: Vec<String>,
+    /// What the limits of `--fail-if` say of each cell.
+    limits: &'a [Gated],
     versions: &'a [String],
     warnings: Vec<String>,
 }
@@ -118,6 +120,22 @@ struct RunView<'a> {
     /// The commit of a revision, hex.
     build_commit: Option<&'a str>,
 }
+
+/// The columns of a [`ChangeView`], for a CSV file without rows.
+const COLUMNS: [&str; 12] = [
+    "workload",
+    "entry",
+    "figure",
+    "old",
+    "new",
+    "old_compared",
+    "new_compared",
+    "corrected",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "finding",
+];
 
 /// One figure of a cell in both runs.
 #[derive(Serialize, JsonSchema)]
@@ -155,14 +173,18 @@ impl Export for Changes {
             machine_ratio: self.machine,
             adjusted: self.adjusted,
             changes: self.rows.iter().map(row).collect(),
-            not_compared: &self.left_out,
+            not_compared: self.left_out.iter().map(ToString::to_string).collect(),
+            limits: &self.gates,
             versions: &self.versions,
             warnings: warnings(self),
         })
     }
 
     fn csv(&self) -> Result<String, ExportError> {
-        rows_csv(self.rows.iter().map(row))
+        match self.rows.as_slice() {
+            [] => Ok(format!("{}\n", COLUMNS.join(","))),
+            rows => rows_csv(rows.iter().map(row)),
+        }
     }
 }
 

@@ -73,7 +73,7 @@ pub fn history(runs: &[Run], servers: &[String], precision: Option<f64>) -> Hist
     let mut runs: Vec<Run> = runs.iter().map(Run::printable).collect();
     runs.sort_by_key(|run| run.header.started);
     let summaries: Vec<Summary> = runs.iter().map(summary).collect();
-    let options = CompareOptions { figures: Vec::new(), precision };
+    let options = CompareOptions { precision, ..CompareOptions::default() };
     let mut pairs = Pairs { runs: &runs, summaries: &summaries, options, known: BTreeMap::new() };
     let names = names(&summaries, servers).into_iter();
     let cells = names.map(|name| cell(name, &mut pairs)).collect();

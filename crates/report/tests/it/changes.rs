@@ -3,8 +3,8 @@
 use jiff::SignedDuration;
 use rpcbench_record::{Age, TrialResult, WarmUp};
 use rpcbench_report::{
-    ChangeLimit, Changes, CompareOptions, Style, changes, changes_of_builds, changes_schema,
-    history, summary,
+    Changes, CompareOptions, Gate, Style, changes, changes_of_builds, changes_schema, history,
+    summary,
 };
 use rpcbench_stats::Finding;
 
@@ -20,7 +20,7 @@ fn scaled(rates: [u64; 8], percent: u64) -> [u64; 8] {
 
 fn asked(figures: &[&str]) -> CompareOptions {
     let figures = figures.iter().map(|name| name.parse().expect("a figure"));
-    CompareOptions { figures: figures.collect(), precision: None }
+    CompareOptions { figures: figures.collect(), ..CompareOptions::default() }
 }
 
 fn old() -> RunBuilder {
@@ -182,18 +182,60 @@ fn changed_versions_are_listed() {
     assert!(changes.versions[0].ends_with("; now grpc 1.99.0"), "{}", changes.versions[0]);
 }
 
+/// What a limit on the ranking figure says of each cell of the new run.
+fn gates(new: &RunBuilder, limit: &str) -> Vec<(String, Gate)> {
+    let limits = vec![limit.parse().expect("a limit")];
+    let options = CompareOptions { limits, ..CompareOptions::default() };
+    let gates = changes(&old().run, &new.run, &options).gates;
+    gates.into_iter().map(|it| (it.cell, it.gate)).collect()
+}
+
+fn go_and_rust(go: Gate, rust: Gate) -> Vec<(String, Gate)> {
+    vec![("go-grpc under quick".to_owned(), go), ("rust-tonic under quick".to_owned(), rust)]
+}
+
 #[test]
-fn unsure_change_does_not_exceed_limit() {
-    let limit: ChangeLimit = "calls_per_server_cpu_s<-5%".parse().expect("a limit");
-    let broken = |percent: u64| {
-        let new = RunBuilder::new().entry("go-grpc", &scaled(GO, percent));
-        let changes = compared(&old(), &new, &[]);
-        let entries: Vec<String> = changes.exceeding(&limit).map(|row| row.entry.clone()).collect();
-        entries
+fn limit_holds_unless_change_is_sure_and_beyond_it() {
+    for (percent, gate) in [(90, Gate::Exceeded), (97, Gate::Holds), (110, Gate::Holds)] {
+        let new =
+            RunBuilder::new().entry("go-grpc", &scaled(GO, percent)).entry("rust-tonic", &RUST);
+        let found = gates(&new, "calls_per_server_cpu_s<-5%");
+        assert_eq!(found, go_and_rust(gate, Gate::Holds), "{percent} %");
+    }
+}
+
+#[test]
+fn gate_passes_nothing_that_was_not_measured_or_is_not_seen() {
+    let limit = "calls_per_server_cpu_s<-5%";
+    let failed = RunBuilder::new()
+        .entry("rust-tonic", &RUST)
+        .results("go-grpc", vec![TrialResult::Failed(failure("it broke", &[]))]);
+    let by_cell = |mut found: Vec<(String, Gate)>| {
+        found.sort();
+        found
     };
-    assert_eq!(broken(90), ["go-grpc"]);
-    assert_eq!(broken(97), [""; 0]);
-    assert_eq!(broken(110), [""; 0]);
+    assert_eq!(by_cell(gates(&failed, limit)), go_and_rust(Gate::Failed, Gate::Holds));
+    let gone = RunBuilder::new().entry("go-grpc", &GO);
+    assert_eq!(gates(&gone, limit), go_and_rust(Gate::Holds, Gate::CantTell));
+    let added =
+        RunBuilder::new().entry("go-grpc", &GO).entry("rust-tonic", &RUST).entry("c-grpc", &GO);
+    let added = gates(&added, limit);
+    assert_eq!(added[2], ("c-grpc under quick".to_owned(), Gate::NoBaseline));
+    // As fast on average, but no two windows alike.
+    let noise = [137_000, 70_000, 137_000, 70_000, 137_000, 70_000, 137_000, 70_000];
+    let noisy = RunBuilder::new().entry("go-grpc", &noise).entry("rust-tonic", &RUST);
+    assert_eq!(gates(&noisy, limit)[0].1, Gate::CantTell);
+    let unknown = gates(&old(), "heap_peak_bytes<-5%");
+    assert_eq!(unknown, go_and_rust(Gate::CantTell, Gate::CantTell), "no runtime reports it");
+}
+
+#[test]
+fn runs_that_share_nothing_have_a_csv_of_one_line() {
+    let one = RunBuilder::new().entry("go-grpc", &GO);
+    let other = RunBuilder::new().entry("rust-tonic", &RUST);
+    let whole = csv(&compared(&one, &one, &[])).expect("CSV");
+    let empty = csv(&compared(&one, &other, &[])).expect("CSV");
+    assert_eq!(empty.lines().collect::<Vec<_>>(), [whole.lines().next().expect("a line")]);
 }
 
 #[test]
