@@ -24,7 +24,7 @@ pub struct CallHeader {
 const MAX_BYTES: usize = 8192;
 
 /// Stands in a record for a value that it must not keep.
-const REDACTED: &str = "[redacted]";
+pub(crate) const REDACTED: &str = "[redacted]";
 
 /// Fields of the protocols themselves; so are all that begin with `grpc-`.
 const RESERVED: [&str; 11] = [
@@ -52,14 +52,26 @@ impl CallHeader {
         &self.value
     }
 
-    /// Whether its value is a secret, or may be: credentials, cookies, binary metadata, and names with `token`, `secret`
-    /// or `key`.
+    /// Whether its value is a secret, or may be: credentials, cookies, sessions, binary metadata, by [`Self::SECRET_WORDS`].
     pub fn is_sensitive(&self) -> bool {
-        let exact = ["authorization", "cookie", "proxy-authorization"];
-        exact.contains(&self.name.as_str())
-            || self.name.ends_with("-bin")
-            || ["token", "secret", "key"].iter().any(|word| self.name.contains(word))
+        self.name.ends_with("-bin")
+            || Self::SECRET_WORDS.iter().any(|word| self.name.contains(word))
     }
+
+    /// Parts of the names of headers whose values are secrets.
+    pub const SECRET_WORDS: [&str; 11] = [
+        "auth",
+        "cookie",
+        "credential",
+        "dpop",
+        "jwt",
+        "key",
+        "passw",
+        "secret",
+        "session",
+        "signature",
+        "token",
+    ];
 
     /// Why calls of a protocol can't carry these headers, if they can't.
     pub fn problem_under(headers: &[Self], protocol: Protocol) -> Option<String> {
@@ -212,6 +224,10 @@ mod tests {
             "x-api-key: s3cr3t",
             "my-token-2: s3cr3t",
             "client-secret: s3cr3t",
+            "Password: s3cr3t",
+            "x-session-id: s3cr3t",
+            "dpop: s3cr3t",
+            "x-amz-signature: s3cr3t",
         ];
         for text in secrets {
             let header: CallHeader = text.parse().unwrap();

@@ -26,6 +26,7 @@ macro_rules! serialize_as_text {
 mod arrivals;
 mod build;
 mod call_header;
+mod conceal;
 mod concurrency;
 mod connection_life;
 mod connections;
@@ -58,6 +59,7 @@ mod workload;
 pub use arrivals::{Arrivals, PerSecond, Rate};
 pub use build::{Age, Build};
 pub use call_header::CallHeader;
+pub use conceal::Secrets;
 pub use concurrency::{Concurrency, Contradiction};
 pub use connection_life::ConnectionLife;
 pub use connections::Connections;

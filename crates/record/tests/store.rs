@@ -8,7 +8,8 @@ use std::process::Command;
 mod sample;
 
 use rpcbench_record::{
-    Event, Header, Machine, Machines, Run, SCHEMA, ServerMachine, StoreError, Trial, Writer, read,
+    Event, Failure, Header, Machine, Machines, Plan, Readiness, Run, SCHEMA, Secrets,
+    ServerMachine, StoreError, Trial, TrialResult, Writer, read,
 };
 use sample::{header, run, trial};
 
@@ -241,5 +242,29 @@ fn links_in_a_record_are_not_written_through() {
         let refused = Writer::resume(&record).unwrap_err();
         assert!(matches!(&refused, StoreError::Link(path) if *path == link), "{refused}");
         assert_eq!(fs::read_to_string(&outside).unwrap(), "mine");
+    }
+}
+
+#[test]
+fn secrets_that_a_server_sends_back_are_concealed() {
+    let mut plan: Plan = header().plan;
+    let headers = ["authorization: Bearer s3cr3t", "cookie: id=c00kie; a=b", "x-trace: open7"];
+    plan.workloads[0].headers = headers.map(|text| text.parse().unwrap()).into();
+    let secrets = Secrets::of(&plan);
+    let said = "no user: Bearer s3cr3t, s3cr3t, c00kie, open7, Bearer, a=b".to_owned();
+    let concealed = "no user: [redacted], [redacted], [redacted], open7, Bearer, a=b";
+    let failure = Failure { reason: said.clone(), log_tail: vec![said] };
+
+    let mut preparation = sample::preparation();
+    preparation.readiness = Readiness::Failed(failure.clone());
+    secrets.conceal_in_preparation(&mut preparation);
+    let mut trial = trial(1);
+    trial.result = TrialResult::Failed(failure);
+    secrets.conceal_in_trial(&mut trial);
+
+    let Readiness::Failed(prepared) = preparation.readiness else { panic!("it failed") };
+    let TrialResult::Failed(measured) = trial.result else { panic!("it failed") };
+    for failure in [prepared, measured] {
+        assert_eq!((&*failure.reason, &*failure.log_tail[0]), (concealed, concealed));
     }
 }

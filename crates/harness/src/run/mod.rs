@@ -40,7 +40,7 @@ mod trial;
 mod warm;
 mod window;
 
-use rpcbench_record::{PlannedTrial, Run, StoreError, TrialResult, Writer};
+use rpcbench_record::{PlannedTrial, Run, Secrets, StoreError, TrialResult, Writer};
 
 use crate::interrupt::StopNow;
 
@@ -103,7 +103,8 @@ impl<'a> Runner<'a> {
         let adapts = run.header.plan.placement.starts_servers();
         let context = Context { environment, observer, adapts };
         let state = RunState::new(&run, context.now());
-        Self { context, subjects, record: RunRecord { run, writer, observer }, state }
+        let secrets = Secrets::of(&run.header.plan);
+        Self { context, subjects, record: RunRecord { run, writer, observer, secrets }, state }
     }
 
     /// Runs what the record lacks. Returns the run so far even if writing it fails.

@@ -3,7 +3,7 @@
 use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_record::{
     Arrivals, Event as RecordEvent, InterimAnalysis, PlannedTrial, Preparation, Readiness, Run,
-    StoreError, Trial, Workload, Writer,
+    Secrets, StoreError, Trial, Workload, Writer,
 };
 
 use super::observer::{Event, Observer};
@@ -14,16 +14,20 @@ pub(super) struct RunRecord<'a> {
     /// `None`: the record is only returned.
     pub writer: Option<Writer>,
     pub observer: &'a dyn Observer,
+    /// What no server may bring into the record.
+    pub secrets: Secrets,
 }
 
 impl RunRecord<'_> {
-    pub fn add_preparation(&mut self, preparation: Preparation) -> Result<(), StoreError> {
+    pub fn add_preparation(&mut self, mut preparation: Preparation) -> Result<(), StoreError> {
+        self.secrets.conceal_in_preparation(&mut preparation);
         self.observer.event(&Event::Prepared(&preparation));
         self.run.preparations.push(preparation.clone());
         self.append(&RecordEvent::Prepared(Box::new(preparation)))
     }
 
-    pub fn add_trial(&mut self, trial: Trial) -> Result<(), StoreError> {
+    pub fn add_trial(&mut self, mut trial: Trial) -> Result<(), StoreError> {
+        self.secrets.conceal_in_trial(&mut trial);
         self.observer.event(&Event::Trial(&trial));
         self.run.trials.push(trial.clone());
         self.append(&RecordEvent::Trial(Box::new(trial)))

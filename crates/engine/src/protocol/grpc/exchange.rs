@@ -38,6 +38,8 @@ pub(crate) struct Exchange {
     answer: Answer,
     /// An incomplete message.
     piece: Option<Piece>,
+    /// Bytes that the content-length still promises, if there was one.
+    promised: Option<u32>,
 }
 
 impl http2::Exchange for Exchange {
@@ -80,7 +82,10 @@ impl http2::Exchange for Exchange {
     #[inline]
     fn plain_data(&mut self, data: &[u8], _last: bool, events: &mut impl Events) -> bool {
         let Some(message) = whole_message(data) else { return false };
-        let plain = self.http == 200 && self.answer == Answer::None && self.piece.is_none();
+        let plain = self.http == 200
+            && self.answer == Answer::None
+            && self.piece.is_none()
+            && self.promised.is_none();
         if plain {
             self.message(message, events);
         }
@@ -106,6 +111,7 @@ impl http2::Exchange for Exchange {
         head.check_headers()?;
         if head.common.status >= 200 {
             self.http = head.common.status;
+            self.promised = head.length;
             return Ok(());
         }
         self.interim += 1;
@@ -126,6 +132,10 @@ impl http2::Exchange for Exchange {
         }
         if self.http != 200 {
             return Ok(()); // An error page: trailers or the HTTP status decide.
+        }
+        if let Some(promised) = &mut self.promised {
+            let left = promised.checked_sub(data.len() as u32);
+            *promised = left.ok_or("a body longer than its content-length")?;
         }
         if self.piece.is_none()
             && let Some(message) = whole_message(data)
@@ -168,6 +178,9 @@ impl Exchange {
             (0, Some(problem), _) => Err(problem),
             (0, None, 0) => Err("response headers without :status"),
             (0, None, _) => Ok(()),
+            _ if self.promised.is_some_and(|bytes| bytes > 0) && self.http == 200 => {
+                Err("a body shorter than its content-length")
+            }
             _ => head.common.check_trailers(),
         }
     }

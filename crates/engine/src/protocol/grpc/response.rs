@@ -5,6 +5,7 @@ use rpcbench_record::printable;
 use super::exchange::whole_message;
 use super::status;
 use crate::protocol::End;
+use crate::protocol::http1;
 use crate::protocol::http2::{self, CommonFields, Field, Problem};
 
 /// Most bytes shown of an invalid status.
@@ -22,6 +23,8 @@ pub(crate) struct ResponseHead {
     pub message: Option<String>,
     /// Whether the content type is gRPC's. `None` without one.
     grpc_content: Option<bool>,
+    /// Content-Length, if any.
+    pub length: Option<u32>,
 }
 
 impl http2::Head for ResponseHead {
@@ -35,7 +38,7 @@ impl http2::Head for ResponseHead {
         if last {
             return self.common.check_trailers().is_ok() && self.grpc == Some(status::OK);
         }
-        self.common.status == 200 && self.check_headers().is_ok()
+        self.common.status == 200 && self.check_headers().is_ok() && self.length.is_none()
     }
 
     #[inline]
@@ -65,6 +68,11 @@ impl ResponseHead {
             }
             b"content-type" if self.grpc_content.replace(is_grpc(field.value)).is_some() => {
                 return Err("more than one content-type");
+            }
+            b"content-length"
+                if self.length.replace(http1::length(field.value)? as u32).is_some() =>
+            {
+                return Err("more than one content-length");
             }
             _ => {}
         }

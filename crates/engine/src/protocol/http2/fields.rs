@@ -20,6 +20,10 @@ pub(crate) struct CommonFields {
 impl CommonFields {
     /// Takes the next field.
     pub fn take(&mut self, field: Field<'_>) -> Result<(), Problem> {
+        // RFC 9113, section 8.2.1.
+        if field.value.iter().any(|byte| matches!(byte, 0 | b'\n' | b'\r')) {
+            return Err("a header field whose value has a line end or NUL");
+        }
         match field.name {
             b":status" => {
                 let status = status(field.value).ok_or("an invalid :status")?;

@@ -137,6 +137,10 @@ fn what_grpc_or_http2_does_not_allow_in_a_header_block_is_never_a_success() {
         (headers(1, &[OK, b"\x84"]), "a pseudo-header that replies don't have"),
         (headers(1, &[OK, b"\x00\x01A\x01b"]), "a header field with an upper-case name"),
         (
+            headers(1, &[OK, b"\x00\x01x\x03a\nb"]),
+            "a header field whose value has a line end or NUL",
+        ),
+        (
             headers(1, &[OK, b"\x00\x07upgrade\x01b"]),
             "a header field that HTTP/2 does not have, such as connection",
         ),
@@ -166,6 +170,25 @@ fn what_grpc_or_http2_does_not_allow_in_a_header_block_is_never_a_success() {
     ] {
         assert_ends(&[first], End::Aborted { reason: reason.to_owned() });
     }
+}
+
+#[test]
+fn content_length_that_does_not_fit_is_never_a_success() {
+    let headers =
+        |flags, block: &[&[u8]]| (frame::HEADERS, frame::END_HEADERS | flags, block.concat());
+    let reply = message(b"REPLY 0");
+    let ends = |length: usize| {
+        let digits = length.to_string();
+        let field = [&b"\x00\x0econtent-length\x02"[..], digits.as_bytes()].concat();
+        let head = headers(0, &[RESPONSE, &field]);
+        move |end| {
+            assert_ends(&[head, (frame::DATA, 0, message(b"REPLY 0")), headers(1, &[OK])], end)
+        }
+    };
+    let aborted = |reason: &str| End::Aborted { reason: reason.to_owned() };
+    ends(reply.len())(RIGHT);
+    ends(reply.len() + 1)(aborted("a body shorter than its content-length"));
+    ends(reply.len() - 1)(aborted("a body longer than its content-length"));
 }
 
 /// The second reply with a header block is compared by bytes: it must fail too.

@@ -1,0 +1,79 @@
+//! Keeps secrets of the user out of what servers send back, which a record keeps as examples of errors.
+
+use std::sync::Arc;
+
+use crate::call_header::{CallHeader, REDACTED};
+use crate::plan::Plan;
+use crate::preparation::{Preparation, Readiness};
+use crate::trial::{Failure, Measured, Trial, TrialResult, Unmeasured};
+
+/// Shortest text that counts as a secret: shorter ones are in many words.
+const MIN_LEN: usize = 4;
+/// Words of credentials that are no secrets.
+const SCHEMES: [&str; 3] = ["Bearer", "Basic", "Digest"];
+
+/// Texts that no record may keep.
+#[derive(Debug)]
+pub struct Secrets(Vec<String>);
+
+impl Secrets {
+    /// The values of sensitive headers, and the parts of which a value consists.
+    pub fn of(plan: &Plan) -> Self {
+        let headers = plan.workloads.iter().flat_map(|workload| &workload.headers);
+        let sensitive = headers.filter(|it| it.is_sensitive() && !it.is_redacted());
+        let parts = |header: &CallHeader| {
+            let parts = header.value().split([' ', ';', ',', '=']).map(str::to_owned);
+            std::iter::once(header.value().to_owned()).chain(parts).collect::<Vec<_>>()
+        };
+        let mut texts: Vec<String> = sensitive.flat_map(parts).collect();
+        texts.retain(|text| text.len() >= MIN_LEN && !SCHEMES.contains(&text.as_str()));
+        // A whole value before its parts.
+        texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        Self(texts)
+    }
+
+    /// Removes them from the texts of a trial that a server has a part in.
+    pub fn conceal_in_trial(&self, trial: &mut Trial) {
+        if self.0.is_empty() {
+            return;
+        }
+        if let Some(Unmeasured { error_examples, .. }) = &mut trial.unmeasured {
+            self.conceal_all(error_examples);
+        }
+        for step in trial.search.iter_mut().flat_map(|search| &mut search.steps) {
+            step.windows.iter_mut().for_each(|window| self.conceal_in_window(window));
+        }
+        match &mut trial.result {
+            TrialResult::Failed(failure) => self.conceal_in_failure(failure),
+            TrialResult::Measured(measured) => self.conceal_in_window(Arc::make_mut(measured)),
+        }
+    }
+
+    /// The same of a preparation.
+    pub fn conceal_in_preparation(&self, preparation: &mut Preparation) {
+        self.conceal_all(&mut preparation.check.failed);
+        if let Readiness::Failed(failure) = &mut preparation.readiness {
+            self.conceal_in_failure(failure);
+        }
+    }
+
+    fn conceal_in_window(&self, measured: &mut Measured) {
+        self.conceal_all(&mut measured.error_examples);
+        measured.connections.reason.iter_mut().for_each(|reason| self.conceal(reason));
+    }
+
+    fn conceal_in_failure(&self, failure: &mut Failure) {
+        self.conceal(&mut failure.reason);
+        self.conceal_all(&mut failure.log_tail);
+    }
+
+    fn conceal_all(&self, texts: &mut [String]) {
+        texts.iter_mut().for_each(|text| self.conceal(text));
+    }
+
+    fn conceal(&self, text: &mut String) {
+        for secret in self.0.iter().filter(|secret| text.contains(&***secret)).collect::<Vec<_>>() {
+            *text = text.replace(secret, REDACTED);
+        }
+    }
+}
