@@ -15,13 +15,22 @@ pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
     })
 }
 
-fn end_of(mut file: File) -> std::io::Result<String> {
+/// The last bytes of a file.
+pub(crate) fn end(path: &Path, bytes: u64) -> std::io::Result<Vec<u8>> {
+    last(regular::open(path)?, bytes)
+}
+
+fn end_of(file: File) -> std::io::Result<String> {
     const MAX: u64 = 64 * 1024;
+    Ok(String::from_utf8_lossy(&last(file, MAX)?).into_owned())
+}
+
+fn last(mut file: File, max: u64) -> std::io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(MAX)))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(max)))?;
     let mut bytes = Vec::new();
-    file.take(MAX).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    file.take(max).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Removes colours and other characters that affect a terminal.

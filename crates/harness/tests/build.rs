@@ -158,6 +158,18 @@ fn any_change_causes_a_rebuild() {
 }
 
 #[test]
+fn build_ends_what_it_started() {
+    let project = Project::new();
+    let leaves = "setsid sh -c 'echo $$ >\"$RPCBENCH_BUILD_DIR/left\"; exec sleep 600' &
+        until [ -s \"$RPCBENCH_BUILD_DIR/left\" ]; do sleep 0.01; done";
+    project.write("servers/sh/build.sh", &format!("{BUILD}\n{leaves}"));
+    let server = project.server();
+    build(&server, &[]).unwrap();
+    let left = fs::read_to_string(server.build_folder.join("left")).unwrap();
+    support::wait_until("its end", || !support::is_running(left.trim().parse().unwrap()));
+}
+
+#[test]
 fn build_sees_variables_that_locate_tools_only() {
     let project = Project::new();
     project.write("servers/sh/build.sh", &format!("{BUILD}\nenv"));

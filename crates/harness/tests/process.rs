@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::fs;
 use std::time::Duration;
 
 use rpcbench_harness::host::process::{Exit, ProcessError, ServerProcess, Spec};
@@ -40,7 +41,7 @@ fn server_moves_to_other_cpus_with_all_threads() {
     let mut server = shell.start(&way, script);
     for (place, cpus) in moves.iter().enumerate() {
         server.group().set_cpus(cpus).unwrap();
-        std::fs::write(shell.path(&place.to_string()), "").unwrap();
+        fs::write(shell.path(&place.to_string()), "").unwrap();
         shell.wait_for_file(&format!("moved-{place}"));
     }
     assert_eq!(server.wait(LONG).unwrap(), Some(Exit::Code(0)));
@@ -66,6 +67,35 @@ fn later_server_may_open_as_many_files_as_the_first() {
     setrlimit(Resource::Nofile, Rlimit { current: Some(lower), maximum }).unwrap();
     assert_eq!(limit(), first);
     setrlimit(Resource::Nofile, Rlimit { current, maximum }).unwrap();
+}
+
+/// It has its own session and group.
+#[test]
+fn process_that_left_its_group_ends_with_its_server() {
+    for way in ways() {
+        let shell = Shell::new();
+        let leave = "for group in /sys/fs/cgroup/cgroup.procs /sys/fs/cgroup/*/cgroup.procs; do
+                echo $$ >$group
+            done 2>/dev/null
+            echo $$ >away; exec sleep 600";
+        fs::write(shell.path("leave.sh"), leave).unwrap();
+        let server = shell.start(&way, "setsid sh leave.sh & wait");
+        let away: i32 = shell.wait_for_file("away").trim().parse().unwrap();
+        server.kill().unwrap();
+        wait_until("its end", || !is_running(away));
+    }
+}
+
+#[test]
+fn log_without_end_is_a_servers_failure_and_is_cut() {
+    let shell = Shell::new();
+    let server =
+        shell.start(&ways()[0], "truncate -s 300M log; echo the end; echo >done; exec sleep 600");
+    shell.wait_for_file("done");
+    let problem = server.log_overflow().unwrap();
+    assert_eq!(problem, "wrote more than 256 MiB to its log, and was ended,");
+    server.kill().unwrap();
+    assert!(fs::metadata(shell.path("log")).unwrap().len() <= 64 << 10);
 }
 
 #[test]
@@ -152,7 +182,7 @@ fn frozen_server_stands_still_until_thawed() {
     for way in ways() {
         let shell = Shell::new();
         let server = shell.start(&way, "while :; do echo x; done >> progress");
-        let length = || std::fs::metadata(shell.path("progress")).map_or(0, |file| file.len());
+        let length = || fs::metadata(shell.path("progress")).map_or(0, |file| file.len());
         wait_until("the server writes", || length() > 0);
         server.group().freeze().unwrap();
         let (before, cpu) = (length(), server.group().cpu().unwrap());
@@ -231,11 +261,14 @@ fn unstartable_program_is_named() {
 }
 
 #[test]
-fn environment_is_the_one_given() {
+fn environment_is_the_one_given_and_a_mark() {
     for way in ways() {
         let shell = Shell::new();
         let mut server = shell.start(&way, "env | grep -v -e ^PWD= -e ^_= -e ^SHLVL= -e ^OLDPWD=");
         server.wait(LONG).unwrap();
-        assert_eq!(server.log_tail(9), ["PATH=/usr/local/bin:/usr/bin:/bin"]);
+        let mut found = server.log_tail(9);
+        // By which its processes are found wherever they go.
+        found.retain(|line| !line.starts_with("RPCBENCH_PROCESS=rpcbench-"));
+        assert_eq!(found, ["PATH=/usr/local/bin:/usr/bin:/bin"]);
     }
 }

@@ -22,6 +22,9 @@ pub struct Preparation {
     pub versions: BTreeMap<String, String>,
     /// blake3 of the lock file, hex.
     pub lock_hash: String,
+    /// blake3 of everything that it was built from, hex. Empty in older records.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source_hash: String,
     /// Compilers and runtimes that built and ran it.
     pub toolchains: Vec<Toolchain>,
     /// The build command as run.

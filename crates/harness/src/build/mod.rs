@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::build_env::BuildEnv;
+use crate::host::marked::kill_marked;
 use crate::log;
 use crate::manifest::Server;
 use crate::task::Task;
@@ -32,6 +33,8 @@ const TICK: Duration = Duration::from_millis(200);
 
 /// Bytes of a lock file or a stamp; the longest of ours has 200 KB.
 const MAX_LOCK: u64 = 64 << 20;
+/// Variable with the folder of a build.
+const BUILD_DIR: &str = "RPCBENCH_BUILD_DIR";
 const STAMP: &str = ".rpcbench-stamp";
 pub(crate) const LOG: &str = "build.log";
 const LAST_LINES: usize = 20;
@@ -73,6 +76,8 @@ pub struct Built {
     pub versions: BTreeMap<String, String>,
     /// blake3 of the lock file, hex.
     pub lock_hash: String,
+    /// blake3 of everything that it was built from, hex.
+    pub source_hash: String,
     /// The build's output.
     pub log: PathBuf,
 }
@@ -112,10 +117,10 @@ pub fn build(
     }
     let (versions, lock_hash) = read_lock(server)?;
     if rebuilt {
-        leave_stamp(server, hash)?;
+        leave_stamp(server, hash.clone())?;
     }
     let command = server.build_command().join(" ");
-    Ok(Built { rebuilt, command, env: env.names(), versions, lock_hash, log })
+    Ok(Built { rebuilt, command, env: env.names(), versions, lock_hash, source_hash: hash, log })
 }
 
 /// The last lines of its build's log, at most `lines`.
@@ -171,7 +176,7 @@ pub(crate) fn run(
     command
         .args(arguments)
         .current_dir(&server.folder)
-        .env("RPCBENCH_BUILD_DIR", folder)
+        .env(BUILD_DIR, folder)
         .env("RPCBENCH_CONTRACT", &server.contract)
         .stdin(Stdio::null())
         .stdout(out)
@@ -182,7 +187,10 @@ pub(crate) fn run(
         stopped = !keep_waiting();
         !stopped
     };
-    let status = task.wait_while(BUILD_TIMEOUT, TICK, &mut ask).map_err(start_error)?;
+    let status = task.wait_while(BUILD_TIMEOUT, TICK, &mut ask).map_err(start_error);
+    // What a build leaves behind, such as a compiler's daemon, would run next to the servers.
+    kill_marked(BUILD_DIR, &folder.to_string_lossy());
+    let status = status?;
     if stopped {
         return Err(BuildError::of(server, "the build was stopped before it was over"));
     }

@@ -9,6 +9,7 @@ pub mod freezes;
 pub(crate) mod guard;
 mod holders;
 pub mod isolation;
+pub(crate) mod marked;
 pub mod meter;
 pub(crate) mod port;
 pub(crate) mod presence;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -18,10 +19,19 @@ use rustix::process::{
 };
 use thiserror::Error;
 
-use super::isolation::{Backend, Group, Joiner};
+use super::isolation::{Backend, Group, Joiner, Owner};
+use super::marked::kill_marked;
 use crate::error::about;
 use crate::task::wait_readable;
 use crate::{log, units};
+
+/// Marks a server's processes, so that those that leave its group are found when it ends.
+const MARK: &str = "RPCBENCH_PROCESS";
+
+/// Bytes of a log that no server needs. A server that writes more is ended.
+const MAX_LOG: u64 = 256 << 20;
+/// Bytes of such a log that are kept.
+const KEPT_LOG: u64 = 64 << 10;
 
 /// What to start.
 #[derive(Clone, Debug)]
@@ -106,6 +116,7 @@ pub struct ServerProcess {
     pidfd: OwnedFd,
     group: Group,
     log: PathBuf,
+    mark: String,
     stop_timeout: Duration,
     exit: Option<Exit>,
 }
@@ -117,6 +128,8 @@ impl ServerProcess {
     /// that lives as long as the process should.
     pub fn spawn(spec: &Spec, mut group: Group) -> Result<Self, ProcessError> {
         let mut command = prepare(spec)?;
+        let mark = Owner::this_process().map_err(io::Error::other)?.name("process");
+        command.env(MARK, &mark);
         enter_before_exec(&mut command, group.joiner()?);
         let child = command.spawn().map_err(|error| {
             let (command, cwd) = (spec.command.join(" "), spec.cwd.display());
@@ -131,6 +144,7 @@ impl ServerProcess {
             pidfd,
             group,
             log: spec.log.clone(),
+            mark,
             stop_timeout: spec.stop_timeout,
             exit: None,
         })
@@ -149,6 +163,21 @@ impl ServerProcess {
     /// The last lines of its log, at most `lines`.
     pub fn log_tail(&self, lines: usize) -> Vec<String> {
         log::tail(&self.log, lines)
+    }
+
+    /// What is wrong if its log takes too much of the disk.
+    pub fn log_overflow(&self) -> Option<String> {
+        let length = fs::metadata(&self.log).map_or(0, |file| file.len());
+        let limit = units::bytes(MAX_LOG);
+        (length > MAX_LOG).then(|| format!("wrote more than {limit} to its log, and was ended,"))
+    }
+
+    /// Keeps the end of a log that is too long.
+    fn cut_log(&self) {
+        if self.log_overflow().is_some() {
+            let end = log::end(&self.log, KEPT_LOG);
+            let _ = end.and_then(|end| fs::write(&self.log, end));
+        }
     }
 
     /// How it ended, or `None` while it runs.
@@ -203,6 +232,8 @@ impl ServerProcess {
             signal(self.pid, Signal::KILL);
         }
         let removed = self.group.destroy();
+        kill_marked(MARK, &self.mark);
+        self.cut_log();
         let exit = match self.exit {
             Some(exit) => exit,
             None => Exit::of(self.child.wait().map_err(unwaitable(self.pid))?),

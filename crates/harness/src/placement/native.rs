@@ -271,7 +271,8 @@ impl Started for ServerProcess {
         if let Some(exit) = self.wait(within)? {
             return Ok(Some(exit.to_string()));
         }
-        Ok(self.out_of_memory()?.map(|exit| exit.to_string()))
+        let out_of_memory = self.out_of_memory()?.map(|exit| exit.to_string());
+        Ok(out_of_memory.or_else(|| self.log_overflow()))
     }
 
     fn log_tail(&self, lines: usize) -> Vec<String> {

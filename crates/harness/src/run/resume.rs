@@ -70,6 +70,20 @@ fn same_server(before: &Preparation, subject: &Subject<'_>) -> Result<(), Resume
     };
     let then = made_of(&before.versions, &before.lock_hash, &before.toolchains);
     same("with", then, made_of(&now.versions, &now.lock_hash, &now.toolchains))?;
+    let source = |hash: &str| {
+        let hash: String = hash.chars().take(12).collect();
+        format!("{entry} built from sources {hash}")
+    };
+    if !before.source_hash.is_empty() {
+        same("with", source(&before.source_hash), source(&now.source_hash))?;
+    }
+    let details = subject.placement.isolation().details;
+    for (name, then) in &before.isolation.details {
+        if let Some(now) = details.get(name) {
+            let of = |value: &str| format!("{entry} in {name} {value}");
+            same("with", of(then), of(now))?;
+        }
+    }
     let command = |words: &[String]| format!("{entry} as '{}'", words.join(" "));
     same("with", command(&before.command), command(&now.command))?;
     same("under", limits(&before.isolation), limits(&subject.placement.isolation()))

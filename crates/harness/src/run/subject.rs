@@ -46,6 +46,8 @@ pub struct Provenance {
     pub versions: BTreeMap<String, String>,
     /// blake3 of the lock file, hex.
     pub lock_hash: String,
+    /// blake3 of everything that it was built from, hex.
+    pub source_hash: String,
     /// Its compilers and runtimes.
     pub toolchains: Vec<Toolchain>,
     /// The build command.
@@ -75,6 +77,7 @@ impl<'a> Subject<'a> {
             BuildState::Built(built) => {
                 provenance.versions.clone_from(&built.versions);
                 provenance.lock_hash.clone_from(&built.lock_hash);
+                provenance.source_hash.clone_from(&built.source_hash);
                 provenance.build.clone_from(&built.command);
                 provenance.build_env.clone_from(&built.env);
                 Readiness::Ready
@@ -101,14 +104,16 @@ impl<'a> Subject<'a> {
 
     /// Its preparation before anything is tried.
     pub(super) fn preparation(&self, workload: &Workload, process: u32) -> Preparation {
-        let Provenance { versions, lock_hash, toolchains, build, build_env, command, env } =
-            self.provenance.clone();
+        let own = self.provenance.clone();
+        let Provenance { versions, lock_hash, source_hash, toolchains, .. } = own;
+        let Provenance { build, build_env, command, env, .. } = own;
         Preparation {
             entry: self.entry.clone(),
             workload: workload.name.clone(),
             process,
             versions,
             lock_hash,
+            source_hash,
             toolchains,
             build,
             build_env,

@@ -99,6 +99,7 @@ pub fn preparation() -> Preparation {
         process: 1,
         versions: [("grpc-go".to_owned(), "1.80.0".to_owned())].into(),
         lock_hash: "00".into(),
+        source_hash: "01".into(),
         toolchains: vec![Toolchain { name: "go".into(), version: "1.26".into() }],
         build: "./build.sh".into(),
         build_env: vec!["GOPROXY".into()],

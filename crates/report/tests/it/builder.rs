@@ -243,6 +243,7 @@ fn preparation(entry: &str) -> Preparation {
         process: 1,
         versions: BTreeMap::from([("grpc".to_owned(), "1.2.3".to_owned())]),
         lock_hash: "00".to_owned(),
+        source_hash: String::new(),
         toolchains: vec![Toolchain { name: "go".to_owned(), version: "1.25".to_owned() }],
         build: "make".to_owned(),
         build_env: Vec::new(),

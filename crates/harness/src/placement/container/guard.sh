@@ -7,7 +7,7 @@ turns=8 failures=150
 while [ "$turns" -gt 0 ] && [ "$failures" -gt 0 ]; do
   if left=$("$1" ps -aq --filter "label=$2"); then
     # shellcheck disable=SC2086 # one word for each container
-    [ -z "$left" ] || "$1" rm -f $left
+    [ -z "$left" ] || "$1" rm -f -v $left
     turns=$((turns - 1))
   else
     failures=$((failures - 1))

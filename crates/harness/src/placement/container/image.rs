@@ -166,13 +166,21 @@ impl<'a> ImageBuilder<'a> {
             return Ok(BuildState::Skipped { reason });
         };
         let name = image.name()?;
-        let exists = self.engine.run(&["image", "inspect", "--format", "{{.Id}}", &name]).is_ok();
+        let exists = self.id(&name).is_ok();
         if !exists && !may_build {
             let reason = "its image was not built since it changed; run without --no-build";
             let failure = Failure { reason: reason.to_owned(), log_tail: Vec::new() };
             return Ok(BuildState::Failed(failure));
         }
         self.build_image(image, (dockerfile, &name), exists, watch).map(BuildState::Built)
+    }
+
+    /// The id of an image.
+    ///
+    /// # Errors
+    /// If the engine has none of that name.
+    fn id(&self, name: &str) -> Result<String, PlacementError> {
+        self.engine.run(&["image", "inspect", "--format", "{{.Id}}", name])
     }
 
     fn build_image(
@@ -193,13 +201,15 @@ impl<'a> ImageBuilder<'a> {
             build::run(server, &words, &env, &mut || watch(server)).map_err(explained)?;
         }
         let image_error = |error: PlacementError| BuildError::of(server, error);
+        let source_hash = self.id(name).map_err(|_| BuildError::of(server, no_image(name)))?;
         if server.lock.starts_with(&server.build_folder) {
             self.fetch_lock(image, name).map_err(image_error)?;
         }
         let (versions, lock_hash) = build::read_lock(server)?;
         let log = server.build_folder.join(build::LOG);
         let env = self.env.names();
-        Ok(Built { rebuilt: !exists, command: words.join(" "), env, versions, lock_hash, log })
+        let command = words.join(" ");
+        Ok(Built { rebuilt: !exists, command, env, versions, lock_hash, source_hash, log })
     }
 
     /// Some builds write the versions that they found; they are in the image.
@@ -207,7 +217,8 @@ impl<'a> ImageBuilder<'a> {
         let server = &image.sources;
         let path = server.lock.strip_prefix(&server.build_folder).unwrap_or(&server.lock);
         let inside = Path::new(BUILD).join(path);
-        let cat = ["run", "--rm", "--network", "none", "--entrypoint", "cat", name];
+        let run = ["run", "--rm", "--pull", "never", "--network", "none"];
+        let cat = [&run[..], &["--entrypoint", "cat", name]].concat();
         let text = self.engine.run(&[&cat[..], &[&*inside.to_string_lossy()]].concat())?;
         std::fs::create_dir_all(&server.build_folder)?;
         Ok(std::fs::write(&server.lock, text + "\n")?)
@@ -282,6 +293,14 @@ fn registries(env: &BuildEnv) -> String {
     env.registries().filter(elsewhere).map(line).collect()
 }
 
+/// What is wrong if a build that succeeded left no image.
+fn no_image(name: &str) -> String {
+    format!(
+        "the build left no image {name}; build with the engine's own driver (docker buildx use default), which keeps images \
+         where containers are started"
+    )
+}
+
 /// Adds what to do to a failed build's log.
 fn explained(mut error: BuildError) -> BuildError {
     if let Some((_, log)) = error.0.split_once('\n') {
@@ -318,14 +337,17 @@ mod tests {
 
     /// The engine's command is a script that fails while another one builds.
     #[test]
-    fn images_are_built_one_at_a_time() {
+    fn images_are_built_one_at_a_time_and_must_exist_then() {
         let folder = tempfile::tempdir().expect("a folder");
         let engine = folder.path().join("engine");
         let busy = folder.path().join("busy");
         let script = format!(
-            "#!/bin/sh\ncase $1 in build) ;; image) exit 1 ;; *) exit 0 ;; esac\nmkdir {0} || exit\n\
-             i=0; while [ $i -lt 10000 ]; do i=$((i + 1)); done\nrmdir {0}\n",
-            busy.display()
+            "#!/bin/sh\nimage() {{ echo \"{0}-$1\" | tr : -; }}\n\
+             case $1 in build) ;; image) mkdir -p {0}-rpcbench; test -e \"$(image \"$5\")\"; exit ;; *) exit 0 ;; esac\n\
+             mkdir {0} || exit\ni=0; while [ $i -lt 10000 ]; do i=$((i + 1)); done\nrmdir {0}\n\
+             while [ $1 != --tag ]; do shift; done\n[ -e {1} ] || touch \"$(image \"$2\")\"\n",
+            busy.display(),
+            folder.path().join("forgets").display()
         );
         std::fs::write(&engine, script).expect("a script");
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -346,6 +368,14 @@ mod tests {
             scope.spawn(|| build("go-grpc"));
             scope.spawn(|| build("node-fastify"));
         });
+        std::fs::write(folder.path().join("forgets"), "").expect("a file");
+        let mut servers = catalog.servers().iter();
+        let mut server = Server::clone(servers.find(|it| it.name == "go-grpc").expect("go-grpc"));
+        server.build_folder = folder.path().join("build/forgotten");
+        server.build.command.push("another".to_owned());
+        let (_, state) = builder.build(&server, true, &mut |_| true);
+        let BuildState::Failed(failure) = state else { panic!("{state:?}") };
+        assert!(failure.reason.contains("the build left no image rpcbench/"), "{failure:?}");
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(super) fn sweep(engine: &Engine, this: Owner) -> Result<Vec<String>, Placeme
     let is_left = |name: &&str| Owner::from_name(name).is_some_and(|owner| owner.is_dead(this));
     let left: Vec<String> = names.lines().filter(is_left).map(str::to_owned).collect();
     for name in &left {
-        engine.run(&["rm", "-f", name])?;
+        engine.run(&["rm", "-f", "-v", name])?;
     }
     Ok(left)
 }

@@ -148,7 +148,14 @@ impl ContainerPlacement {
         let Native { options, split, .. } = &*site.machine;
         let mut words: Vec<String> =
             ["run", "-d", "--init", "--network", "host"].map(str::to_owned).into();
+        // An image was built here. Anyone could publish one of its name.
+        words.extend(["--pull", "never"].map(str::to_owned));
+        // A check of the image's own would run within windows.
+        words.push("--no-healthcheck".to_owned());
         let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
+        // The user's default may keep no output, or not where the engine can show it.
+        let driver = if site.engine.is_podman() { "k8s-file" } else { "json-file" };
+        option("--log-driver", driver.to_owned());
         option("--name", name.to_owned());
         option("--label", format!("{OWNER}={}", site.owner.prefix()));
         let cpus: Vec<String> = split.server.iter().map(u32::to_string).collect();

@@ -53,7 +53,8 @@ impl Container {
     }
 
     fn remove(&mut self) -> Result<(), PlacementError> {
-        self.engine.run(&["rm", "-f", &self.name])?;
+        // With the volumes that its image declares.
+        self.engine.run(&["rm", "-f", "-v", &self.name])?;
         self.removed = true;
         Ok(())
     }

@@ -73,6 +73,7 @@ pub(in crate::run) fn prepared(entry: &str, readiness: Readiness) -> Preparation
         process: 1,
         versions: BTreeMap::new(),
         lock_hash: String::new(),
+        source_hash: String::new(),
         toolchains: Vec::new(),
         build: String::new(),
         build_env: Vec::new(),
@@ -238,6 +239,11 @@ fn missing_and_changed_servers_are_refused() {
     run.preparations.push(before);
     assert_eq!(refused(&run, subject("a", "1", &[])), "resumed");
     insta::assert_snapshot!(refused(&run, subject("a", "2", &[])), @"this run was made with a of lib 1, locked as , and this is a of lib 2, locked as : their figures don't compare; start a new run");
+    run.preparations[0].source_hash = "4f2a".to_owned();
+    let mut edited = subject("a", "1", &[]);
+    edited.provenance.source_hash = "9c1d".to_owned();
+    insta::assert_snapshot!(refused(&run, edited), @"this run was made with a built from sources 4f2a, and this is a built from sources 9c1d: their figures don't compare; start a new run");
+    run.preparations[0].source_hash = String::new();
     insta::assert_snapshot!(refused(&run, subject("a", "1", &[1])), @"this run was made under Affinity, server CPUs [], client CPUs [], and this is Affinity, server CPUs [1], client CPUs []: their figures don't compare; start a new run");
     let mut failed = subject("a", "1", &[]);
     failed.readiness = Readiness::Failed(failure());
