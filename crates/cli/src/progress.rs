@@ -192,6 +192,10 @@ impl Observer for Progress<'_> {
                 self.now(format!("{entry}: searching, {rate} calls/s: {}", step.verdict));
             }
             Event::Trial(trial) => self.trial(trial),
+            Event::Restless { entry, share } => self.keep(&format!(
+                "{entry:<28} uses {:.1} % of a CPU without calls; it is frozen between its windows",
+                share * 100.0
+            )),
             Event::NotStopped { entry, failure } => {
                 self.keep(&format!("{entry:<28} {}", failure.reason))
             }

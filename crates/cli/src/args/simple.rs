@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use rpcbench_harness::load::CallOptions;
 use rpcbench_harness::manifest::Selection;
 use rpcbench_harness::spec::{Count, Memory};
-use rpcbench_record::{PlacementKind, Price, Protocol, units};
+use rpcbench_record::{Authority, CallHeader, PlacementKind, Price, Protocol, units};
 
 use super::values::port;
 use super::{Format, TableArgs};
@@ -31,6 +32,25 @@ pub struct CheckArgs {
     /// Check servers as last built
     #[arg(long)]
     pub no_build: bool,
+    #[command(flatten)]
+    pub calls: CallArgs,
+}
+
+/// What calls carry.
+#[derive(Args, Debug)]
+pub struct CallArgs {
+    /// Header field of every call, gRPC metadata included, such as 'x-trace: 7'; repeatable
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
+    headers: Vec<CallHeader>,
+    /// Host that calls name instead of the server's address
+    #[arg(long, value_name = "HOST")]
+    authority: Option<Authority>,
+}
+
+impl CallArgs {
+    pub fn options(&self) -> CallOptions {
+        CallOptions { headers: self.headers.clone(), authority: self.authority.clone() }
+    }
 }
 
 #[derive(Args, Debug)]
@@ -108,6 +128,8 @@ pub struct ServeArgs {
     /// Run the server as last built
     #[arg(long)]
     pub no_build: bool,
+    #[command(flatten)]
+    pub calls: CallArgs,
 }
 
 #[derive(Args, Debug)]

@@ -21,11 +21,12 @@ pub fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<Verdict> {
     let all = servers.subjects.len();
     let progress = progress(context, all);
     let mut count = Count::default();
+    let options = args.calls.options();
     for (done, subject) in servers.subjects.iter().enumerate() {
         let left = live::left(done, all, progress.elapsed());
         progress.inc(1);
         progress.set_message(format!("{}{left}", subject.entry));
-        let verified = verify(&servers.environment, subject)?;
+        let verified = verify(&servers.environment, subject, &options)?;
         count.add(&verified, subject);
         progress.suspend(|| print_result(&subject.entry, &verified))?;
     }

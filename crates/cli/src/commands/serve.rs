@@ -25,7 +25,8 @@ pub fn serve(context: &Context, args: &ServeArgs) -> anyhow::Result<Verdict> {
     })?;
     let subject = servers.subjects.first().context("no server")?;
     let mut printed = Ok(());
-    let served = run(&servers.environment, subject, |served| {
+    let options = args.calls.options();
+    let served = run(&servers.environment, subject, &options, |served| {
         // For scripts: only the address.
         printed = out!("{}", served.endpoint.address);
         note!("{}", how_to_load(subject, served, &servers.client_cpus));

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use crate::bench::{Bench, look};
+use crate::program::Program;
 
 /// Requests with a header field, and without.
 #[derive(Default)]
@@ -183,4 +184,17 @@ fn protocols_without_headers_refuse_them_and_a_host() {
         let ended = look(&format!("load 127.0.0.1:1 --authority={wrong}")).expect(2);
         ended.complains(&["write HOST or HOST:PORT, such as api.example.org"]);
     }
+}
+
+#[test]
+fn check_and_serve_send_the_users_headers() {
+    let bench = Bench::new();
+    let refused = bench.run("check @token").expect(1);
+    refused.shows(&["FAILED: not ready within"]);
+    let mut words = bench.command("check @token");
+    words.args(["-H", "authorization: token"]);
+    Program::start(&mut words).finish().expect(0).shows(&["passed: "]);
+    let mut words = bench.command("check testkit-thrift@honest");
+    words.args(["-H", "x-trace: 7"]);
+    Program::start(&mut words).finish().expect(1).shows(&["its calls have no headers"]);
 }

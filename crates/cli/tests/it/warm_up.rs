@@ -59,3 +59,14 @@ fn warm_up_at_its_cap_is_not_steady() {
     assert_eq!(cells.verdict("busy"), "still warming");
     assert!(cells.reason("busy").contains("the cap left too little time to judge"));
 }
+
+#[test]
+fn time_too_short_for_the_warm_up_is_said_with_one_that_would_do() {
+    let bench = Bench::new();
+    let words = "run @honest @busy --max-time 4s --warmup 3s --duration 200ms --processes 2";
+    let ended = bench.run(words).expect(0);
+    ended.complains(&[
+        "4s is short for this run: to warm its processes takes 18s at least",
+        "--max-time 1m would do",
+    ]);
+}

@@ -1,4 +1,4 @@
-//! Processes with a mark in their environment: children inherit it, whatever group or session they move to.
+//! Processes with a mark in their environment, which children inherit and keep in other groups and sessions.
 
 use std::ffi::OsStr;
 use std::time::Duration;

@@ -59,8 +59,8 @@ impl LoadedServer<'_> {
         let kinds = outcomes.errors_by_kind(self.subject.protocol);
         let kinds: Vec<String> = kinds.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
         let example = examples.first().map(|text| format!("; such as: {text}")).unwrap_or_default();
-        let kinds = kinds.join(", ");
-        self.blame(format!("{failed} of {all} calls failed {when}: {kinds}{example}")).into()
+        let (kinds, rest) = (kinds.join(", "), self.after_rest());
+        self.blame(format!("{failed} of {all} calls failed {when}: {kinds}{example}{rest}")).into()
     }
 }
 

@@ -95,7 +95,21 @@ pub(super) struct LoadedServer<'a> {
     idle: (Nanos, u64),
     /// Its own time in turns so far, while it takes turns: see [`Self::join_round`].
     pub own_time: Option<Nanos>,
+    /// The rest that it is in, or its last.
+    rest: Option<Rest>,
 }
+
+/// A time without calls.
+#[derive(Clone, Copy)]
+struct Rest {
+    since: Nanos,
+    /// [`Nanos::NEVER`] until it ends.
+    until: Nanos,
+    is_frozen: bool,
+}
+
+/// Rests from this length on are named when calls fail after them.
+const LONG_REST: Nanos = Nanos::from_millis(1000);
 
 /// End and length of the last check of a kind. `None` before the first.
 #[derive(Clone, Copy, Default)]
@@ -134,6 +148,7 @@ impl<'a> LoadedServer<'a> {
             at_rest: None,
             idle: (Nanos(0), 0),
             own_time: None,
+            rest: None,
         };
         if let Admission::Proven { ready_timeout } = subject.admission {
             server.await_ready(ready_timeout)?;
@@ -237,10 +252,19 @@ impl<'a> LoadedServer<'a> {
     /// Leaves it without load until it is woken, and freezes it if it is known to use CPU time then.
     pub fn rest(&mut self) -> Result<(), Failure> {
         let (time, used) = self.idle;
-        if time >= IDLE_JUDGED && used as f64 > time.0 as f64 * IDLE_SHARE {
+        let share = used as f64 / time.0.max(1) as f64;
+        let is_frozen = time >= IDLE_JUDGED && share > IDLE_SHARE;
+        let since = self.context.now();
+        let was_frozen = self.rest.is_some_and(|rest| rest.is_frozen);
+        self.rest = Some(Rest { since, until: Nanos::NEVER, is_frozen });
+        if is_frozen {
+            if !was_frozen {
+                let entry = self.subject.entry.clone();
+                self.context.observer.event(&Event::Restless { entry, share });
+            }
             return Ok(self.running.freeze()?);
         }
-        self.at_rest = Some((self.context.now(), self.sample_cpu()?.cpu_ns));
+        self.at_rest = Some((since, self.sample_cpu()?.cpu_ns));
         Ok(())
     }
 
@@ -248,6 +272,9 @@ impl<'a> LoadedServer<'a> {
     pub fn wake(&mut self) -> Result<(), Failure> {
         let now = self.context.now();
         self.running.wake()?;
+        if let Some(rest) = self.rest.as_mut().filter(|rest| rest.until == Nanos::NEVER) {
+            rest.until = now;
+        }
         if let Some((since, before)) = self.at_rest.take() {
             let used = self.sample_cpu()?.cpu_ns.saturating_sub(before);
             self.idle = (self.idle.0 + (now - since), self.idle.1 + used);
@@ -259,8 +286,23 @@ impl<'a> LoadedServer<'a> {
     pub fn alive(&mut self, when: &str) -> Result<(), Failure> {
         match self.running.ended(Duration::ZERO)? {
             None => Ok(()),
-            Some(how) => Err(self.explain(format!("{how} {when}"))),
+            Some(how) => Err(self.explain(format!("{how} {when}{}", self.after_rest()))),
         }
+    }
+
+    /// What its last rest was, as the end of a sentence about what failed after it: servers may have limits for idle
+    /// connections, or watchdogs.
+    pub(super) fn after_rest(&self) -> String {
+        if self.own_time.is_some() {
+            return "; between its slices it was frozen with its calls in flight".to_owned();
+        }
+        let Some(rest) = self.rest else { return String::new() };
+        let length = rest.until.min(self.context.now()) - rest.since;
+        if length < LONG_REST {
+            return String::new();
+        }
+        let frozen = if rest.is_frozen { ", and was frozen" } else { "" };
+        format!("; before, it had no calls for {}{frozen}", units::length(length.into()))
     }
 
     /// A failure if other processes than its own serve its port. Checked if it is `due`, or takes little of the run's time.

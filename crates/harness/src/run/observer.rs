@@ -54,6 +54,13 @@ pub enum Event<'a> {
     },
     /// A trial has ended.
     Trial(&'a Trial),
+    /// A server uses CPU time without calls, and is frozen between its windows from now on.
+    Restless {
+        /// Its entry.
+        entry: String,
+        /// What it used, as a share of a CPU.
+        share: f64,
+    },
     /// A server that has no more trials could not be stopped, or others still serve its port.
     NotStopped {
         /// Its entry.

@@ -2,7 +2,7 @@
 
 use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_contract::cases::CheckReport;
-use rpcbench_record::{Failure, Isolation, Readiness};
+use rpcbench_record::{CallHeader, Failure, Isolation, Readiness};
 
 use super::context::{Context, Environment};
 use super::loaded_server::{LoadedServer, StepError, failure};
@@ -30,6 +30,7 @@ pub struct Served<'a> {
 pub fn serve(
     environment: &Environment,
     subject: &Subject<'_>,
+    options: &CallOptions,
     ready: impl FnOnce(&Served<'_>),
 ) -> Result<(), Failure> {
     match &subject.readiness {
@@ -37,7 +38,7 @@ pub fn serve(
         Readiness::Failed(failure) => return Err(failure.clone()),
         Readiness::Ready => {}
     }
-    let mut server = match start(environment, subject) {
+    let mut server = match start(environment, subject, options) {
         Ok(server) => server,
         Err(StepError::Server(failure)) => return Err(failure),
         Err(StepError::Stop(_)) => return Ok(()),
@@ -66,13 +67,17 @@ pub enum Verified {
 }
 
 /// Starts a server as a run does, tries every conformance case on it, and stops it.
-pub fn verify(environment: &Environment, subject: &Subject<'_>) -> Result<Verified, StopNow> {
+pub fn verify(
+    environment: &Environment,
+    subject: &Subject<'_>,
+    options: &CallOptions,
+) -> Result<Verified, StopNow> {
     match &subject.readiness {
         Readiness::Skipped { reason } => return Ok(Verified::Skipped { reason: reason.clone() }),
         Readiness::Failed(failure) => return Ok(Verified::Failed(failure.clone())),
         Readiness::Ready => {}
     }
-    let checked = start(environment, subject).and_then(|mut server| {
+    let checked = start(environment, subject, options).and_then(|mut server| {
         let report = server.check()?;
         server.stop()?;
         Ok(report)
@@ -87,7 +92,11 @@ pub fn verify(environment: &Environment, subject: &Subject<'_>) -> Result<Verifi
 fn start<'a>(
     environment: &'a Environment,
     subject: &'a Subject<'a>,
+    options: &CallOptions,
 ) -> Result<LoadedServer<'a>, StepError> {
+    if let Some(problem) = CallHeader::problem_under(&options.headers, subject.protocol) {
+        return Err(failure(format!("{}: {problem}", subject.protocol)).into());
+    }
     let (context, running) = (Context::unobserved(environment), subject.placement.start(1));
-    LoadedServer::start(context, subject, CallOptions::default(), running)
+    LoadedServer::start(context, subject, options.clone(), running)
 }

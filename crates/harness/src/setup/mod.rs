@@ -10,6 +10,7 @@ mod folders;
 mod load;
 mod run;
 mod servers;
+mod time;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rpcbench_record::{MAX_SEED, Writer, printable};
 
-use super::{PreparedRun, Setup, SetupError, folders, room};
+use super::{PreparedRun, Setup, SetupError, folders, room, time};
 use crate::build::{BuildState, Building, Candidate};
 use crate::manifest::{Entry, Selection};
 use crate::placement;
@@ -50,6 +50,8 @@ impl Setup<'_> {
         entries.retain(|entry| plan.servers.iter().any(|server| server.entry == entry.name()));
         let candidates = self.build(&*site, &entries, request.building)?;
         ensure_any_runnable(&candidates)?;
+        expansions(&request.selection, &entries).into_iter().for_each(|line| self.notice(line));
+        time::shortage(&plan, &candidates).into_iter().for_each(|line| self.notice(line));
         self.call_log = self.call_log.filter(|_| plan.log_calls);
         let folder = folders::new_run(&request.results)?;
         self.begin(plan, (&*site, &candidates), Some(folder))
@@ -92,11 +94,46 @@ impl Setup<'_> {
     }
 }
 
+/// Names that stand for several entries, a line each.
+fn expansions(selection: &Selection, entries: &[Entry]) -> Vec<String> {
+    let expansion = |typed: &String| {
+        let of_server = entries.iter().filter(|entry| entry.server.name == *typed);
+        let names: Vec<String> = of_server.map(Entry::name).collect();
+        (names.len() > 1).then(|| {
+            let (count, all) = (names.len(), names.join(", "));
+            format!("{typed} is {count} entries: {all}; name one of them for fewer")
+        })
+    };
+    selection.patterns.iter().filter_map(expansion).collect()
+}
+
 fn ensure_any_runnable(candidates: &[Candidate]) -> Result<(), SetupError> {
     match candidates.iter().any(|it| matches!(it.build, BuildState::Built(_))) {
         true => Ok(()),
         false => Err(SetupError::Refused(
             "none of these servers can run here; the lines above say why".to_owned(),
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::manifest::Catalog;
+
+    #[test]
+    fn name_of_several_entries_is_expanded() {
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let expanded = |names: &[&str]| {
+            let selection = Selection::named(names.iter().map(|name| (*name).to_owned()).collect());
+            let catalog = Catalog::load(&repository).unwrap();
+            expansions(&selection, &catalog.into_selected(&selection).unwrap())
+        };
+        assert_eq!(expanded(&["go-grpc", "java-grpc@zgc", "java-grpc*"]), [""; 0]);
+        let java = expanded(&["java-grpc"]);
+        assert!(java[0].starts_with("java-grpc is 4 entries: java-grpc"), "{java:?}");
+        assert!(java[0].ends_with("; name one of them for fewer"), "{java:?}");
     }
 }

@@ -120,6 +120,7 @@ impl Observer for Live<'_> {
             | Event::Warming { .. }
             | Event::Prepared(_)
             | Event::Repeating { .. }
+            | Event::Restless { .. }
             | Event::NotStopped { .. } => {}
         }
     }

@@ -55,16 +55,35 @@ impl Counted for ProcessTree {
     }
 
     fn memory(&self) -> io::Result<MemoryUse> {
-        const KIB: u64 = 1024;
-        let statuses = self
-            .stats()?
-            .into_iter()
-            .filter_map(|stat| Process::new(stat.pid).and_then(|process| process.status()).ok());
-        let anon = statuses
-            .map(|status| (status.rssanon.unwrap_or(0) + status.rssshmem.unwrap_or(0)) * KIB)
-            .sum();
-        Ok(MemoryUse { anon, cache: None, highest: None })
+        let stats = self.stats()?;
+        let own = |stat: &Stat| match stats.len() {
+            // Nothing is shared, and this costs less.
+            1 => resident(stat.pid),
+            _ => proportional(stat.pid).or_else(|| resident(stat.pid)),
+        };
+        let anon = stats.iter().filter_map(own).sum();
+        // Forked processes share pages, so the sum of their peaks may be many times what they use.
+        let highest = (stats.len() > 1).then_some(anon);
+        Ok(MemoryUse { anon, cache: None, highest })
     }
+}
+
+const KIB: u64 = 1024;
+
+/// Anonymous and shared memory of a process, bytes.
+fn resident(pid: i32) -> Option<u64> {
+    let status = Process::new(pid).and_then(|process| process.status()).ok()?;
+    Some((status.rssanon.unwrap_or(0) + status.rssshmem.unwrap_or(0)) * KIB)
+}
+
+/// The same, with a part of each page that several processes share: their sum counts it once.
+fn proportional(pid: i32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let field = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse::<u64>().ok()
+    };
+    Some((field("Pss_Anon:")? + field("Pss_Shmem:")?) * KIB)
 }
 
 /// The leader, its process group, those seen before, and all their descendants.
