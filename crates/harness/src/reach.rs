@@ -165,6 +165,8 @@ pub(crate) fn detect_protocol(
     };
     match speaks {
         Speaks::Unknown => other_thrift(address, protocol, within),
+        // It may speak HTTP/1.1 as well.
+        Speaks::Http2 if answers(address, protocol, &Target::new("/"), within) => None,
         speaks => explain(speaks, protocol),
     }
 }
@@ -178,15 +180,19 @@ fn other_thrift(address: &ServerAddress, protocol: Protocol, within: Duration) -
         return None;
     }
     // No service has this method: the server says so, in a form that it speaks.
-    let (target, no_fields) = (Target::new("rpcbench_probe"), [0]);
-    let answers = |form: &Protocol| {
-        let mut client = Client::new(ConnectionOptions::new(*form, address.clone()), within);
-        let reply = client.call(&target, &no_fields, CallPosition::Any);
-        matches!(reply, Ok(_) | Err(CallError::Status { .. }))
-    };
+    let target = Target::new("rpcbench_probe");
     let mut others = Protocol::ALL.into_iter().filter(is_thrift).filter(|form| *form != protocol);
-    let other = others.find(answers)?;
+    let other = others.find(|form| answers(address, *form, &target, within))?;
     Some(format!("it speaks {other}, not {protocol}; give --protocol {other}"))
+}
+
+/// Whether a server answers a call of a protocol, with a result or with an error.
+fn answers(address: &ServerAddress, protocol: Protocol, target: &Target, within: Duration) -> bool {
+    // In Thrift, a struct without fields.
+    const NOTHING: [u8; 1] = [0];
+    let mut client = Client::new(ConnectionOptions::new(protocol, address.clone()), within);
+    let reply = client.call(target, &NOTHING, CallPosition::Any);
+    matches!(reply, Ok(_) | Err(CallError::Status { .. }))
 }
 
 #[cfg(test)]
@@ -236,6 +242,27 @@ mod tests {
         insta::assert_snapshot!(named(b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n", Protocol::Json), @"it speaks TLS, which is not supported yet; use a port without TLS");
         insta::assert_snapshot!(named(b"\x16\x03\x01\0\x02\x02\x46", Protocol::Thrift), @"it speaks TLS, which is not supported yet; use a port without TLS");
         insta::assert_snapshot!(named(b"\0\0\0\x04\0\0\0\0\0rest", Protocol::Thrift), @"it speaks HTTP/2, not thrift; try --protocol grpc or json-h2c");
+    }
+
+    #[test]
+    fn server_of_both_versions_of_http_is_not_blamed_for_one() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = ServerAddress::from(listener.local_addr().unwrap());
+        thread::spawn(move || {
+            for mut client in listener.incoming().flatten() {
+                let mut first = [0; 3];
+                client.read_exact(&mut first).unwrap();
+                let reply: &[u8] = match &first {
+                    b"PRI" => b"\0\0\0\x04\0\0\0\0\0",
+                    _ => b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+                };
+                client.write_all(reply).unwrap();
+                // Until the client has read it.
+                let _ = client.read_to_end(&mut Vec::new());
+            }
+        });
+        let of = |protocol| detect_protocol(&address, protocol, Duration::from_secs(30));
+        assert_eq!((of(Protocol::Connect), of(Protocol::Json)), (None, None));
     }
 
     #[test]

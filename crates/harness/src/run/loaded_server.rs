@@ -25,6 +25,8 @@ const CHECK_CALL: Duration = Duration::from_secs(5);
 /// Share of a CPU up to which a server stays awake while others are measured; one that uses more is frozen. Two dozen such
 /// servers take no more from the measured one than the machine reference does.
 const IDLE_SHARE: f64 = 0.001;
+/// Share of a CPU from which one that is frozen is named.
+const NAMED_SHARE: f64 = 0.02;
 /// Time at rest before that is judged: what a runtime does right after a load is soon over.
 const IDLE_JUDGED: Nanos = Nanos::from_millis(10_000);
 /// Pause between two checks of a kind, in lengths of such a check: with two dozen servers, each kind takes some percent of
@@ -258,7 +260,7 @@ impl<'a> LoadedServer<'a> {
         let was_frozen = self.rest.is_some_and(|rest| rest.is_frozen);
         self.rest = Some(Rest { since, until: Nanos::NEVER, is_frozen });
         if is_frozen {
-            if !was_frozen {
+            if !was_frozen && share >= NAMED_SHARE {
                 let entry = self.subject.entry.clone();
                 self.context.observer.event(&Event::Restless { entry, share });
             }

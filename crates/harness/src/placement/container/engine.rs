@@ -105,6 +105,10 @@ impl Engine {
     /// # Errors
     /// If the command is missing, or its daemon doesn't answer.
     pub(super) fn version(&self) -> Result<Toolchain, PlacementError> {
+        if !self.is_podman() && self.run(&["--version"]).is_ok_and(|it| it.starts_with(PODMAN)) {
+            let program = &self.program;
+            return Err(PlacementError(format!("`{program}` is podman here; use --in podman")));
+        }
         let version = self.run(&["version", "--format", "{{.Server.Version}}"])?;
         let name = if self.is_podman() { PODMAN } else { DOCKER };
         Ok(Toolchain { name: name.to_owned(), version })
@@ -197,6 +201,13 @@ mod tests {
         let (_folder, engine) = fake("echo 20.10.24");
         assert_eq!(engine.version().unwrap().to_string(), "docker 20.10.24");
         assert!(!engine.is_podman() && Engine::new("podman").is_podman());
+    }
+
+    #[test]
+    fn podman_under_the_name_of_docker_is_named() {
+        let (_folder, engine) = fake("echo podman version 4.3.1");
+        let error = engine.version().unwrap_err().to_string();
+        assert!(error.ends_with("/docker` is podman here; use --in podman"), "{error}");
     }
 
     #[test]

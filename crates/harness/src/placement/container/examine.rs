@@ -10,6 +10,9 @@ use crate::finding::{Finding, advice, fine};
 
 const DOCKER_ROOT: &str = "use an engine that runs as root; --in docker refuses this one";
 
+const DOCKER_USERNS: &str =
+    "remove userns-remap from /etc/docker/daemon.json; --in docker refuses every server otherwise";
+
 const PODMAN_ROOT: &str = "run rpcbench as root, or delegate the controllers cpuset and memory of cgroup v2 to your user; --in podman refuses it as it is";
 
 /// Findings on the engines of this machine.
@@ -46,6 +49,9 @@ fn engine(docker: &Docker) -> Finding {
     let user = if docker.is_rootless() { "rootless" } else { "as root" };
     let what =
         format!("docker {server_version}, {user}, cgroup v{cgroup} by {cgroup_driver}, {driver}");
+    if docker.remaps_users() {
+        return advice("docker", format!("{what}; it remaps users (userns-remap)"), DOCKER_USERNS);
+    }
     match docker.cpu_set && docker.memory_limit && cgroup_driver != "none" {
         true => fine("docker", what),
         false => advice("docker", format!("{what}; it ignores CPU or memory limits"), DOCKER_ROOT),
@@ -83,7 +89,7 @@ fn disk(free: u64) -> Finding {
         false => advice(
             "docker-disk",
             format!("{what}; a language takes 1 to 3 GiB"),
-            "free space, for example with `docker system prune`",
+            "free space; `docker image prune --all --filter label=dev.rpcbench=build` removes rpcbench's own images",
         ),
     }
 }
@@ -153,8 +159,20 @@ mod tests {
         Advice docker-bridge: bridge network bridge, my-app: its packet filter has slowed all loopback traffic by up to 20 % elsewhere
             -> on a machine for benchmarks only: "bridge": "none" and "iptables": false in /etc/docker/daemon.json
         Advice docker-disk: 2 GiB free for images; a language takes 1 to 3 GiB
-            -> free space, for example with `docker system prune`
+            -> free space; `docker image prune --all --filter label=dev.rpcbench=build` removes rpcbench's own images
         Ok podman: podman 4.3.1, as root, cgroup v1 by cgroupfs
+        "#);
+    }
+
+    #[test]
+    fn docker_that_remaps_users_has_a_remedy() {
+        let mut docker = parsed(ROOT_20);
+        docker.security_options = Some(vec!["name=userns".to_owned()]);
+        let shown = shown(&answers(docker), None);
+        let (first, _) = shown.split_once("\nOk").unwrap();
+        insta::assert_snapshot!(first, @r#"
+        Advice docker: docker 20.10.24+dfsg1, as root, cgroup v1 by cgroupfs, overlay2; it remaps users (userns-remap)
+            -> remove userns-remap from /etc/docker/daemon.json; --in docker refuses every server otherwise
         "#);
     }
 

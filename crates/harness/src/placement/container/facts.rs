@@ -52,6 +52,11 @@ impl Docker {
         self.security_options.iter().flatten().any(|option| option == "name=rootless")
     }
 
+    /// Whether it gives containers other users than the host's, so that rpcbench may not see into them.
+    pub(super) fn remaps_users(&self) -> bool {
+        self.security_options.iter().flatten().any(|option| option == "name=userns")
+    }
+
     /// Whether the command builds with BuildKit: from 23.0 by the plugin buildx, before without one.
     pub(super) fn has_buildkit(&self) -> bool {
         const PLUGIN_SINCE: u32 = 23;
