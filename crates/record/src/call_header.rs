@@ -130,6 +130,12 @@ impl FromStr for CallHeader {
                 "header 'host' is set by rpcbench; give --authority instead".to_owned(),
             );
         }
+        if name == "accept-encoding" {
+            return refused(
+                "header 'accept-encoding' asks for compressed replies, which rpcbench does not read; leave it out"
+                    .to_owned(),
+            );
+        }
         if RESERVED.contains(&name.as_str()) || name == "upgrade" || name.starts_with("grpc-") {
             return refused(format!("header '{name}' is set by rpcbench; leave it out"));
         }
@@ -204,6 +210,7 @@ mod tests {
             assert_eq!(refusal(&format!("{name}: 1")), expected);
         }
         let host = "header 'host' is set by rpcbench; give --authority instead";
+        assert!(refusal("Accept-Encoding: gzip").contains("asks for compressed replies"));
         assert_eq!(refusal("Host: api.test"), host);
         for value in ["a\r\nb: c", "\0", "\u{7f}", "\u{e9}"] {
             assert_eq!(

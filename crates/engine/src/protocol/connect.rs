@@ -8,6 +8,9 @@ use super::End;
 use super::grpc::status_from_http;
 use super::http1::{self, Http1Application, Reply, error_snippet};
 
+/// Characters kept of the message of an error.
+const MAX_MESSAGE: usize = 1024;
+
 /// A connection that carries Connect.
 pub(crate) type Connection = http1::Connection<Connect>;
 
@@ -25,7 +28,10 @@ impl Http1Application for Connect {
         let error = serde_json::from_slice::<Error>(reply.body).ok();
         let named = error.and_then(|error| Some((code(&error.code)?, error.message)));
         let (code, message) = match named {
-            Some((code, message)) => (code, printable(message.trim()).into_owned()),
+            Some((code, message)) => {
+                let start: String = message.trim().chars().take(MAX_MESSAGE).collect();
+                (code, printable(&start).into_owned())
+            }
             // From a proxy, or for an unknown path.
             None => (status_from_http(reply.status), error_snippet(reply.body)),
         };
@@ -65,6 +71,8 @@ mod tests {
         let details = r#"{"code":"invalid_argument","message":"no\nway","details":[{"type":"a"}]}"#;
         assert_eq!(failure(400, details), (3, r"no\nway".to_owned()));
         assert_eq!(failure(499, r#"{"code":"canceled"}"#), (1, String::new()));
+        let long = format!(r#"{{"code":"aborted","message":"{}"}}"#, "x".repeat(50_000));
+        assert_eq!(failure(409, &long), (10, "x".repeat(MAX_MESSAGE)));
         assert_eq!(failure(401, r#"{"code":"unauthenticated","message":""}"#), (16, String::new()));
     }
 

@@ -4,8 +4,8 @@ use super::chunks::Chunks;
 use super::head::{Framing, Head};
 use super::{MAX_BODY, Problem};
 
-/// Bytes kept of the body of an error: enough to say what is wrong, and for the JSON of Connect.
-const MAX_ERROR_BODY: usize = 4096;
+/// Bytes kept of the body of an error: enough to say what is wrong, and for the JSON of Connect with its details.
+pub(super) const MAX_ERROR_BODY: usize = 64 << 10;
 
 /// What comes next of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::body::MAX_ERROR_BODY;
 use super::*;
 
 /// The events of a stream of replies.
@@ -285,11 +286,11 @@ fn heads_are_bounded_in_bytes_and_in_fields() {
 
 #[test]
 fn only_the_beginning_of_an_error_body_is_kept() {
-    let body = "why ".repeat(2000);
+    let body = "why ".repeat(20_000);
     let reply = format!("HTTP/1.1 503 No\r\nContent-Length: {}\r\n\r\n{body}", body.len());
     assert_eq!(
         replies(reply.repeat(2).as_bytes()),
-        [(503, body[..4096].to_owned()), (503, body[..4096].to_owned())]
+        [(503, body[..MAX_ERROR_BODY].to_owned()), (503, body[..MAX_ERROR_BODY].to_owned())]
     );
     let chunked: String = body
         .as_bytes()
@@ -297,7 +298,7 @@ fn only_the_beginning_of_an_error_body_is_kept() {
         .map(|part| format!("{:x}\r\n{}\r\n", part.len(), String::from_utf8_lossy(part)))
         .collect();
     let reply = format!("HTTP/1.1 503 No\r\nTransfer-Encoding: chunked\r\n\r\n{chunked}0\r\n\r\n");
-    assert_eq!(replies(reply.as_bytes()), [(503, body[..4096].to_owned())]);
+    assert_eq!(replies(reply.as_bytes()), [(503, body[..MAX_ERROR_BODY].to_owned())]);
 }
 
 fn any_reply() -> impl Strategy<Value = (String, String)> {

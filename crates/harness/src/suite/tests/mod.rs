@@ -1,5 +1,6 @@
 //! The shipped suites, and what is refused.
 
+mod keys;
 mod loads;
 mod order;
 mod overrides;
