@@ -75,7 +75,6 @@ pub(super) struct LoadedServer<'a> {
     /// What calls before the load carry.
     call_options: CallOptions,
     /// What its protocol offers to the contract.
-    profile: &'static Profile,
     /// Opened by [`LoadedServer::connect`].
     load: Option<Box<dyn LoadSession>>,
     /// Calls outside of windows that failed at a rate that a search tried.
@@ -121,7 +120,6 @@ impl<'a> LoadedServer<'a> {
             subject,
             running,
             call_options,
-            profile: Profile::of(subject.protocol),
             load: None,
             tolerated_errors: 0,
             level: None,
@@ -143,7 +141,8 @@ impl<'a> LoadedServer<'a> {
         let context = self.context;
         let deadline = context.now() + Nanos::from(ready_timeout);
         let seed = context.environment.seed;
-        let hello = Corpus::generate(&Shape::Text(16), seed, self.profile.encoding);
+        let hello =
+            Corpus::generate(&Shape::Text(16), seed, Profile::of(self.subject.protocol).encoding);
         let mut caller = self.caller(READY_CALL);
         loop {
             self.alive("before it was ready")?;
@@ -189,7 +188,11 @@ impl<'a> LoadedServer<'a> {
     pub fn check(&mut self) -> Result<CheckReport, StepError> {
         let interrupt = self.context.interrupt();
         let mut caller = Stoppable { caller: self.caller(CHECK_CALL), interrupt };
-        let report = cases::check(&mut caller, self.profile, self.context.environment.seed);
+        let report = cases::check(
+            &mut caller,
+            Profile::of(self.subject.protocol),
+            self.context.environment.seed,
+        );
         interrupt.check()?;
         self.check_port(true)?;
         self.alive("during the conformance check")?;

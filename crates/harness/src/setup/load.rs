@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rpcbench_engine::ServerAddress;
-use rpcbench_record::{Limits, Plan, Protocol, Threshold, Workload};
+use rpcbench_record::{Content, Limits, Plan, Protocol, Threshold, Workload};
 
 use super::{Address, PreparedRun, Setup, SetupError, room};
 use crate::build::Building;
+use crate::calls::{CallSpec, LoadAddress};
 use crate::manifest::Entry;
 use crate::placement::{Endpoint, Site as _, Unmanaged};
 use crate::reach::reach_unless;
@@ -16,8 +17,10 @@ use crate::suite::plan_load;
 /// A load to make.
 #[derive(Clone, Debug)]
 pub struct LoadRequest {
-    /// Where the server listens.
-    pub address: Address,
+    /// What to load.
+    pub address: LoadAddress,
+    /// What calls are, if not those of the contract.
+    pub call: CallSpec,
     /// How calls travel.
     pub protocol: Protocol,
     /// The server's process, to watch it.
@@ -34,10 +37,12 @@ pub struct LoadRequest {
 
 impl Setup<'_> {
     /// Prepares a load: a run of one server that runs already.
-    pub fn load(mut self, request: LoadRequest) -> Result<PreparedRun, SetupError> {
-        let LoadRequest { address, protocol, .. } = request;
+    pub fn load(mut self, mut request: LoadRequest) -> Result<PreparedRun, SetupError> {
+        self.describe_calls(&mut request)?;
+        let LoadRequest { address, protocol, call, .. } = request;
+        let (address, authority) = call.server(&address);
         let addresses = address.resolve()?;
-        let endpoint = Endpoint { address: addresses[0].clone(), authority: address.authority() };
+        let endpoint = Endpoint { address: addresses[0].clone(), authority };
         let site = Unmanaged::new(endpoint, request.pid)?;
         let entry = Entry::existing(address.to_string(), protocol);
         let limits = Limits { cpus: site.capacity()?.cpus, memory_bytes: None };
@@ -58,6 +63,30 @@ impl Setup<'_> {
             other => other,
         })?;
         Ok(PreparedRun { existing: Some(used), ..run })
+    }
+}
+
+impl Setup<'_> {
+    /// Puts the user's calls into all workloads.
+    fn describe_calls(&mut self, request: &mut LoadRequest) -> Result<(), SetupError> {
+        let LoadRequest { address, call, protocol, seed, workloads, .. } = request;
+        let headers = workloads.first().map(|workload| workload.headers.clone());
+        let headers = headers.unwrap_or_default();
+        let calls = match address {
+            LoadAddress::Url(url) => call.http_calls(url, *protocol, &headers, *seed)?,
+            LoadAddress::Server(_) => return Ok(()),
+        };
+        for workload in workloads {
+            workload.content = Content::Call(calls.described.clone());
+            workload.headers.clone_from(&calls.headers);
+        }
+        self.calls = Some(calls.payload);
+        if let Some(secret) = &call.user {
+            for argument in &mut self.arguments {
+                *argument = argument.replace(secret, "[redacted]");
+            }
+        }
+        Ok(())
     }
 }
 

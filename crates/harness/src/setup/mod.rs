@@ -13,6 +13,7 @@ mod servers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rpcbench_clock as clock;
@@ -23,6 +24,7 @@ use rpcbench_record::{
 
 use crate::build::{BuildEvent, BuildState, Builder, Building, Candidate};
 use crate::build_env::BuildEnv;
+use crate::calls::CallPayload;
 use crate::config::ConfigError;
 use crate::interrupt::{Interrupt, StopNow};
 use crate::load::InProcess;
@@ -107,6 +109,8 @@ pub struct Setup<'a> {
     pub call_log: Option<CallLog>,
     /// See [`Environment::slices`].
     pub slices: Vec<SliceLength>,
+    /// The calls of a load that don't carry a shape of the contract.
+    pub calls: Option<Arc<CallPayload>>,
     /// Watches the preparation.
     pub observer: &'a mut dyn SetupObserver,
 }
@@ -190,8 +194,11 @@ impl Setup<'_> {
         site.notices().iter().for_each(|line| self.notice(line));
         let subject = |it: &Candidate| Subject::new(it, site.place(&it.entry));
         let client_cpus = site.client_cpus().to_vec();
-        let generator =
-            Box::new(InProcess { cpus: client_cpus.clone(), call_log: self.call_log.take() });
+        let generator = Box::new(InProcess {
+            cpus: client_cpus.clone(),
+            call_log: self.call_log.take(),
+            calls: self.calls.take(),
+        });
         let (interrupt, slices) = (self.interrupt.clone(), self.slices.clone());
         let environment = Environment { seed, interrupt, slices, generator };
         let subjects = candidates.iter().map(subject).collect();

@@ -28,7 +28,8 @@ use tap::LogTap;
 pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     let request = LoadRequest {
         address: args.address.clone(),
-        protocol: args.protocol,
+        call: args.call.clone(),
+        protocol: args.protocol()?,
         pid: args.pid,
         seed: args.seed,
         workloads: args.workloads()?,

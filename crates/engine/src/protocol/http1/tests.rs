@@ -15,7 +15,7 @@ struct Read {
 
 /// Reads the pieces; `ends` says that the connection ends then.
 fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, ends: bool) -> Read {
-    let (mut replies, mut read) = (Replies::new(false), Read::default());
+    let (mut replies, mut read) = (Replies::new(Kept::Successes), Read::default());
     let text = |body: &[u8]| String::from_utf8_lossy(body).into_owned();
     for piece in pieces {
         let mut rest = piece;
@@ -71,6 +71,19 @@ fn problem(bytes: &[u8]) -> Problem {
 
 fn ok(body: &str) -> (u16, String) {
     (200, body.to_owned())
+}
+
+#[test]
+fn head_without_body_is_read_alike_when_it_repeats() {
+    for head in [
+        "HTTP/1.1 204 No Content\r\n\r\n",
+        "HTTP/1.1 204 No Content\r\nContent-Length: 7\r\n\r\n",
+        "HTTP/1.1 304 Not Modified\r\nContent-Length: 7\r\n\r\n",
+        "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n",
+    ] {
+        let status: u16 = head[9..12].parse().unwrap();
+        assert_eq!(replies(head.repeat(3).as_bytes()), vec![(status, String::new()); 3]);
+    }
 }
 
 #[test]
