@@ -64,7 +64,7 @@ pub enum Verdict {
     Status,
     /// [`Payload::verify`] judges every reply.
     Each,
-    /// It judges one reply in this many.
+    /// It judges one reply in this many, from the first on.
     Sample(NonZeroU32),
     /// It judges the first reply to each request. The reply repeats the request's nonce, if anything, so later replies are
     /// compared with it, and judged only if they differ.
@@ -160,7 +160,7 @@ impl Checker {
         self.seen = self.seen.wrapping_add(1);
         match self.verdict {
             Verdict::Status => return Ok(()),
-            Verdict::Sample(every) if self.seen % every != 0 => return Ok(()),
+            Verdict::Sample(every) if self.seen.wrapping_sub(1) % every != 0 => return Ok(()),
             Verdict::Each | Verdict::Sample(_) | Verdict::Echo => {}
         }
         let index = call.request as usize;

@@ -92,6 +92,15 @@ impl CallHeader {
         self.is_sensitive() && self.value == REDACTED
     }
 
+    /// A text from elsewhere, such as a server's reply, without this field's value if that is a secret.
+    pub fn hide(&self, text: &str) -> String {
+        // A short value may be part of any word.
+        match self.is_sensitive() && self.value.len() >= 4 {
+            true => text.replace(&self.value, REDACTED),
+            false => text.to_owned(),
+        }
+    }
+
     /// The text without this field's value, if it is sensitive.
     pub(crate) fn redact(&self, text: &str) -> String {
         let names_it = text.to_ascii_lowercase().contains(&self.name);

@@ -32,6 +32,9 @@ pub struct DescribedCall {
     pub digest: String,
     /// Statuses that count as success: `2xx`, `OK,NOT_FOUND`.
     pub ok: String,
+    /// Of how many replies one is decoded, from the first on. `None`: only statuses are judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decoded_one_in: Option<u32>,
 }
 
 impl Content {

@@ -51,7 +51,7 @@ fn within(kind: Kind) -> Option<Kind> {
     }
 }
 
-fn name_of(kind: &Kind) -> String {
+pub(crate) fn name_of(kind: &Kind) -> String {
     match kind {
         Kind::Message(kind) => kind.full_name().to_owned(),
         Kind::Enum(kind) => kind.full_name().to_owned(),

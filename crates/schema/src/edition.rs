@@ -159,3 +159,64 @@ fn rewrite_fields(
 fn is_packable(kind: Type) -> bool {
     !matches!(kind, Type::String | Type::Bytes | Type::Message | Type::Group)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file with a list of numbers, a text and a message, as an edition with these features.
+    fn rewritten(edition: i32, features: Features) -> Result<DescriptorProto, SchemaError> {
+        let field = |name: &str, number, kind: Type, label: Label| FieldDescriptorProto {
+            name: Some(name.to_owned()),
+            number: Some(number),
+            r#type: Some(kind.into()),
+            label: Some(label.into()),
+            type_name: (kind == Type::Message).then(|| ".A".to_owned()),
+            ..FieldDescriptorProto::default()
+        };
+        let message = DescriptorProto {
+            name: Some("A".to_owned()),
+            field: vec![
+                field("numbers", 1, Type::Int32, Label::Repeated),
+                field("text", 2, Type::String, Label::Optional),
+                field("inner", 3, Type::Message, Label::Optional),
+            ],
+            ..DescriptorProto::default()
+        };
+        let file = FileDescriptorProto {
+            name: Some("a.proto".to_owned()),
+            syntax: Some("editions".to_owned()),
+            message_type: vec![message],
+            ..FileDescriptorProto::default()
+        };
+        let options = Some(FileOptions { features: Some(features) });
+        let more = File { edition: Some(edition), options, ..File::default() };
+        let bytes = [file.encode_to_vec(), more.encode_to_vec()].concat();
+        let file = crate::schema::decode(&bytes)?;
+        assert_eq!(file.syntax(), "proto2");
+        Ok(file.message_type[0].clone())
+    }
+
+    fn is_packed(message: &DescriptorProto) -> bool {
+        message.field[0].options.as_ref().and_then(|options| options.packed).unwrap()
+    }
+
+    #[test]
+    fn features_decide_packing_and_presence() {
+        let plain = rewritten(EDITION_2023, Features::default()).unwrap();
+        assert!(is_packed(&plain) && plain.field[1].label() == Label::Optional);
+        let other = Features { presence: Some(REQUIRED), repeated: Some(EXPANDED), message: None };
+        let other = rewritten(EDITION_2024, other).unwrap();
+        assert!(!is_packed(&other) && other.field[1].label() == Label::Required);
+        assert_eq!(other.field[0].label(), Label::Repeated);
+    }
+
+    #[test]
+    fn what_proto2_can_not_say_is_refused() {
+        let delimited = Features { message: Some(DELIMITED), ..Features::default() };
+        let refusal = rewritten(EDITION_2023, delimited).unwrap_err().to_string();
+        insta::assert_snapshot!(refusal, @"a.proto: field 'inner' has delimited encoding, which is not supported");
+        let refusal = rewritten(1002, Features::default()).unwrap_err().to_string();
+        insta::assert_snapshot!(refusal, @"a.proto: unknown edition 1002; 2023 and 2024 are supported");
+    }
+}

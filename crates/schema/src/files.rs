@@ -17,26 +17,22 @@ struct RawSet {
 }
 
 impl Schema {
-    /// Compiles `.proto` files. Imports are sought in `folders`, in the current folder, and in those above each file.
+    /// Compiles `.proto` files, whose imports are sought in `folders`, in the current folder, and in those above each file; and
+    /// reads descriptor sets, as `protoc --include_imports --descriptor_set_out` and `buf build` write them.
     ///
     /// # Errors
-    /// If one can't be compiled: the file, the line, what is wrong.
-    pub fn of_protos(files: &[PathBuf], folders: &[PathBuf]) -> Result<Self, SchemaError> {
+    /// If one can't be compiled or is invalid: the file, the line, what is wrong.
+    pub fn read(
+        protos: &[PathBuf],
+        folders: &[PathBuf],
+        protosets: &[PathBuf],
+    ) -> Result<Self, SchemaError> {
         let mut raw = Vec::new();
-        for file in files {
+        for file in protos {
             readable(file)?;
             raw.extend(compiled(file, folders)?);
         }
-        Self::of_files(&raw)
-    }
-
-    /// Reads encoded descriptor sets, as `protoc --descriptor_set_out --include_imports` and `buf build` write them.
-    ///
-    /// # Errors
-    /// If one is invalid.
-    pub fn of_protosets(files: &[PathBuf]) -> Result<Self, SchemaError> {
-        let mut raw = Vec::new();
-        for path in files {
+        for path in protosets {
             let bytes = fs::read(path)
                 .map_err(|error| SchemaError::Unreadable { path: path.clone(), error })?;
             let set = RawSet::decode(&*bytes).ok().filter(|set| !set.files.is_empty());
@@ -56,14 +52,13 @@ fn compiled(file: &Path, folders: &[PathBuf]) -> Result<Vec<Vec<u8>>, SchemaErro
         let others = folders.iter().cloned().chain([PathBuf::from(".")]);
         // A user may name a file as the folder.
         let others = others.map(|it| if it.is_file() { parent(&it) } else { it });
-        for folder in std::iter::once(root.clone()).chain(others) {
+        for folder in std::iter::once(root).chain(others) {
             resolver.add(IncludeFileResolver::new(folder));
         }
         resolver.add(GoogleFileResolver::new());
         let mut compiler = Compiler::with_file_resolver(resolver);
         compiler.include_imports(true);
-        let name = file.strip_prefix(&root).unwrap_or(file);
-        match compiler.open_file(name) {
+        match compiler.open_file(file) {
             Ok(_) => {
                 let set = compiler.file_descriptor_set();
                 return Ok(set.file.iter().map(Message::encode_to_vec).collect());

@@ -88,6 +88,24 @@ impl Schema {
         }
     }
 
+    /// The methods that a name describes: those of a service, or one.
+    ///
+    /// # Errors
+    /// If it names nothing, or several.
+    pub fn described(&self, name: &str) -> Result<Vec<Method>, SchemaError> {
+        let wanted = dotted(name);
+        let end = format!(".{wanted}");
+        let services = self.services();
+        let mut meant = services.iter().filter(|service| {
+            let full = service.full_name();
+            full == wanted || full.ends_with(&end)
+        });
+        match (meant.next(), meant.next()) {
+            (Some(service), None) => Ok(service.methods().map(Method::new).collect()),
+            _ => Ok(vec![self.method(name)?]),
+        }
+    }
+
     /// Why no method has this name, with those that may be meant.
     fn unknown(&self, name: &str) -> String {
         let all = self.methods();

@@ -23,6 +23,9 @@ use super::values::{CallsFile, process, seed};
 Examples:
   rpcbench load 127.0.0.1:50051
   rpcbench load 127.0.0.1:50051 --shape record -c 100 -m 1 -z 30s
+  rpcbench load 127.0.0.1:50051 --list                    What the server offers, by reflection
+  rpcbench load 127.0.0.1:50051 --call Orders/Get -d @get.json --once
+  rpcbench load 127.0.0.1:50051 --call Orders/Get -d @get.json --proto orders.proto
   rpcbench load http://127.0.0.1:8080/items?page=1        Any URL
   rpcbench load http://127.0.0.1:8080/items/7 -X PUT -d @item.json --ok 200,404
   rpcbench load '[::1]:50051' --warmup 5s --format json
@@ -38,7 +41,7 @@ Examples:
   rpcbench load 127.0.0.1:50051 --rate 5k --fail-if 'p99>20ms' --fail-if 'errors>0.1%'
   rpcbench load 127.0.0.1:50051 --out results/monday --hdr run.hlog --log calls.parquet
 
-HOST:PORT is the address of a server that implements rpcbench's contract: contract/README.md.
+Without --call or a URL, the server must implement rpcbench's contract: contract/README.md.
 Exit codes: 0 done, 1 a check or a limit failed (calls failed, a limit of --fail-if was exceeded, or the \
 client fell behind its own schedule), 2 could not run, or could not write a file."
 )]

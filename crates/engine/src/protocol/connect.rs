@@ -21,25 +21,16 @@ impl Http1Application for Connect {
         &[("Content-Type", "application/proto"), ("Connect-Protocol-Version", "1")];
 
     #[cold]
-    fn code(reply: &Reply<'_>) -> u32 {
-        error(reply).map_or_else(|| status_from_http(reply.status), |(code, _)| code)
-    }
-
-    #[cold]
     fn failure(reply: &Reply<'_>) -> End {
-        let (code, message) = match error(reply) {
+        let error = serde_json::from_slice::<Error>(reply.body).ok();
+        let named = error.and_then(|error| Some((code(&error.code)?, error.message)));
+        let (code, message) = match named {
             Some((code, message)) => (code, printable(message.trim()).into_owned()),
             // From a proxy, or for an unknown path.
             None => (status_from_http(reply.status), error_snippet(reply.body)),
         };
         End::Status { code, message }
     }
-}
-
-/// Code and message of a reply's JSON, if it is an error of Connect.
-fn error(reply: &Reply<'_>) -> Option<(u32, String)> {
-    let error: Error = serde_json::from_slice(reply.body).ok()?;
-    Some((code(&error.code)?, error.message))
 }
 
 #[derive(Deserialize)]

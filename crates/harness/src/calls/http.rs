@@ -3,12 +3,12 @@
 use std::io;
 
 use rpcbench_engine::Target;
-use rpcbench_record::{CallHeader, Protocol};
+use rpcbench_record::CallHeader;
 
 use super::data::{Data, random};
 use super::payload::CallPayload;
 use super::statuses::Statuses;
-use super::{CallSpec, Calls, HttpMethod, Url, form};
+use super::{CallContext, CallSpec, Calls, HttpMethod, Url, form};
 use crate::config::ConfigError;
 
 /// Bodies, and the content type that follows from them.
@@ -20,14 +20,13 @@ struct Bodies {
 }
 
 impl CallSpec {
-    /// The requests to a URL, with these header fields; `seed` is that of random bodies.
+    /// The requests to a URL.
     pub(crate) fn http_calls(
         &self,
         url: &Url,
-        protocol: Protocol,
-        headers: &[CallHeader],
-        seed: u64,
+        context: &CallContext<'_>,
     ) -> Result<Calls, ConfigError> {
+        let CallContext { protocol, headers, seed, .. } = *context;
         let Bodies { bodies, content_type } = self.read_bodies(seed)?;
         let has_data = !bodies.is_empty();
         let method = self.method.clone().unwrap_or_else(|| HttpMethod::for_data(has_data));
@@ -44,7 +43,12 @@ impl CallSpec {
         };
         let requests = if has_data { bodies } else { vec![Vec::new()] };
         let named = format!("{method} {}", url.path);
-        Ok(Calls::new(CallPayload { target, requests }, named, statuses.to_string(), headers))
+        Ok(Calls::new(
+            CallPayload { target, requests, method: None },
+            named,
+            statuses.to_string(),
+            headers,
+        ))
     }
 
     fn read_bodies(&self, seed: u64) -> Result<Bodies, ConfigError> {
@@ -64,7 +68,7 @@ impl CallSpec {
     }
 
     /// The user's headers, and those that follow from the data and `--user` unless the user gives them.
-    fn all_headers(
+    pub(super) fn all_headers(
         &self,
         given: &[CallHeader],
         content_type: Option<String>,
@@ -94,12 +98,17 @@ fn is_json(body: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use rpcbench_record::Protocol;
+
     use super::*;
+    use crate::calls::LoadAddress;
 
     fn calls(spec: &CallSpec, headers: &[&str]) -> Result<Calls, ConfigError> {
-        let url = "http://h/a?b".parse().unwrap();
+        let url: Url = "http://h/a?b".parse().unwrap();
         let headers: Vec<CallHeader> = headers.iter().map(|it| it.parse().unwrap()).collect();
-        spec.http_calls(&url, Protocol::Http, &headers, 1)
+        let address = &LoadAddress::Url(url.clone());
+        let context = CallContext { address, protocol: Protocol::Http, headers: &headers, seed: 1 };
+        spec.http_calls(&url, &context)
     }
 
     /// Method and path, whether there is a body, and the content type.

@@ -1,7 +1,13 @@
 //! Encoded requests to one target.
 
+use std::num::NonZeroU32;
+
 use rpcbench_engine::{Payload, Target, Verdict};
 use rpcbench_record::DescribedCall;
+use rpcbench_schema::Method;
+
+/// Of how many replies one is decoded.
+const DECODED_ONE_IN: NonZeroU32 = NonZeroU32::new(1000).expect("not 0");
 
 /// Encoded requests to one target, sent in turn.
 #[derive(Clone, Debug)]
@@ -9,7 +15,9 @@ pub struct CallPayload {
     /// What they address.
     pub target: Target,
     /// At least one.
-    pub(super) requests: Vec<Vec<u8>>,
+    pub requests: Vec<Vec<u8>>,
+    /// The method whose messages these are. `None` for bodies of HTTP.
+    pub method: Option<Method>,
 }
 
 impl CallPayload {
@@ -27,6 +35,7 @@ impl CallPayload {
             bytes_max: sizes().max().unwrap_or_default(),
             digest: hasher.finalize().to_hex().to_string(),
             ok,
+            decoded_one_in: self.method.as_ref().map(|_| DECODED_ONE_IN.get()),
         }
     }
 }
@@ -45,10 +54,13 @@ impl Payload for CallPayload {
     }
 
     fn verdict(&self) -> Verdict {
-        Verdict::Status
+        match self.method {
+            Some(_) => Verdict::Sample(DECODED_ONE_IN),
+            None => Verdict::Status,
+        }
     }
 
-    fn verify(&self, _index: usize, _sent: &[u8], _reply: &[u8]) -> Result<(), String> {
-        Ok(())
+    fn verify(&self, _index: usize, _sent: &[u8], reply: &[u8]) -> Result<(), String> {
+        self.method.as_ref().map_or(Ok(()), |method| method.check_reply(reply))
     }
 }

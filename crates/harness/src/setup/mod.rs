@@ -7,9 +7,11 @@
 mod address;
 mod entries;
 mod folders;
+mod inspect;
 mod load;
 mod run;
 mod servers;
+mod wait;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -36,6 +38,7 @@ use crate::run::{Ending, Environment, Observer, ResumeError, Runner, SliceLength
 use crate::toolchain;
 
 pub use address::Address;
+pub use inspect::OneCall;
 pub use load::LoadRequest;
 pub use run::RunRequest;
 pub use servers::ServeRequest;

@@ -125,6 +125,7 @@ fn summary(load: &Load) -> Pairs {
         ("errors", Some(format::percent_near(figures.error_share(), &limits(load, "errors")))),
         ("received", bytes_per_s(measured, measured.bytes_in, "a reply")),
         ("sent", bytes_per_s(measured, measured.bytes_out, "a call")),
+        ("checked", checked(load)),
         ("pacing", pacing),
         ("capacity", capacity),
     ];
@@ -230,6 +231,12 @@ fn outcomes(load: &Load) -> Pairs {
     let errors = outcomes.errors_by_kind(load.protocol).into_iter();
     let ok = (ok_name(load).to_owned(), format::count(outcomes.ok));
     std::iter::once(ok).chain(errors.map(|(kind, n)| (kind, part(n)))).collect()
+}
+
+/// What was judged of calls of another service than the contract's.
+fn checked(load: &Load) -> Option<String> {
+    let one_in = load.workload.content.call()?.decoded_one_in?;
+    Some(format!("status of all calls; one reply in {} decoded", format::count(one_in.into())))
 }
 
 /// How calls that ended ok are called: of other services than the contract's, only the status was checked.

@@ -25,6 +25,17 @@ impl Files {
         Ok(names)
     }
 
+    /// Adds those of another service of the same server.
+    pub fn merge(&mut self, other: Self) {
+        for (name, file) in other.0 {
+            self.0.entry(name).or_insert(file);
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Gets the imports of all files, and theirs: from the server, then from protobuf's own files, then by the symbols that
     /// they define, as some servers know a file under another name than its importers do.
     pub fn complete(&mut self, server: &mut Reflection) -> Result<(), SchemaError> {

@@ -18,7 +18,7 @@ const SERVICES: [&str; 2] =
     ["grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"];
 /// gRPC's code of methods that a server does not have.
 const UNIMPLEMENTED: u32 = 12;
-/// Questions asked of a server at most: no service has so many files.
+/// Questions asked of a server at most: more than any real service has files.
 const MAX_QUESTIONS: usize = 5000;
 /// Bytes of all answers at most.
 const MAX_BYTES: usize = 64 << 20;
@@ -67,21 +67,49 @@ impl Reflection {
         }
     }
 
-    /// The schema of these services, with everything that they use.
+    /// The schema of the services that may have the method `call`, or of all, with everything that they use. Of several
+    /// services, one that can't be described is left out.
     ///
     /// # Errors
-    /// If the server does not answer, or describes them in part.
-    pub fn schema(&mut self, services: &[String]) -> Result<Schema, SchemaError> {
-        let mut files = Files::default();
-        for service in services {
-            let found = self.files_of_symbol(service)?;
-            files.add(found.map_err(SchemaError::Reflection)?)?;
+    /// If the server does not answer, or describes none of them.
+    pub fn schema(&mut self, call: Option<&str>) -> Result<Schema, SchemaError> {
+        let services = match (self.services(), call.and_then(service_of)) {
+            (Ok(all), None) => all,
+            (Ok(all), Some(service)) => {
+                let end = format!(".{service}");
+                let is_meant = |name: &&String| **name == service || name.ends_with(&end);
+                let meant: Vec<String> = all.iter().filter(is_meant).cloned().collect();
+                if meant.is_empty() { all } else { meant }
+            }
+            // Some servers describe services that they don't list.
+            (Err(SchemaError::Reflection(_)), Some(service)) => vec![service],
+            (Err(error), _) => return Err(error),
+        };
+        let mut known = Files::default();
+        let mut problem = None;
+        for service in &services {
+            match self.complete(service) {
+                Ok(files) => known.merge(files),
+                Err(error) => problem = problem.or(Some(error)),
+            }
         }
-        files.complete(self)?;
-        files.into_schema()
+        match problem {
+            Some(problem) if known.is_empty() => Err(problem),
+            _ => known.into_schema(),
+        }
     }
 
-    /// The files that define a symbol, encoded; or why there are none.
+    /// The files of a service, with those that they import.
+    fn complete(&mut self, service: &str) -> Result<Files, SchemaError> {
+        let mut files = Files::default();
+        let found = self.files_of_symbol(service)?;
+        let describe = |error| SchemaError::Reflection(format!("{service}: {error}"));
+        files.add(found.map_err(describe)?)?;
+        files.complete(self)?;
+        Ok(files)
+    }
+
+    /// The files that define a symbol, encoded; or why not.
     fn files_of_symbol(
         &mut self,
         symbol: &str,
@@ -89,7 +117,7 @@ impl Reflection {
         self.files(Question::FileContainingSymbol(symbol.to_owned()))
     }
 
-    /// The file of this name and maybe others, encoded; or why there are none.
+    /// The file of this name and maybe others, encoded; or why not.
     fn files_of_name(&mut self, name: &str) -> Result<Result<Vec<Vec<u8>>, String>, SchemaError> {
         self.files(Question::FileByFilename(name.to_owned()))
     }
@@ -141,6 +169,12 @@ impl Reflection {
             }
         }
     }
+}
+
+/// The service in `package.Service/Method` or `package.Service.Method`.
+fn service_of(call: &str) -> Option<String> {
+    let call = call.trim_start_matches(['/', '.']);
+    call.rsplit_once(['/', '.']).map(|(service, _)| service.to_owned())
 }
 
 fn odd() -> SchemaError {

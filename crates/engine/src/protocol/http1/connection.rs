@@ -24,12 +24,7 @@ pub(crate) trait Http1Application: Debug + Send + 'static {
     /// Header fields of every request.
     const FIELDS: &[(&str, &str)];
 
-    /// The code of a reply whose status is not 200.
-    fn code(reply: &Reply<'_>) -> u32 {
-        reply.status.into()
-    }
-
-    /// How a call with such a reply ends, unless its code counts as success.
+    /// How a call ends whose reply has a status that is neither 200 nor accepted.
     #[cold]
     fn failure(reply: &Reply<'_>) -> End {
         End::Status { code: reply.status.into(), message: error_snippet(reply.body) }
@@ -273,7 +268,7 @@ fn answer<A: Http1Application>(calls: &mut InOrder, reply: &Reply<'_>, events: &
     let Some(Some(call)) = calls.answered() else { return };
     let end = match reply.status {
         200 => End::Answered { right: events.verify(call, reply.body) },
-        _ => match events.verify_other(call, A::code(reply), reply.body) {
+        _ => match events.verify_other(call, reply.status.into(), reply.body) {
             Some(right) => End::Accepted { right },
             None => A::failure(reply),
         },
