@@ -289,6 +289,12 @@ impl FromStr for Protocol {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContractProtocol(pub Protocol);
 
+impl fmt::Display for ContractProtocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 impl FromStr for ContractProtocol {
     type Err = ParseError;
 

@@ -1,9 +1,11 @@
 //! Loads of any gRPC method: by a schema of files, what is checked, and what is shown before a load.
 
 use std::fs;
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
+use std::thread;
 
-use crate::bench::{Target, look, repository, rpcbench};
+use crate::bench::{Machine, Target, look, repository, rpcbench};
 use crate::program::{Ended, Program};
 
 fn proto() -> PathBuf {
@@ -137,6 +139,66 @@ fn server_that_is_never_reached_ends_the_wait() {
         "{}",
         ended.err
     );
+}
+
+/// A server of gRPC that has nothing but reflection, if that.
+async fn stranger(socket: tokio::net::TcpStream, reflects: bool) -> Result<(), h2::Error> {
+    let mut connection = h2::server::handshake(socket).await?;
+    while let Some(request) = connection.accept().await {
+        let (request, mut respond) = request?;
+        let reply = http::Response::builder().header("content-type", "application/grpc");
+        if !reflects
+            || request.uri().path() != "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
+        {
+            let reply = reply.header("grpc-status", "12").body(()).expect("a reply");
+            respond.send_response(reply, true)?;
+            continue;
+        }
+        // list_services_response { service { name: "shop.Orders" } }
+        let message: &'static [u8] = b"\0\0\0\0\x11\x32\x0f\x0a\x0d\x0a\x0bshop.Orders";
+        let mut stream = respond.send_response(reply.body(()).expect("a reply"), false)?;
+        stream.send_data(message.into(), false)?;
+        let mut trailers = http::HeaderMap::new();
+        trailers.insert("grpc-status", "0".parse().expect("a status"));
+        stream.send_trailers(trailers)?;
+    }
+    Ok(())
+}
+
+fn serve_stranger(reflects: bool) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    listener.set_nonblocking(true).expect("not blocking");
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime").block_on(async move {
+            let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
+            while let Ok((socket, _)) = listener.accept().await {
+                tokio::spawn(stranger(socket, reflects));
+            }
+        });
+    });
+    address
+}
+
+#[test]
+fn services_of_a_server_without_the_contract_are_named_after_the_load() {
+    let _machine = Machine::shared();
+    for (reflects, expected) in [
+        (
+            true,
+            "does not have rpcbench's contract, but offers shop.Orders; `rpcbench load ADDRESS --list` shows their methods",
+        ),
+        (
+            false,
+            "does not have rpcbench's contract, and offers no reflection; name a method with --call",
+        ),
+    ] {
+        let address = serve_stranger(reflects).to_string();
+        let ended = look(&format!("load {address} -n 50 -c 1 --warmup none --quiet")).expect(1);
+        let expected = expected.replace("ADDRESS", &address);
+        assert!(ended.err.contains(&expected), "{}", ended.err);
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod entries;
 mod folders;
 mod inspect;
 mod load;
+mod offers;
 mod run;
 mod servers;
 mod wait;
@@ -254,6 +255,9 @@ impl PreparedRun {
         let runner = Runner::new(&environment, &subjects, writer, run, observer);
         let (run, ending) = runner.execute();
         let hint = existing.filter(|_| is_unanswered(&run)).and_then(|address| {
+            if let Some(instead) = offers::instead(&run, &address) {
+                return Some(instead);
+            }
             let PlannedServer { protocol, .. } = run.header.plan.servers.first()?;
             let speaks = reach::detect_protocol(&address, *protocol, DETECT_TIMEOUT)?;
             Some(format!("{address}: {speaks}"))

@@ -109,7 +109,7 @@ fn url_is_called_over_the_given_version_of_http() {
     let url = workload("rpcbench load http://h/p");
     assert_eq!((url.connections, url.in_flight), (50, 50));
     insta::assert_snapshot!(contradicts("rpcbench load http://h/p --shape dto"), @"--shape dto contradicts http://h/p: a shape is of rpcbench's contract; give --data, or leave it out");
-    insta::assert_snapshot!(contradicts("rpcbench load h:1 -X PUT"), @"--method: calls of rpcbench's contract don't have it; give a URL such as http://127.0.0.1:8080/path");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 -X PUT"), @"--method: calls of rpcbench's contract don't have it; give a URL such as http://127.0.0.1:8080/path, or --call METHOD");
     insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol http"), @"--protocol http: its calls need a URL; write http://h:1/PATH");
     insta::assert_snapshot!(refused("rpcbench load http://h/p -X get"), @"error: invalid value 'get' for '--method <METHOD>': methods of HTTP are in capitals; write GET");
     insta::assert_snapshot!(refused("rpcbench load http://h/p --data-size 65M"), @"error: invalid value '65M' for '--data-size <SIZE>': expected 1 byte to 64M, such as 64k");
