@@ -98,6 +98,7 @@ impl Context {
             interrupt,
             call_log: None,
             slices: Vec::new(),
+            calls: None,
             observer,
         }
     }

@@ -33,9 +33,17 @@ pub enum AfterRefusal {
 }
 
 impl Profile {
-    /// The profile of a protocol.
+    /// The profile of a protocol that carries the contract.
+    ///
+    /// # Panics
+    /// If it carries none.
     pub fn of(protocol: Protocol) -> &'static Self {
-        match protocol {
+        Self::find(protocol).expect("a protocol that carries the contract")
+    }
+
+    /// The profile of a protocol. `None` if it carries no contract.
+    pub fn find(protocol: Protocol) -> Option<&'static Self> {
+        Some(match protocol {
             Protocol::Grpc | Protocol::Connect => const { &Self::grpc() },
             Protocol::Json | Protocol::JsonH2c => const { &Self::json() },
             Protocol::Thrift | Protocol::ThriftBuffered => {
@@ -45,7 +53,8 @@ impl Profile {
                 const { &Self::thrift(Encoding::ThriftCompact) }
             }
             Protocol::TcpEcho => const { &Self::tcp_echo() },
-        }
+            Protocol::Http | Protocol::Http2 => return None,
+        })
     }
 
     /// gRPC's statuses, which Connect shares: 12 is UNIMPLEMENTED.

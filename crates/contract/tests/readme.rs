@@ -14,7 +14,7 @@ const THRIFT: &str = "thrift, thrift-compact, thrift-buffered, thrift-buffered-c
 /// The protocols that meet a condition, or `all but` the only one that does not.
 fn protocols(meets: impl Fn(&Profile) -> bool) -> String {
     let (meeting, rest): (Vec<_>, Vec<_>) =
-        Protocol::ALL.into_iter().partition(|it| meets(Profile::of(*it)));
+        Protocol::with_contract().partition(|it| meets(Profile::of(*it)));
     match rest[..] {
         [] => return "all".to_owned(),
         [only] => return format!("all but {only}"),
@@ -71,7 +71,7 @@ fn protocol_table() -> String {
         let description = protocol.spec().description;
         format!("| `{protocol}` | {description} | {encoding} | {missing} |\n")
     };
-    let rows: String = Protocol::ALL.into_iter().map(row).collect();
+    let rows: String = Protocol::with_contract().map(row).collect();
     format!(
         "| protocol | message | encoding | status of a missing method or service |\n|---|---|---|---|\n{rows}\n"
     )

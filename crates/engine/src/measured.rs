@@ -18,6 +18,8 @@ impl Measurement {
             pacing: self.pacing,
             outcomes: self.tally.outcomes,
             error_examples: self.tally.examples,
+            bytes_in: self.tally.bytes_in,
+            bytes_out: self.tally.bytes_out,
             carried_in_ns: self.tally.carried_in.0,
             carried_out_ns: self.tally.carried_out.0,
             server,

@@ -64,7 +64,7 @@ pub enum Verdict {
     Status,
     /// [`Payload::verify`] judges every reply.
     Each,
-    /// It judges one reply in this many.
+    /// It judges one reply in this many, from the first on.
     Sample(NonZeroU32),
     /// It judges the first reply to each request. The reply repeats the request's nonce, if anything, so later replies are
     /// compared with it, and judged only if they differ.
@@ -133,21 +133,34 @@ impl Checker {
             right.patch_nonce(call.nonce, &mut self.nonces);
         }
         if *right.bytes != *reply || reply.is_empty() && !right.is_known {
-            return self.judge(payload, call, reply);
+            return self.judge_success(payload, call, reply);
         }
         // Written now: a comparison right after the write would stall on the store.
         right.patch_nonce(call.nonce.plus(self.nonce_step), &mut self.nonces);
         Ok(())
     }
 
-    /// Judges a reply that no known one equals.
+    /// Judges a reply of the protocol's own success that no known one equals.
     #[cold]
     #[inline(never)]
-    fn judge(&mut self, payload: &dyn Payload, call: Call, reply: &[u8]) -> Result<(), String> {
+    fn judge_success(
+        &mut self,
+        payload: &dyn Payload,
+        call: Call,
+        reply: &[u8],
+    ) -> Result<(), String> {
+        if payload.target(call.request as usize).rejects_success {
+            return Err(String::new()); // Its status says why.
+        }
+        self.judge(payload, call, reply)
+    }
+
+    /// Judges a reply that no known one equals.
+    pub fn judge(&mut self, payload: &dyn Payload, call: Call, reply: &[u8]) -> Result<(), String> {
         self.seen = self.seen.wrapping_add(1);
         match self.verdict {
             Verdict::Status => return Ok(()),
-            Verdict::Sample(every) if self.seen % every != 0 => return Ok(()),
+            Verdict::Sample(every) if self.seen.wrapping_sub(1) % every != 0 => return Ok(()),
             Verdict::Each | Verdict::Sample(_) | Verdict::Echo => {}
         }
         let index = call.request as usize;

@@ -230,6 +230,26 @@ impl Recorder {
         self.explained = Some((measured, outcome.clone()));
     }
 
+    /// Counts bytes that were received at `at`.
+    #[inline]
+    pub fn received(&mut self, bytes: usize, at: Nanos) {
+        if let Some(Window { time, tally, .. }) = &mut self.window
+            && time.contains(at)
+        {
+            tally.bytes_in += bytes as u64;
+        }
+    }
+
+    /// Counts bytes that were sent at `at`.
+    #[inline]
+    pub fn sent(&mut self, bytes: usize, at: Nanos) {
+        if let Some(Window { time, tally, .. }) = &mut self.window
+            && time.contains(at)
+        {
+            tally.bytes_out += bytes as u64;
+        }
+    }
+
     /// Counts an event of a connection at `at`, unless it is before the span.
     #[cold]
     pub fn on_connection(&mut self, at: Nanos, count: impl FnOnce(&mut Connections)) {

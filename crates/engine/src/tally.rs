@@ -37,6 +37,10 @@ pub struct Tally {
     pub connections: Connections,
     /// One example of each kind of error, at most eight.
     pub examples: Vec<String>,
+    /// Bytes received and sent within the stretch on all connections, with everything that the protocol adds.
+    pub bytes_in: u64,
+    /// See [`Self::bytes_in`].
+    pub bytes_out: u64,
     /// Completed calls over time, 100 ms a slice.
     pub series: Vec<Slice>,
     /// Sum of the time that calls due earlier spent within the stretch.
@@ -72,6 +76,8 @@ impl Tally {
         self.held_back += other.held_back;
         self.connect.merge(&other.connect);
         self.connections.add(&other.connections);
+        self.bytes_in += other.bytes_in;
+        self.bytes_out += other.bytes_out;
         self.carried_in = self.carried_in + other.carried_in;
         self.carried_out = self.carried_out + other.carried_out;
         self.longest_absence = self.longest_absence.max(other.longest_absence);

@@ -22,6 +22,8 @@ pub struct Target {
     pub has_body: bool,
     /// Statuses that count as success, next to the protocol's own: HTTP's, or gRPC's codes.
     pub accepted: Vec<RangeInclusive<u32>>,
+    /// True if the protocol's own success does not count as one.
+    pub rejects_success: bool,
 }
 
 /// The scheme of a URL.
@@ -53,6 +55,7 @@ impl Target {
             scheme: Scheme::Http,
             has_body: true,
             accepted: Vec::new(),
+            rejects_success: false,
         }
     }
 
@@ -92,7 +95,8 @@ mod tests {
     fn headers_go_over_http_alone() {
         for protocol in Protocol::ALL {
             let refused = refusal(protocol, "x-trace: 1");
-            let http = ["grpc", "json", "json-h2c", "connect"].contains(&protocol.name());
+            let http =
+                ["grpc", "json", "json-h2c", "connect", "http", "http2"].contains(&protocol.name());
             assert_eq!(refused.is_empty(), http, "{protocol}: {refused}");
             assert_eq!(Target::new("Text").check(protocol), Ok(()));
         }

@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod build_env;
+pub mod calls;
 mod config;
 pub mod doctor;
 mod error;

@@ -82,12 +82,22 @@ fn unexpected(greeting: Greeting, protocol: Protocol, within: Duration) -> Optio
         Greeting::Complete => None,
         Greeting::Other(said) => explain(Speaks::of(&said), protocol),
         Greeting::Silent => Some(format!(
-            "it accepts connections and sends nothing for {}; --protocol {protocol} needs HTTP/2",
-            units::length(round_up(within))
+            "it accepts connections and sends nothing for {}; {} needs HTTP/2",
+            units::length(round_up(within)),
+            option(protocol)
         )),
         Greeting::Closed => Some(format!(
-            "it closes the connection when spoken to in plain-text HTTP/2, as --protocol {protocol} needs; is it TLS?"
+            "it closes the connection when spoken to in plain-text HTTP/2, as {} needs; is it TLS?",
+            option(protocol)
         )),
+    }
+}
+
+/// The option that names a protocol.
+fn option(protocol: Protocol) -> String {
+    match protocol {
+        Protocol::Http2 => "--http 2".to_owned(),
+        protocol => format!("--protocol {protocol}"),
     }
 }
 
@@ -134,6 +144,12 @@ fn explain(speaks: Speaks, protocol: Protocol) -> Option<String> {
         Speaks::Tls => {
             "it speaks TLS, which is not supported yet; use a port without TLS".to_owned()
         }
+        Speaks::Http2 if protocol == Protocol::Http => {
+            "it speaks HTTP/2, not HTTP/1.1; give --http 2".to_owned()
+        }
+        Speaks::Http1 if protocol == Protocol::Http2 => {
+            "it speaks HTTP/1.1, not HTTP/2; leave --http 2 out".to_owned()
+        }
         Speaks::Http2 => {
             format!("it speaks HTTP/2, not {protocol}; try --protocol grpc or json-h2c")
         }
@@ -144,7 +160,8 @@ fn explain(speaks: Speaks, protocol: Protocol) -> Option<String> {
         Speaks::Http1 => format!("it speaks HTTP/1.1, not {protocol}; try --protocol json"),
         Speaks::Ssh => format!("it speaks SSH, not {protocol}; correct the port"),
         Speaks::Unknown if transport == Transport::Http2 => format!(
-            "it does not speak HTTP/2, as --protocol {protocol} needs; correct the port or the --protocol"
+            "it does not speak HTTP/2, as {} needs; correct the port or the option",
+            option(protocol)
         ),
         Speaks::Unknown => return None,
     };
@@ -236,6 +253,8 @@ mod tests {
         };
         assert_eq!(other(b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol::Json), None);
         assert_eq!(other(b"", Protocol::Thrift), None);
+        insta::assert_snapshot!(other(b"\0\0\0\x04\0\0\0\0\0rest", Protocol::Http).unwrap(), @"it speaks HTTP/2, not HTTP/1.1; give --http 2");
+        insta::assert_snapshot!(answer(b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol::Http2).unwrap_err(), @"SERVER: it speaks HTTP/1.1, not HTTP/2; leave --http 2 out");
         let named = |said, protocol| other(said, protocol).unwrap();
         insta::assert_snapshot!(named(b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol::Thrift), @"it speaks HTTP/1.1, not thrift; try --protocol json");
         insta::assert_snapshot!(named(b"\x15\x03\x01\0\x02\x02\x46", Protocol::Json), @"it speaks TLS, which is not supported yet; use a port without TLS");
@@ -296,7 +315,7 @@ mod tests {
         insta::assert_snapshot!(other(b"HTTP/1.1 400 Bad Request\r\n\r\n"), @"SERVER: it speaks HTTP/1.1, not gRPC; try --protocol json, or the port of its gRPC service");
         insta::assert_snapshot!(other(b"\x15\x03\x01\0\x02\x02\x46"), @"SERVER: it speaks TLS, which is not supported yet; use a port without TLS");
         insta::assert_snapshot!(other(b"SSH-2.0-OpenSSH"), @"SERVER: it speaks SSH, not grpc; correct the port");
-        insta::assert_snapshot!(other(b"J\0\0\0\x0a8.0.36"), @"SERVER: it does not speak HTTP/2, as --protocol grpc needs; correct the port or the --protocol");
+        insta::assert_snapshot!(other(b"J\0\0\0\x0a8.0.36"), @"SERVER: it does not speak HTTP/2, as --protocol grpc needs; correct the port or the option");
         insta::assert_snapshot!(other(b""), @"SERVER: it closes the connection when spoken to in plain-text HTTP/2, as --protocol grpc needs; is it TLS?");
     }
 

@@ -10,7 +10,7 @@ use rpcbench_harness::build_env::BuildEnv;
 use rpcbench_harness::doctor;
 use rpcbench_harness::manifest::{Address, Catalog, Entry, MatrixCell, Selection};
 use rpcbench_harness::toolchain::Probe;
-use rpcbench_record::{Limits, Protocol};
+use rpcbench_record::{ContractProtocol, Limits, Protocol};
 
 const LANGUAGE: &str = r#"
 name = "Java"
@@ -342,13 +342,14 @@ fn one_entry_represents_its_language_and_protocol() {
     let java = |name: &str| Selection { languages: vec![name.to_owned()], ..Selection::default() };
     assert_eq!(names(&catalog, &java("java")), all[1..]);
     assert_eq!(names(&catalog, &java("Java")), all[1..]);
-    let grpc = Selection { protocols: vec![Protocol::Grpc], ..Selection::default() };
+    let grpc =
+        Selection { protocols: vec![ContractProtocol(Protocol::Grpc)], ..Selection::default() };
     assert_eq!(names(&catalog, &grpc).len(), 4);
     let go = Selection { languages: vec!["go".to_owned()], ..named(&["*-grpc"]) };
     assert_eq!(names(&catalog, &go), ["go-grpc"]);
     let error = |selection: &Selection| catalog.select(selection).unwrap_err().to_string();
     insta::assert_snapshot!(error(&java("jawa")), @"no server is written in 'jawa' (did you mean 'java'?); there are: go, java");
-    let echo = Selection { protocols: vec![Protocol::TcpEcho], ..java("go") };
+    let echo = Selection { protocols: vec![ContractProtocol(Protocol::TcpEcho)], ..java("go") };
     insta::assert_snapshot!(error(&echo), @"no server in go speaks tcp-echo; `rpcbench list --matrix` shows which there are");
 }
 

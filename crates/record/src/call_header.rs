@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,15 +24,16 @@ pub struct CallHeader {
 /// Maximum bytes of all headers: servers commonly refuse more than 8 KiB.
 const MAX_BYTES: usize = 8192;
 
+/// Fields that describe a body, which RPC protocols set.
+const OF_BODIES: [&str; 2] = ["content-encoding", "content-type"];
+
 /// Stands in a record for a value that it must not keep.
 pub(crate) const REDACTED: &str = "[redacted]";
 
 /// Fields of the protocols themselves; so are all that begin with `grpc-`.
-const RESERVED: [&str; 11] = [
+const RESERVED: [&str; 9] = [
     "connection",
-    "content-encoding",
     "content-length",
-    "content-type",
     "expect",
     "http2-settings",
     "keep-alive",
@@ -42,6 +44,14 @@ const RESERVED: [&str; 11] = [
 ];
 
 impl CallHeader {
+    /// The credentials of basic authentication (RFC 7617), written `USER:PASSWORD`.
+    ///
+    /// # Errors
+    /// If they are too long.
+    pub fn basic_authorization(credentials: &str) -> Result<Self, ParseError> {
+        format!("authorization: Basic {}", BASE64_STANDARD.encode(credentials)).parse()
+    }
+
     /// The name, in lower case.
     pub fn name(&self) -> &str {
         &self.name
@@ -79,6 +89,11 @@ impl CallHeader {
         if !protocol.is_http() {
             return Some(not_over_http("headers", first.name()));
         }
+        let is_rpc = !matches!(protocol, Protocol::Http | Protocol::Http2);
+        let of_body = headers.iter().find(|it| is_rpc && OF_BODIES.contains(&it.name()));
+        if let Some(header) = of_body {
+            return Some(format!("header '{}' is set by rpcbench; leave it out", header.name()));
+        }
         let size: usize = headers.iter().map(|it| it.name.len() + it.value.len()).sum();
         (size > MAX_BYTES)
             .then(|| format!("headers of {size} bytes; at most {MAX_BYTES} are allowed"))
@@ -87,6 +102,15 @@ impl CallHeader {
     /// Whether it was read from a record without its value.
     pub fn is_redacted(&self) -> bool {
         self.is_sensitive() && self.value == REDACTED
+    }
+
+    /// A text from elsewhere, such as a server's reply, without this field's value if that is a secret.
+    pub fn hide(&self, text: &str) -> String {
+        // A short value may be part of any word.
+        match self.is_sensitive() && self.value.len() >= 4 {
+            true => text.replace(&self.value, REDACTED),
+            false => text.to_owned(),
+        }
     }
 
     /// The text without this field's value, if it is sensitive.
@@ -202,9 +226,7 @@ mod tests {
                 "{name:?}"
             );
         }
-        for name in
-            RESERVED.into_iter().chain(["grpc-timeout", "grpc-x", "Upgrade", "Content-Type", "TE"])
-        {
+        for name in RESERVED.into_iter().chain(["grpc-timeout", "grpc-x", "Upgrade", "TE"]) {
             let expected =
                 format!("header '{}' is set by rpcbench; leave it out", name.to_lowercase());
             assert_eq!(refusal(&format!("{name}: 1")), expected);
@@ -219,6 +241,17 @@ mod tests {
             );
         }
         assert!(refusal("trace-bin: ?").contains("values of names that end in -bin are base64"));
+    }
+
+    #[test]
+    fn only_plain_http_takes_headers_of_a_body() {
+        let headers = ["content-type: text/plain".parse().unwrap()];
+        let problem = |protocol| CallHeader::problem_under(&headers, protocol);
+        assert_eq!((problem(Protocol::Http), problem(Protocol::Http2)), (None, None));
+        for protocol in [Protocol::Grpc, Protocol::Connect, Protocol::Json] {
+            let expected = "header 'content-type' is set by rpcbench; leave it out";
+            assert_eq!(problem(protocol).as_deref(), Some(expected));
+        }
     }
 
     #[test]

@@ -45,6 +45,10 @@ pub enum Protocol {
     /// A four-byte big-endian length and a body of that many bytes; the reply is the same. The least work a server can
     /// do for a call.
     TcpEcho,
+    /// Any requests of HTTP/1.1.
+    Http,
+    /// Any requests of HTTP/2 without TLS, with prior knowledge.
+    Http2,
 }
 
 /// What carries a protocol's messages.
@@ -75,6 +79,10 @@ pub struct ProtocolSpec {
     pub transport: Transport,
     /// True if a connection carries one call at a time, unless pipelining is on.
     pub one_call_at_a_time: bool,
+    /// True if it can carry rpcbench's contract, so that servers under test may speak it. Others serve `rpcbench load` alone.
+    pub carries_contract: bool,
+    /// The status of its plain success.
+    pub success: u32,
     /// A line per status code: the code, a space, its name.
     statuses: &'static str,
 }
@@ -87,13 +95,15 @@ const HTTP: &str = include_str!("protocol/statuses/http.txt");
 const THRIFT: &str = include_str!("protocol/statuses/thrift.txt");
 
 /// A row for each protocol, in the order of the enum.
-static SPECS: [ProtocolSpec; 9] = [
+static SPECS: [ProtocolSpec; 11] = [
     ProtocolSpec {
         protocol: Protocol::Grpc,
         name: "grpc",
         description: "HTTP/2 without TLS, prior knowledge",
         transport: Transport::Http2,
         one_call_at_a_time: false,
+        carries_contract: true,
+        success: 0,
         statuses: GRPC,
     },
     ProtocolSpec {
@@ -102,6 +112,8 @@ static SPECS: [ProtocolSpec; 9] = [
         description: "HTTP/1.1 without TLS: `POST` to the method's path",
         transport: Transport::Http1,
         one_call_at_a_time: true,
+        carries_contract: true,
+        success: 200,
         statuses: HTTP,
     },
     ProtocolSpec {
@@ -110,6 +122,8 @@ static SPECS: [ProtocolSpec; 9] = [
         description: "the same over HTTP/2 without TLS, prior knowledge",
         transport: Transport::Http2,
         one_call_at_a_time: false,
+        carries_contract: true,
+        success: 200,
         statuses: HTTP,
     },
     ProtocolSpec {
@@ -118,6 +132,8 @@ static SPECS: [ProtocolSpec; 9] = [
         description: "Connect's unary protocol over HTTP/1.1 without TLS: `POST` to the method's path",
         transport: Transport::Http1,
         one_call_at_a_time: true,
+        carries_contract: true,
+        success: 0,
         statuses: GRPC,
     },
     thrift(
@@ -145,7 +161,29 @@ static SPECS: [ProtocolSpec; 9] = [
         description: "a four-byte big-endian length and a body of that many bytes",
         transport: Transport::Raw,
         one_call_at_a_time: false,
+        carries_contract: true,
+        success: 0,
         statuses: "",
+    },
+    ProtocolSpec {
+        protocol: Protocol::Http,
+        name: "http",
+        description: "any request of HTTP/1.1 without TLS",
+        transport: Transport::Http1,
+        one_call_at_a_time: true,
+        carries_contract: false,
+        success: 200,
+        statuses: HTTP,
+    },
+    ProtocolSpec {
+        protocol: Protocol::Http2,
+        name: "http2",
+        description: "any request of HTTP/2 without TLS, prior knowledge",
+        transport: Transport::Http2,
+        one_call_at_a_time: false,
+        carries_contract: false,
+        success: 200,
+        statuses: HTTP,
     },
 ];
 
@@ -161,6 +199,8 @@ const fn thrift(
         description,
         transport,
         one_call_at_a_time: true,
+        carries_contract: true,
+        success: 0,
         statuses: THRIFT,
     }
 }
@@ -178,6 +218,11 @@ impl Protocol {
         all
     };
 
+    /// Those that carry the contract.
+    pub fn with_contract() -> impl Iterator<Item = Self> + Clone {
+        Self::ALL.into_iter().filter(|protocol| protocol.spec().carries_contract)
+    }
+
     /// The protocol's row.
     pub const fn spec(self) -> &'static ProtocolSpec {
         &SPECS[self as usize]
@@ -191,6 +236,11 @@ impl Protocol {
     /// The protocol's name for a status code, such as `INTERNAL` for gRPC's 13. `None` if it has no such code.
     pub fn status_name(self, code: u32) -> Option<&'static str> {
         self.statuses().find(|(known, _)| *known == code).map(|(_, name)| name)
+    }
+
+    /// The code of a status, by its name in any case: 5 for gRPC's `NOT_FOUND`. `None` if no status has the name.
+    pub fn status_named(self, name: &str) -> Option<u32> {
+        self.statuses().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(code, _)| code)
     }
 
     /// The status codes that have a name, ascending.
@@ -231,12 +281,36 @@ impl FromStr for Protocol {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let found = Self::ALL.into_iter().find(|protocol| protocol.name() == text);
-        found.ok_or_else(|| {
-            let known = Self::ALL.map(Self::name).join(", ");
-            ParseError(format!("unknown protocol '{text}'; expected one of {known}"))
-        })
+        named(text, Self::ALL.into_iter())
     }
+}
+
+/// A protocol that carries the contract: what servers under test speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContractProtocol(pub Protocol);
+
+impl fmt::Display for ContractProtocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for ContractProtocol {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        named(text, Protocol::with_contract()).map(Self)
+    }
+}
+
+fn named(
+    text: &str,
+    mut all: impl Iterator<Item = Protocol> + Clone,
+) -> Result<Protocol, ParseError> {
+    all.clone().find(|protocol| protocol.name() == text).ok_or_else(|| {
+        let known: Vec<&str> = all.by_ref().map(Protocol::name).collect();
+        ParseError(format!("unknown protocol '{text}'; expected one of {}", known.join(", ")))
+    })
 }
 
 #[cfg(test)]
@@ -252,10 +326,12 @@ mod tests {
                 format!("\"{}\"", protocol.name())
             );
         }
-        let refused = "http".parse::<Protocol>().unwrap_err().to_string();
+        let refused = "http".parse::<ContractProtocol>().unwrap_err().to_string();
+        assert!(refused.ends_with("thrift-buffered-compact, tcp-echo"), "{refused}");
+        let refused = "html".parse::<Protocol>().unwrap_err().to_string();
         assert_eq!(
             refused,
-            "unknown protocol 'http'; expected one of grpc, json, json-h2c, connect, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo"
+            "unknown protocol 'html'; expected one of grpc, json, json-h2c, connect, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo, http, http2"
         );
     }
 

@@ -121,6 +121,12 @@ pub struct Measured {
     pub send_lag: Option<Latency>,
     /// How well an open loop kept its schedule. `None` in a closed loop.
     pub pacing: Option<Pacing>,
+    /// Bytes received in the window on all connections, with everything that the protocol adds to messages.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bytes_in: u64,
+    /// Bytes sent in it, likewise.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bytes_out: u64,
     /// Time within the window of calls that came due outside of it; the sum in nanoseconds.
     pub carried_in_ns: u64,
     /// Time outside of the window of calls that came due in it, after its end or between its slices; the sum in nanoseconds.

@@ -10,6 +10,7 @@ use crate::arrivals::Arrivals;
 use crate::call_header::{CallHeader, not_over_http};
 use crate::concurrency::{Concurrency, Contradiction};
 use crate::connection_life::ConnectionLife;
+use crate::content::Content;
 use crate::protocol::Protocol;
 use crate::threshold::Threshold;
 use crate::units;
@@ -101,8 +102,9 @@ impl fmt::Display for Window {
 pub struct Workload {
     /// Name within the suite: the suite's own name where it has one workload.
     pub name: String,
-    /// What a call carries, as written: `text:100`, `record`, `dto`, `tree`.
-    pub shape: String,
+    /// What a call carries.
+    #[serde(flatten)]
+    pub content: Content,
     /// Connections over all client threads; at least 1.
     pub connections: u32,
     /// How many calls a connection carries before the client ends it and opens another in its place.
@@ -163,7 +165,7 @@ impl Workload {
         // Without `..`, so that a new key can't be forgotten.
         let Self {
             name: _,
-            shape,
+            content,
             connections,
             connection_life,
             in_flight,
@@ -183,7 +185,7 @@ impl Workload {
         let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
         let all = headers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         [
-            ("content of a call", shape.clone()),
+            ("content of a call", content.exact()),
             ("connections", connections.to_string()),
             ("calls per connection", connection_life.to_string()),
             ("calls in flight", in_flight.to_string()),

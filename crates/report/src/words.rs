@@ -148,7 +148,7 @@ fn under(w: &Workload, spoken: &BTreeSet<Protocol>, arrivals: &str) -> String {
     let at_most = if w.arrivals.is_open() { " at most" } else { "" };
     format!(
         "{}, {}{}, {} in flight{at_most}, {}, {}",
-        w.shape,
+        w.content,
         connections(w, spoken),
         life(w.connection_life),
         format::plural(u64::from(w.in_flight), "call"),

@@ -131,6 +131,7 @@ async fn attend(stream: TcpStream, state: Rc<ServerState>) {
             None => None,
         },
         Protocol::TcpEcho => dialect::converse(&TcpEcho, &stream, &state).await.ok(),
+        Protocol::Http | Protocol::Http2 => None,
     };
     if let Some(fault) = fault.flatten() {
         // The peer may be gone.

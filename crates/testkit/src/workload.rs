@@ -1,12 +1,12 @@
 //! A workload for tests.
 
-use rpcbench_record::{Arrivals, ConnectionLife, WarmUp, Window, Workload};
+use rpcbench_record::{Arrivals, ConnectionLife, Content, WarmUp, Window, Workload};
 
 /// A closed loop of one call in flight, for tests to change.
 pub fn workload() -> Workload {
     Workload {
         name: "w".to_owned(),
-        shape: "text:100".to_owned(),
+        content: Content::Shape("text:100".to_owned()),
         connections: 1,
         connection_life: ConnectionLife::Long,
         in_flight: 1,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use rpcbench_harness::setup::Address;
+use rpcbench_harness::calls::{CallKind, CallSpec, LoadAddress};
 use rpcbench_harness::spec::{
     ConfigError, Given, Length, WarmUpValue, WorkloadSpec, load_workloads,
 };
@@ -23,6 +23,11 @@ use super::values::{CallsFile, process, seed};
 Examples:
   rpcbench load 127.0.0.1:50051
   rpcbench load 127.0.0.1:50051 --shape record -c 100 -m 1 -z 30s
+  rpcbench load 127.0.0.1:50051 --list                    What the server offers, by reflection
+  rpcbench load 127.0.0.1:50051 --call Orders/Get -d @get.json --once
+  rpcbench load 127.0.0.1:50051 --call Orders/Get -d @get.json --proto orders.proto
+  rpcbench load http://127.0.0.1:8080/items?page=1        Any URL
+  rpcbench load http://127.0.0.1:8080/items/7 -X PUT -d @item.json --ok 200,404
   rpcbench load '[::1]:50051' --warmup 5s --format json
   rpcbench load 127.0.0.1:50051 -n 100000                 100,000 calls, however long they take
   rpcbench load 127.0.0.1:50051 --pid 4242                The server's CPU time and memory, too
@@ -36,17 +41,17 @@ Examples:
   rpcbench load 127.0.0.1:50051 --rate 5k --fail-if 'p99>20ms' --fail-if 'errors>0.1%'
   rpcbench load 127.0.0.1:50051 --out results/monday --hdr run.hlog --log calls.parquet
 
-The server must implement rpcbench's contract: contract/README.md.
+Without --call or a URL, the server must implement rpcbench's contract: contract/README.md.
 Exit codes: 0 done, 1 a check or a limit failed (calls failed, a limit of --fail-if was exceeded, or the \
 client fell behind its own schedule), 2 could not run, or could not write a file."
 )]
 pub struct LoadArgs {
-    /// Where the server listens: HOST:PORT or unix:PATH
+    /// Where the server listens, HOST:PORT or unix:PATH; or a URL, such as http://127.0.0.1:8080/path
     #[arg(value_name = "ADDRESS")]
-    pub address: Address,
-    /// How calls travel, such as grpc or json
-    #[arg(long, value_name = "PROTOCOL", default_value_t)]
-    pub protocol: Protocol,
+    pub address: LoadAddress,
+    /// How calls travel, such as grpc or json [default: grpc, to a URL http]
+    #[arg(long, value_name = "PROTOCOL")]
+    protocol: Option<Protocol>,
     /// Process id of the server, if it runs on this machine: shows its CPU time, memory, threads and context switches
     /// over the window, with its child processes
     #[arg(long, value_name = "PID", allow_hyphen_values = true, value_parser = process)]
@@ -57,6 +62,8 @@ pub struct LoadArgs {
     /// Seed of payloads and random arrivals
     #[arg(long, value_name = "N", default_value_t = 1, allow_hyphen_values = true, value_parser = seed)]
     pub seed: u64,
+    #[command(flatten)]
+    pub call: CallSpec,
     #[command(flatten)]
     workload: WorkloadSpec,
     #[command(flatten)]
@@ -121,7 +128,20 @@ impl LoadArgs {
         self.results.check()?;
         let settle = Some(Given::by_default(self.warmup.0, "--warmup"));
         let spec = WorkloadSpec { settle, ..self.workload.clone() };
-        load_workloads(&spec, self.protocol)
+        let protocol = self.protocol()?;
+        match (self.call.kind(&self.address), &spec.shape) {
+            (CallKind::Contract, _) | (_, None) => load_workloads(&spec, protocol),
+            (_, Some(shape)) => {
+                let remedy = "a shape is of rpcbench's contract; give --data, or leave it out";
+                let address = self.address.to_string();
+                Err(ConfigError::contradiction(format!("--shape {}", shape.value), address, remedy))
+            }
+        }
+    }
+
+    /// How calls travel.
+    pub fn protocol(&self) -> Result<Protocol, ConfigError> {
+        self.call.protocol(&self.address, self.protocol)
     }
 }
 

@@ -7,7 +7,9 @@ use clap_complete::Shell;
 use rpcbench_harness::load::CallOptions;
 use rpcbench_harness::manifest::Selection;
 use rpcbench_harness::spec::{Count, Memory};
-use rpcbench_record::{Authority, CallHeader, PlacementKind, Price, Protocol, units};
+use rpcbench_record::{
+    Authority, CallHeader, ContractProtocol, PlacementKind, Price, Protocol, units,
+};
 
 use super::values::port;
 use super::{Format, TableArgs};
@@ -97,8 +99,8 @@ pub enum NewWhat {
         #[arg(value_name = "LIBRARY")]
         library: String,
         /// Protocol that it speaks
-        #[arg(long, value_name = "PROTOCOL", default_value_t = Protocol::Json)]
-        protocol: Protocol,
+        #[arg(long, value_name = "PROTOCOL", default_value_t = ContractProtocol(Protocol::Json))]
+        protocol: ContractProtocol,
     },
 }
 

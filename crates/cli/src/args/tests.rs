@@ -153,7 +153,7 @@ fn values_remember_the_options_that_gave_them() {
          --in native",
     );
     let selection = Selection {
-        protocols: vec![Protocol::Grpc],
+        protocols: vec![rpcbench_record::ContractProtocol(Protocol::Grpc)],
         languages: vec!["go".into()],
         ..Selection::named(vec!["go-grpc".into(), "java-*".into()])
     };

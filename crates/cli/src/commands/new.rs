@@ -11,7 +11,7 @@ use crate::print::out;
 pub fn new(context: &Context, args: &NewArgs) -> anyhow::Result<Verdict> {
     let NewWhat::Server { language, library, protocol } = &args.what;
     let root = context.root()?;
-    let new = new_server::create(&root, language, library, *protocol)?;
+    let new = new_server::create(&root, language, library, protocol.0)?;
     let name = &new.name;
     let catalog = Catalog::load(&root)?;
     let server = catalog.servers().iter().find(|server| server.name == *name);

@@ -54,8 +54,8 @@ fn trials(suite: &Suite) -> String {
 /// A line for the loads of each process; one line for processes that differ only in connections.
 fn loads(groups: &[Vec<&Workload>]) -> Vec<String> {
     let line = |group: &[&Workload], connections: &str, in_flight: &str| {
-        let shape = &group[0].shape;
-        let load = format!("{shape}, {connections} connections, {in_flight} in flight");
+        let content = &group[0].content;
+        let load = format!("{content}, {connections} connections, {in_flight} in flight");
         format!("{load}: {}", group_arrivals(group))
     };
     let same = |group: &Vec<&Workload>| {

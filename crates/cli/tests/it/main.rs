@@ -1,5 +1,7 @@
 //! The binary, end to end: real processes, real sockets, and cgroups where rights allow.
 
+mod any_method;
+mod any_url;
 mod arguments;
 mod bad_days;
 mod bench;

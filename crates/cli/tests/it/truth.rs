@@ -93,7 +93,9 @@ fn behaviour(protocol: Protocol) -> &'static str {
 fn over_each_protocol(part: fn(Protocol)) {
     raise_file_limit().unwrap();
     thread::scope(|scope| {
-        let parts = Protocol::ALL.map(|it| (it, scope.spawn(move || part(it))));
+        let parts = Protocol::with_contract()
+            .map(|it| (it, scope.spawn(move || part(it))))
+            .collect::<Vec<_>>();
         let failed = parts.into_iter().filter_map(|(it, part)| part.join().is_err().then_some(it));
         assert_eq!(Vec::from_iter(failed), [], "the protocols that failed; see above");
     });
@@ -115,12 +117,12 @@ fn run_delay(process: &str) -> Nanos {
 fn load_with_a_stop(protocol: Protocol) -> (Measurement, Nanos, Nanos) {
     let server = Process::start(behaviour(protocol));
     let mut session = open(&plan(protocol, server.address, "constant:200"));
-    let position = Protocol::ALL.iter().position(|it| *it == protocol).unwrap() as u64;
+    let position = Protocol::with_contract().position(|it| it == protocol).unwrap() as u64;
     let pid = server.child.id().to_string();
     let delay = || run_delay(&pid).0 + run_delay("self").0;
     let (mut stopped, mut before, mut after) = (Nanos(0), 0, 0);
     let measurement = measure(&mut session, Nanos(10 * SECOND.0), |start| {
-        let share = 8 * SECOND.0 / Protocol::ALL.len() as u64;
+        let share = 8 * SECOND.0 / Protocol::with_contract().count() as u64;
         clock::sleep_until(start + SECOND + Nanos(position * share));
         before = delay();
         server.signal(Signal::STOP);

@@ -7,7 +7,7 @@ use super::ledger::{REQUESTS, RIGHT};
 use crate::payload::Filler;
 use crate::protocol::grpc::Grpc;
 use crate::protocol::http2::{Http2Application, Templates};
-use crate::protocol::json_h2c::JsonH2c;
+use crate::protocol::over_http2::JsonH2c;
 
 /// Names and values.
 pub(super) type Fields = Vec<(Vec<u8>, Vec<u8>)>;

@@ -8,7 +8,7 @@ use super::machine::Machine;
 use super::peer::Peer;
 use crate::protocol::End;
 use crate::protocol::grpc::Grpc;
-use crate::protocol::json_h2c::JsonH2c;
+use crate::protocol::over_http2::JsonH2c;
 
 /// Boundary values of settings and windows.
 const VALUES: [u32; 12] =

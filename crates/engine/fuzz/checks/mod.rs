@@ -26,7 +26,7 @@ pub use replies::replies;
 pub use thrift::thrift;
 
 use super::grpc::Grpc;
-use super::json_h2c::JsonH2c;
+use super::over_http2::JsonH2c;
 use carries::Carries;
 use http2::{Frame, FrameRef, PREFACE};
 

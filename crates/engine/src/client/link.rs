@@ -47,10 +47,13 @@ impl Events for Answer<'_> {
 impl Answer<'_> {
     pub fn into_reply(self) -> Result<Vec<u8>, CallError> {
         match (self.end, self.message) {
-            (Some(End::Answered { right: true }), Some(message)) => Ok(message),
+            (
+                Some(End::Answered { right: true } | End::Accepted { right: true }),
+                Some(message),
+            ) => Ok(message),
             (Some(End::Status { code, message }), _) => Err(CallError::Status { code, message }),
             (Some(End::Aborted { reason }), _) => Err(CallError::Transport(reason)),
-            (Some(End::Answered { .. } | End::Refused) | None, _) => {
+            (Some(End::Answered { .. } | End::Accepted { .. } | End::Refused) | None, _) => {
                 Err(CallError::Transport(self.problem.unwrap_or_default()))
             }
         }

@@ -15,8 +15,9 @@ pub(crate) mod http1;
 pub(crate) mod http2;
 mod in_order;
 pub(crate) mod json;
-pub(crate) mod json_h2c;
 mod messages;
+pub(crate) mod over_http2;
+mod plain;
 pub(crate) mod tcp_echo;
 mod template;
 pub(crate) mod thrift;
@@ -36,8 +37,10 @@ use thrift::{Binary, Buffered, Compact, Framed};
 /// How a call ended, as the protocol reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// Success; true if the message was right.
+    /// The protocol's own success; true if the message was right.
     Answered { right: bool },
+    /// Another status that counts as success; true if the message was right.
+    Accepted { right: bool },
     /// The protocol's own status, not success.
     Status { code: u32, message: String },
     /// The peer aborted it.
@@ -61,8 +64,14 @@ pub(crate) trait Events {
 
     /// True if this status, which is not the protocol's success, counts as one.
     #[cold]
-    fn accepts(&self, call: Call, status: u16) -> bool {
-        self.target(call).is_some_and(|target| target.accepts(status.into()))
+    fn accepts(&self, call: Call, status: u32) -> bool {
+        self.target(call).is_some_and(|target| target.accepts(status))
+    }
+
+    /// Whether `message` is the right answer to `call` under this status, which is not the protocol's success. `None` if it
+    /// does not count as one.
+    fn verify_other(&mut self, call: Call, status: u32, message: &[u8]) -> Option<bool> {
+        self.accepts(call, status).then(|| self.verify(call, message))
     }
 }
 
@@ -157,12 +166,14 @@ pub(crate) fn dispatch<T: ProtocolVisitor>(protocol: Protocol, what: T) -> T::Ou
         Protocol::Grpc => what.visit::<grpc::Connection>(),
         Protocol::Connect => what.visit::<connect::Connection>(),
         Protocol::Json => what.visit::<json::Connection>(),
-        Protocol::JsonH2c => what.visit::<json_h2c::Connection>(),
+        Protocol::JsonH2c => what.visit::<over_http2::Connection<json::Json>>(),
         Protocol::Thrift => what.visit::<thrift::Connection<Framed<Binary>>>(),
         Protocol::ThriftCompact => what.visit::<thrift::Connection<Framed<Compact>>>(),
         Protocol::ThriftBuffered => what.visit::<thrift::Connection<Buffered<Binary>>>(),
         Protocol::ThriftBufferedCompact => what.visit::<thrift::Connection<Buffered<Compact>>>(),
         Protocol::TcpEcho => what.visit::<tcp_echo::Connection>(),
+        Protocol::Http => what.visit::<plain::Connection>(),
+        Protocol::Http2 => what.visit::<over_http2::Connection<plain::Plain>>(),
     }
 }
 

@@ -31,6 +31,8 @@ pub(crate) struct Calls {
     pub outstanding: u64,
     /// Calls that came due after the measured span.
     followed: u64,
+    /// The status of the protocol's own success.
+    success: u32,
     /// Ended calls, and those of them not `ok`, since the worker was created.
     pub ended: u64,
     pub failed: u64,
@@ -63,6 +65,7 @@ impl Calls {
             timeout: plan.timeout,
             outstanding: 0,
             followed: 0,
+            success: plan.server.protocol.spec().success,
             ended: 0,
             failed: 0,
             ended_at: Nanos(0),
@@ -174,8 +177,11 @@ impl Reading<'_> {
     fn ended_otherwise(&mut self, call: Call, end: End) {
         let outcome = match end {
             _ if self.is_late(call) => Outcome::Timeout,
-            End::Answered { right: true } => Outcome::Ok,
-            End::Answered { right: false } => Outcome::WrongAnswer,
+            End::Answered { right: true } | End::Accepted { right: true } => Outcome::Ok,
+            End::Answered { right: false } if self.rejects_success(call) => {
+                Outcome::Status { code: self.calls.success, message: String::new() }
+            }
+            End::Answered { right: false } | End::Accepted { right: false } => Outcome::WrongAnswer,
             End::Status { code, .. } if self.calls.accepts_status(call.request as usize, code) => {
                 Outcome::Ok
             }
@@ -188,6 +194,23 @@ impl Reading<'_> {
             }
         };
         self.end(call, &outcome);
+    }
+
+    fn rejects_success(&self, call: Call) -> bool {
+        self.calls.payload.target(call.request as usize).rejects_success
+    }
+
+    /// Whether a reply was right; a problem is kept as an example.
+    fn is_right(&mut self, judged: Result<(), String>) -> bool {
+        match judged {
+            Ok(()) => true,
+            Err(problem) => {
+                if !problem.is_empty() {
+                    self.calls.recorder.explain(&problem);
+                }
+                false
+            }
+        }
     }
 
     /// True if a call has timed out, even before the periodic check finds it.
@@ -203,11 +226,16 @@ impl Events for Reading<'_> {
     fn verify(&mut self, call: Call, message: &[u8]) -> bool {
         match self.calls.checker.check(&*self.calls.payload, call, message) {
             Ok(()) => true,
-            Err(problem) => {
-                self.calls.recorder.explain(&problem);
-                false
-            }
+            judged => self.is_right(judged),
         }
+    }
+
+    fn verify_other(&mut self, call: Call, status: u32, message: &[u8]) -> Option<bool> {
+        if !self.accepts(call, status) {
+            return None;
+        }
+        let judged = self.calls.checker.judge(&*self.calls.payload, call, message);
+        Some(self.is_right(judged))
     }
 
     fn target(&self, call: Call) -> Option<&Target> {

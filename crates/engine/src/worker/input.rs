@@ -42,6 +42,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             self.unread.push_back(index);
         }
         let at = received.at;
+        self.calls.recorder.received(received.bytes.len(), at);
         let mut reading = Reading { calls: &mut self.calls, at, ended: 0, again: Vec::new() };
         let result = connection.receive(received.bytes, &mut slot.out, &mut reading);
         let (ended, again) = (reading.ended, reading.again);

@@ -60,7 +60,10 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     #[inline]
     fn written(&mut self, index: usize, result: io::Result<usize>, at: Nanos) {
         match result {
-            Ok(sent) => self.slots[index].sent(sent, at),
+            Ok(sent) => {
+                self.calls.recorder.sent(sent, at);
+                self.slots[index].sent(sent, at);
+            }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 self.slots[index].link = Link::Full;
             }

@@ -8,13 +8,16 @@ use rpcbench_clock::Nanos;
 use rpcbench_contract::Shape;
 use rpcbench_contract::cases::Caller;
 use rpcbench_engine::{CallLog, ConnectionOptions, LoadPlan, Payload, Session, SessionError};
-use rpcbench_record::{Arrivals, Authority, LoadGeneratorKind, Protocol, Window, Workload};
+use rpcbench_record::{
+    Arrivals, Authority, Content, LoadGeneratorKind, Protocol, Window, Workload,
+};
 
 use super::contract::{EchoClient, EchoPayload};
 use super::{
     CallOptions, LoadError, LoadGenerator, LoadRequest, LoadSession, Measurement, Progress, Sample,
     Span, Unmeasured, room,
 };
+use crate::calls::CallPayload;
 use crate::interrupt::Interrupt;
 use crate::placement::Endpoint;
 
@@ -25,11 +28,30 @@ pub struct InProcess {
     pub cpus: Vec<u32>,
     /// Receives every measured call.
     pub call_log: Option<CallLog>,
+    /// The calls of workloads that don't carry a shape of the contract.
+    pub calls: Option<Arc<CallPayload>>,
 }
 
 impl InProcess {
     /// Its kind in records.
     pub const KIND: LoadGeneratorKind = LoadGeneratorKind::InProcess;
+
+    fn payload(&self, request: &LoadRequest<'_>) -> Result<Arc<dyn Payload>, LoadError> {
+        let LoadRequest { workload, protocol, seed, spot_checks, .. } = *request;
+        let name = match &workload.content {
+            Content::Shape(name) => name,
+            Content::Call(described) => {
+                let calls = self.calls.clone();
+                let missing = || LoadError::Failed(format!("no data for calls of {described}"));
+                return Ok(calls.ok_or_else(missing)?);
+            }
+        };
+        let shape: Shape =
+            name.parse().map_err(|error| LoadError::Failed(format!("{name}: {error}")))?;
+        let mut payload = EchoPayload::new(protocol, &shape, seed, spot_checks);
+        payload.target.headers = workload.headers.clone();
+        Ok(Arc::new(payload))
+    }
 
     fn plan(&self, request: &LoadRequest<'_>) -> LoadPlan {
         let LoadRequest { endpoint, protocol, workload, seed, .. } = *request;
@@ -58,13 +80,7 @@ impl LoadGenerator for InProcess {
         interrupt: &Interrupt,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Box<dyn LoadSession>, LoadError> {
-        let name = &request.workload.shape;
-        let shape: Shape =
-            name.parse().map_err(|error| LoadError::Failed(format!("{name}: {error}")))?;
-        let mut payload =
-            EchoPayload::new(request.protocol, &shape, request.seed, request.spot_checks);
-        payload.target.headers = request.workload.headers.clone();
-        let payload: Arc<dyn Payload> = Arc::new(payload);
+        let payload = self.payload(request)?;
         let log = self.call_log.as_ref().filter(|_| request.logged);
         let (connecting, interrupt) = (Arc::new(AtomicBool::new(true)), interrupt.clone());
         let still = Arc::clone(&connecting);

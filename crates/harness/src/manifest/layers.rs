@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::civil::Date;
-use rpcbench_record::Protocol;
+use rpcbench_record::{ContractProtocol, Protocol};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -59,7 +59,7 @@ pub(super) struct Language {
 #[serde(deny_unknown_fields)]
 pub(super) struct Server {
     pub library: String,
-    pub protocols: Spanned<Vec<Given<Protocol>>>,
+    pub protocols: Spanned<Vec<Given<ContractProtocol>>>,
     #[serde(default)]
     pub toolchain: Vec<Toolchain>,
     pub lock: String,

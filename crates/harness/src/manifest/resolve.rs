@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use regex::Regex;
-use rpcbench_record::Protocol;
+use rpcbench_record::{ContractProtocol, Protocol};
 
 use toml::Spanned;
 
@@ -211,7 +211,7 @@ impl Layers<'_> {
             return Err(listed.bad("name at least one, such as [\"grpc\"]"));
         }
         let mut protocols = Vec::new();
-        for Given { value, .. } in listed.value.get_ref() {
+        for Given { value: ContractProtocol(value), .. } in listed.value.get_ref() {
             if protocols.contains(value) {
                 return Err(listed.bad(format!("{value} is listed twice; remove one")));
             }

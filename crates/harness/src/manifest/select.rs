@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use clap::Args;
 use globset::{Glob, GlobMatcher};
-use rpcbench_record::Protocol;
+use rpcbench_record::ContractProtocol;
 
 use super::Entry;
 use crate::config::{ConfigError, did_you_mean, hint, near};
@@ -23,7 +23,7 @@ pub struct Selection {
     pub patterns: Vec<String>,
     /// Only entries of this protocol; repeatable
     #[arg(long = "protocol", value_name = "PROTOCOL")]
-    pub protocols: Vec<Protocol>,
+    pub protocols: Vec<ContractProtocol>,
     /// Only servers in this language; repeatable
     #[arg(long = "language", value_name = "LANGUAGE")]
     pub languages: Vec<String>,
@@ -48,7 +48,7 @@ impl Selection {
 
     fn takes(&self, entry: &Entry) -> bool {
         let mut languages = self.languages.iter();
-        (self.protocols.is_empty() || self.protocols.contains(&entry.protocol))
+        (self.protocols.is_empty() || self.protocols.contains(&ContractProtocol(entry.protocol)))
             && (self.languages.is_empty() || languages.any(|language| is_in(entry, language)))
     }
 }

@@ -77,8 +77,6 @@ pub(super) struct LoadedServer<'a> {
     pub running: Box<dyn Running>,
     /// What calls before the load carry.
     call_options: CallOptions,
-    /// What its protocol offers to the contract.
-    profile: &'static Profile,
     /// Opened by [`LoadedServer::connect`].
     load: Option<Box<dyn LoadSession>>,
     /// Calls outside of windows of which those that failed are not the server's failure: see [`super::fault`], or at a rate
@@ -139,7 +137,6 @@ impl<'a> LoadedServer<'a> {
             subject,
             running,
             call_options,
-            profile: Profile::of(subject.protocol),
             load: None,
             tolerated: Outcomes::default(),
             level: None,
@@ -162,7 +159,8 @@ impl<'a> LoadedServer<'a> {
         let context = self.context;
         let deadline = context.now() + Nanos::from(ready_timeout);
         let seed = context.environment.seed;
-        let hello = Corpus::generate(&Shape::Text(16), seed, self.profile.encoding);
+        let hello =
+            Corpus::generate(&Shape::Text(16), seed, Profile::of(self.subject.protocol).encoding);
         let mut caller = self.caller(READY_CALL);
         loop {
             self.alive("before it was ready")?;
@@ -208,7 +206,8 @@ impl<'a> LoadedServer<'a> {
     pub fn check(&mut self) -> Result<CheckReport, StepError> {
         let interrupt = self.context.interrupt();
         let mut caller = Patient::new(self.caller(CHECK_CALL), interrupt);
-        let report = cases::check(&mut caller, self.profile, self.context.environment.seed);
+        let profile = Profile::of(self.subject.protocol);
+        let report = cases::check(&mut caller, profile, self.context.environment.seed);
         interrupt.check()?;
         self.check_port(true)?;
         self.alive("during the conformance check")?;

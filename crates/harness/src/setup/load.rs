@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rpcbench_engine::ServerAddress;
-use rpcbench_record::{Limits, Plan, Protocol, Threshold, Workload};
+use rpcbench_engine::{ConnectionOptions, ServerAddress};
+use rpcbench_record::{Content, Limits, Plan, Protocol, Threshold, Workload};
 
 use super::{Address, PreparedRun, Setup, SetupError, room};
 use crate::build::Building;
+use crate::calls::{CallContext, CallSpec, Calls, LoadAddress};
 use crate::manifest::Entry;
 use crate::placement::{Endpoint, Site as _, Unmanaged};
 use crate::reach::reach_unless;
@@ -16,8 +17,10 @@ use crate::suite::plan_load;
 /// A load to make.
 #[derive(Clone, Debug)]
 pub struct LoadRequest {
-    /// Where the server listens.
-    pub address: Address,
+    /// What to load.
+    pub address: LoadAddress,
+    /// What calls are, if not those of the contract.
+    pub call: CallSpec,
     /// How calls travel.
     pub protocol: Protocol,
     /// The server's process, to watch it.
@@ -32,22 +35,56 @@ pub struct LoadRequest {
     pub out: Option<PathBuf>,
 }
 
+impl LoadRequest {
+    fn context(&self) -> CallContext<'_> {
+        let headers = self.workloads.first().map_or(&[][..], |workload| &workload.headers);
+        let &Self { protocol, seed, .. } = self;
+        CallContext { address: &self.address, protocol, headers, seed }
+    }
+
+    /// How long connecting may take.
+    pub(super) fn connect_timeout(&self) -> Duration {
+        let of_first = self.workloads.first().map(|workload| workload.connect_timeout_ms);
+        Duration::from_millis(of_first.unwrap_or(Workload::CONNECT_TIMEOUT_MS))
+    }
+
+    /// How long a call may take.
+    pub(super) fn timeout(&self) -> Duration {
+        self.workloads
+            .first()
+            .map_or(Duration::from_secs(10), |it| Duration::from_millis(it.timeout_ms))
+    }
+
+    /// How single calls reach the server at `address`.
+    pub(super) fn connection(&self, address: ServerAddress) -> ConnectionOptions {
+        let given = self.workloads.first().and_then(|workload| workload.authority.as_ref());
+        let (_, own) = self.call.server(&self.address);
+        let authority = given.map_or(own, |host| host.as_str().to_owned());
+        ConnectionOptions { protocol: self.protocol, address, authority }
+    }
+}
+
 impl Setup<'_> {
     /// Prepares a load: a run of one server that runs already.
     pub fn load(mut self, request: LoadRequest) -> Result<PreparedRun, SetupError> {
-        let LoadRequest { address, protocol, .. } = request;
+        let calls = request.calls_of_files()?;
+        let (address, authority) = request.call.server(&request.address);
         let addresses = address.resolve()?;
-        let endpoint = Endpoint { address: addresses[0].clone(), authority: address.authority() };
+        let endpoint = Endpoint { address: addresses[0].clone(), authority };
         let site = Unmanaged::new(endpoint, request.pid)?;
-        let entry = Entry::existing(address.to_string(), protocol);
+        let entry = Entry::existing(address.to_string(), request.protocol);
         let limits = Limits { cpus: site.capacity()?.cpus, memory_bytes: None };
-        let plan = plan_load(request.workloads, limits, entry.planned(), request.seed)?;
-        let plan = Plan { fail_if: request.fail_if, ..plan };
+        let plan = plan_load(request.workloads.clone(), limits, entry.planned(), request.seed)?;
+        let mut plan = Plan { fail_if: request.fail_if.clone(), ..plan };
         room::check(&plan)?;
-        let number = addresses.len();
-        let within = Duration::from_millis(plan.workloads[0].connect_timeout_ms);
-        let used = reach_unless(&self.interrupt, addresses, protocol, within)?;
-        chosen(&address, number, &used).into_iter().for_each(|line| self.notice(line));
+        let used = self.reach(&request)?;
+        let calls = match calls {
+            None if request.call.is_method() => Some(request.calls_by_reflection(&used)?),
+            calls => calls,
+        };
+        if let Some(calls) = calls {
+            self.carry(&mut plan, &request.call, calls);
+        }
         let site = site.at(used.clone());
         let candidates = self.build(&site, &[entry], Building::Never)?;
         let run = self.begin(plan, (&site, &candidates), request.out);
@@ -58,6 +95,59 @@ impl Setup<'_> {
             other => other,
         })?;
         Ok(PreparedRun { existing: Some(used), ..run })
+    }
+
+    /// The server's address that accepts connections.
+    pub(super) fn reach(&mut self, request: &LoadRequest) -> Result<ServerAddress, SetupError> {
+        let (address, _) = request.call.server(&request.address);
+        let addresses = address.resolve()?;
+        let number = addresses.len();
+        let (protocol, within) = (request.protocol, request.connect_timeout());
+        let used = match request.call.wait {
+            None => reach_unless(&self.interrupt, addresses, protocol, within)?,
+            Some(wait) => {
+                self.await_server(request, &addresses, Duration::from_millis(wait.ms()))?
+            }
+        };
+        chosen(&address, number, &used).into_iter().for_each(|line| self.notice(line));
+        Ok(used)
+    }
+
+    /// Puts the user's calls into all workloads.
+    fn carry(&mut self, plan: &mut Plan, call: &CallSpec, calls: Calls) {
+        calls.notice(call).into_iter().for_each(|line| self.notice(line));
+        for workload in &mut plan.workloads {
+            workload.content = Content::Call(calls.described.clone());
+            workload.headers.clone_from(&calls.headers);
+        }
+        self.calls = Some(calls.payload);
+        if let Some(secret) = &call.user {
+            for argument in &mut self.arguments {
+                *argument = argument.replace(secret, "[redacted]");
+            }
+        }
+    }
+}
+
+impl LoadRequest {
+    /// The calls of a method that the server describes.
+    pub(super) fn calls_by_reflection(&self, used: &ServerAddress) -> Result<Calls, SetupError> {
+        let server = self.connection(used.clone());
+        let schema = self.call.schema_by_reflection(&server, self.connect_timeout())?;
+        Ok(self.call.method_calls(&schema, &self.context())?)
+    }
+
+    /// Its calls, if no server has to describe them.
+    pub(super) fn calls_of_files(&self) -> Result<Option<Calls>, SetupError> {
+        Ok(self.call.without_server(&self.context())?)
+    }
+
+    /// All its calls, by reflection if no file describes them. `None` for those of the contract.
+    pub(super) fn calls(&self, used: &ServerAddress) -> Result<Option<Calls>, SetupError> {
+        match self.calls_of_files()? {
+            None if self.call.is_method() => self.calls_by_reflection(used).map(Some),
+            calls => Ok(calls),
+        }
     }
 }
 

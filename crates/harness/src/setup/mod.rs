@@ -7,13 +7,17 @@
 mod address;
 mod entries;
 mod folders;
+mod inspect;
 mod load;
+mod offers;
 mod run;
 mod servers;
 mod time;
+mod wait;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rpcbench_clock as clock;
@@ -24,6 +28,7 @@ use rpcbench_record::{
 
 use crate::build::{BuildEvent, BuildState, Builder, Building, Candidate};
 use crate::build_env::BuildEnv;
+use crate::calls::CallPayload;
 use crate::config::ConfigError;
 use crate::interrupt::{Interrupt, StopNow};
 use crate::load::InProcess;
@@ -35,6 +40,7 @@ use crate::run::{Ending, Environment, Observer, ResumeError, Runner, SliceLength
 use crate::toolchain;
 
 pub use address::Address;
+pub use inspect::OneCall;
 pub use load::LoadRequest;
 pub use run::RunRequest;
 pub use servers::ServeRequest;
@@ -108,6 +114,8 @@ pub struct Setup<'a> {
     pub call_log: Option<CallLog>,
     /// See [`Environment::slices`].
     pub slices: Vec<SliceLength>,
+    /// The calls of a load that don't carry a shape of the contract.
+    pub calls: Option<Arc<CallPayload>>,
     /// Watches the preparation.
     pub observer: &'a mut dyn SetupObserver,
 }
@@ -191,8 +199,11 @@ impl Setup<'_> {
         site.notices().iter().for_each(|line| self.notice(line));
         let subject = |it: &Candidate| Subject::new(it, site.place(&it.entry));
         let client_cpus = site.client_cpus().to_vec();
-        let generator =
-            Box::new(InProcess { cpus: client_cpus.clone(), call_log: self.call_log.take() });
+        let generator = Box::new(InProcess {
+            cpus: client_cpus.clone(),
+            call_log: self.call_log.take(),
+            calls: self.calls.take(),
+        });
         let (interrupt, slices) = (self.interrupt.clone(), self.slices.clone());
         let environment = Environment { seed, interrupt, slices, generator };
         let subjects = candidates.iter().map(subject).collect();
@@ -245,6 +256,9 @@ impl PreparedRun {
         let runner = Runner::new(&environment, &subjects, writer, run, observer);
         let (run, ending) = runner.execute();
         let hint = existing.filter(|_| is_unanswered(&run)).and_then(|address| {
+            if let Some(instead) = offers::instead(&run, &address) {
+                return Some(instead);
+            }
             let PlannedServer { protocol, .. } = run.header.plan.servers.first()?;
             let speaks = reach::detect_protocol(&address, *protocol, DETECT_TIMEOUT)?;
             Some(format!("{address}: {speaks}"))

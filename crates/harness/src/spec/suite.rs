@@ -1,7 +1,7 @@
 //! The keys of a suite, and the options that replace them.
 
 use clap::Args;
-use rpcbench_record::{Limits, PlacementKind, Price, Protocol, Stopping};
+use rpcbench_record::{ContractProtocol, Limits, PlacementKind, Price, Stopping};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -54,7 +54,7 @@ pub struct SuiteSpec {
     pub placement: Option<Given<PlacementKind>>,
     /// Only entries of these protocols; of all, if it is missing.
     #[arg(skip)]
-    pub protocols: Option<Vec<Given<Protocol>>>,
+    pub protocols: Option<Vec<Given<ContractProtocol>>>,
     /// What each server may use.
     #[arg(skip)]
     pub limits: LimitsSpec,

@@ -2,7 +2,9 @@
 
 use clap::Args;
 use rpcbench_contract::Shape;
-use rpcbench_record::{Authority, CallHeader, ConnectionLife, Threshold, WarmUp, Workload};
+use rpcbench_record::{
+    Authority, CallHeader, ConnectionLife, Content, Threshold, WarmUp, Workload,
+};
 use serde::Deserialize;
 
 use super::arrivals::{Loads, rate_shown};
@@ -167,7 +169,7 @@ impl WorkloadSpec {
         let connect = self.connect_timeout.as_ref().map(|timeout| timeout.value.ms());
         let load = Workload {
             name: self.workload_name(setting),
-            shape: shape.to_string(),
+            content: Content::Shape(shape.to_string()),
             connections,
             connection_life: life,
             in_flight: self.total_in_flight(connections, &loads, setting)?,

@@ -44,7 +44,7 @@ impl<'a> Layers<'a> {
             rounds: extent.rounds,
             stopping: extent.stopping,
             placement: spec.placement.as_ref().map(|given| given.value).unwrap_or_default(),
-            protocols: spec.protocols.as_ref().map(|all| all.iter().map(|it| it.value).collect()),
+            protocols: spec.protocols.as_ref().map(|all| all.iter().map(|it| it.value.0).collect()),
             limits: Limits { cpus, memory_bytes },
             workloads,
             price: spec.price.as_ref().map(|given| given.value.clone()),
@@ -94,8 +94,9 @@ impl<'a> Layers<'a> {
         let own = Layers { run: &none, ..*self }.workloads(name, false)?;
         let load = |all: &[Workload], name: &str| {
             let workload = all.iter().find(|workload| workload.name == name)?;
-            let Workload { shape, connections, in_flight, connection_life, .. } = workload.clone();
-            Some((shape, connections, in_flight, connection_life))
+            let Workload { content, connections, in_flight, connection_life, .. } =
+                workload.clone();
+            Some((content, connections, in_flight, connection_life))
         };
         let mut published = Vec::new();
         for figure in &self.spec.published {

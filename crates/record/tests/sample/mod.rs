@@ -1,10 +1,10 @@
 //! A run with every kind of value: codes as keys, absent parts, floats, text that needs escaping.
 
 use rpcbench_record::{
-    CheckResult, Cpu, Failure, Header, InterimAnalysis, Isolation, IsolationMode, Latency, Limits,
-    Machine, Measured, Outcomes, Pauses, Plan, PlannedServer, PlannedTrial, Preparation, Protocol,
-    Readiness, Run, RuntimeStatistics, SCHEMA, ServerUsage, Slice, Slicing, Tool, Toolchain, Trial,
-    TrialResult, Unsteady, WarmCurve, WarmSlice, WarmUp, Window, Workload,
+    CheckResult, Content, Cpu, Failure, Header, InterimAnalysis, Isolation, IsolationMode, Latency,
+    Limits, Machine, Measured, Outcomes, Pauses, Plan, PlannedServer, PlannedTrial, Preparation,
+    Protocol, Readiness, Run, RuntimeStatistics, SCHEMA, ServerUsage, Slice, Slicing, Tool,
+    Toolchain, Trial, TrialResult, Unsteady, WarmCurve, WarmSlice, WarmUp, Window, Workload,
 };
 
 pub fn header() -> Header {
@@ -49,7 +49,7 @@ fn machine() -> Machine {
 fn workload() -> Workload {
     Workload {
         name: "quick".into(),
-        shape: "text:100".into(),
+        content: Content::Shape("text:100".into()),
         connections: 2,
         connection_life: "calls:100".parse().unwrap(),
         in_flight: 4,

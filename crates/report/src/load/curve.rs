@@ -155,7 +155,7 @@ impl LoadCurve {
             "{}: {} {}, {}, {} in flight at most, {arrivals} arrivals, {what}, {}{}",
             self.address,
             self.protocol,
-            w.shape,
+            w.content,
             words::connections(w, &[self.protocol].into()),
             format::plural(u64::from(w.in_flight), "call"),
             format::plural(u64::from(w.client_threads), "client thread"),

@@ -14,7 +14,8 @@ fn values(load: &Load) -> Values {
     let mut values = vec![
         ("address", word(&load.address)),
         ("protocol", word(load.protocol.name())),
-        ("shape", word(&workload.shape)),
+        ("shape", workload.content.shape().and_then(word)),
+        ("target", workload.content.call().and_then(|call| word(&call.target))),
         ("connections", Some(workload.connections_under(load.protocol).into())),
         ("in_flight", Some(workload.in_flight.into())),
         ("verdict", word(load.verdict().name())),

@@ -8,7 +8,7 @@ pub(crate) mod points;
 mod tail;
 mod verdict;
 
-use rpcbench_record::{Latency, Pacing, SATURATED};
+use rpcbench_record::{Content as WorkloadContent, Latency, Measured, Pacing, SATURATED};
 
 use crate::columns::Column;
 use crate::connections;
@@ -123,6 +123,9 @@ fn summary(load: &Load) -> Pairs {
         ("ok calls/s", Some(format::si_near(figures.calls_per_s.value, &limits(load, "rate")))),
         ("connections/s", figures.lives.as_ref().map(|it| format::si(it.connections_per_s))),
         ("errors", Some(format::percent_near(figures.error_share(), &limits(load, "errors")))),
+        ("received", bytes_per_s(measured, measured.bytes_in, "a reply")),
+        ("sent", bytes_per_s(measured, measured.bytes_out, "a call")),
+        ("checked", checked(load)),
         ("pacing", pacing),
         ("capacity", capacity),
     ];
@@ -132,6 +135,16 @@ fn summary(load: &Load) -> Pairs {
     let server = figures.server.as_ref().map(|server| server_lines(load, server));
     let lines = lines.into_iter().chain(server.unwrap_or_default()).chain(end);
     lines.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// `1.2 MiB/s, 123 B a reply`. `None` in records that don't have it.
+fn bytes_per_s(measured: &Measured, bytes: u64, of: &str) -> Option<String> {
+    let Measured { outcomes, window_ns, .. } = measured;
+    let replies = outcomes.total() - outcomes.timeout - outcomes.transport - outcomes.not_sent;
+    let per_s = share(bytes as f64 * 1e9, *window_ns as f64);
+    let each = (replies > 0).then(|| format::bytes(bytes / replies));
+    let each = each.map(|each| format!(", {each} {of}")).unwrap_or_default();
+    (bytes > 0).then(|| format!("{}/s{each}", format::bytes(per_s as u64)))
 }
 
 /// CPU time, memory and threads of the server.
@@ -216,8 +229,22 @@ fn outcomes(load: &Load) -> Pairs {
         format!("{} ({})", format::count(n), format::percent(part))
     };
     let errors = outcomes.errors_by_kind(load.protocol).into_iter();
-    let ok = ("ok".to_owned(), format::count(outcomes.ok));
+    let ok = (ok_name(load).to_owned(), format::count(outcomes.ok));
     std::iter::once(ok).chain(errors.map(|(kind, n)| (kind, part(n)))).collect()
+}
+
+/// What was judged of calls of another service than the contract's.
+fn checked(load: &Load) -> Option<String> {
+    let one_in = load.workload.content.call()?.decoded_one_in?;
+    Some(format!("status of all calls; one reply in {} decoded", format::count(one_in.into())))
+}
+
+/// How calls that ended ok are called: of other services than the contract's, only the status was checked.
+fn ok_name(load: &Load) -> &'static str {
+    match load.workload.content {
+        WorkloadContent::Shape(_) => "ok",
+        WorkloadContent::Call(_) => "ok (status)",
+    }
 }
 
 /// The warnings of a load, most important first.

@@ -1,6 +1,6 @@
 //! Markdown, JSON and CSV.
 
-use rpcbench_record::{Readiness, TrialResult};
+use rpcbench_record::{Content, Readiness, TrialResult};
 use rpcbench_report::{export_schema, summary, trials_csv};
 
 use crate::builder::{RunBuilder, failure, measured};
@@ -113,7 +113,7 @@ fn failed_cell_keeps_only_outcomes() {
 fn csv_escapes_formulas_and_keeps_numbers() {
     for sign in ["=", "+", "-", "@"] {
         let mut run = mixed().run;
-        run.header.plan.workloads[0].shape = format!("{sign}cmd(1)");
+        run.header.plan.workloads[0].content = Content::Shape(format!("{sign}cmd(1)"));
         run.header.machines.client.cpu.model = format!("{sign}2,5 GHz");
         for csv in [csv(&summary(&run)), trials_csv(&run)].map(|csv| csv.expect("CSV")) {
             assert!(csv.contains(&format!(",'{sign}cmd(1),")), "{csv}");

@@ -39,7 +39,7 @@ fn defaults_in_help_are_those_that_are_planned() {
     let length = rpcbench_record::units::length_ms;
     let alone = workload("rpcbench load h:1");
     let defaults = [
-        ("shape", alone.shape.clone()),
+        ("shape", alone.content.to_string()),
         ("connections", alone.connections.to_string()),
         ("in_flight_per_connection", (alone.in_flight / alone.connections).to_string()),
         ("duration", alone.window.to_string()),
@@ -82,15 +82,37 @@ fn options_have_the_short_names_of_other_load_generators() {
     insta::assert_snapshot!(contradicts("rpcbench load h:1 -n 1000 -z 3s"), @"--calls 1000 contradicts --duration 3s: a window has a length or a number of calls; remove one of them");
     insta::assert_snapshot!(contradicts("rpcbench load h:1 -n 10 --sweep 10%..90%"), @"--calls 10 contradicts --sweep 10%..90%: the loads of a sweep have windows of one length; give a duration");
     insta::assert_snapshot!(refused("rpcbench load h:1 -n 0"), @"error: invalid value '0' for '--calls <N>': must be more than zero");
-    assert!(refused("rpcbench load h:1 -d 3s").contains("unexpected argument '-d'"));
+    assert_eq!(load("rpcbench load http://h/ -d 3s").call.data.as_deref(), Some("3s"));
 }
 
 #[test]
 fn a_protocol_and_a_process_may_be_named() {
     let plain = load("rpcbench load h:1");
-    assert_eq!((plain.protocol, plain.pid), (Protocol::Grpc, None));
+    assert_eq!((plain.protocol().unwrap(), plain.pid), (Protocol::Grpc, None));
     let named = load("rpcbench load h:1 --protocol tcp-echo --pid 42");
-    assert_eq!((named.protocol, named.pid), (Protocol::TcpEcho, Some(42)));
+    assert_eq!((named.protocol().unwrap(), named.pid), (Protocol::TcpEcho, Some(42)));
+}
+
+#[test]
+fn url_is_called_over_the_given_version_of_http() {
+    let protocol = |options: &str| {
+        let protocol = load(&format!("rpcbench load http://h/p {options}")).protocol();
+        protocol.map_or_else(|error| error.to_string(), |protocol| protocol.to_string())
+    };
+    assert_eq!(
+        [protocol(""), protocol("--http 2"), protocol("--protocol http2")],
+        ["http", "http2", "http2"]
+    );
+    insta::assert_snapshot!(protocol("--http 2 --protocol http"), @"--protocol http contradicts --http 2: leave --protocol out; a URL is called over the version of --http");
+    insta::assert_snapshot!(protocol("--protocol json"), @"--protocol json: a URL is called over plain HTTP; leave the option out, or give HOST:PORT");
+    insta::assert_snapshot!(protocol("-d x --data-size 1k"), @"--data contradicts --data-size: calls have one source of data; leave one of them out");
+    let url = workload("rpcbench load http://h/p");
+    assert_eq!((url.connections, url.in_flight), (50, 50));
+    insta::assert_snapshot!(contradicts("rpcbench load http://h/p --shape dto"), @"--shape dto contradicts http://h/p: a shape is of rpcbench's contract; give --data, or leave it out");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 -X PUT"), @"--method: calls of rpcbench's contract don't have it; give a URL such as http://127.0.0.1:8080/path, or --call METHOD");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol http"), @"--protocol http: its calls need a URL; write http://h:1/PATH");
+    insta::assert_snapshot!(refused("rpcbench load http://h/p -X get"), @"error: invalid value 'get' for '--method <METHOD>': methods of HTTP are in capitals; write GET");
+    insta::assert_snapshot!(refused("rpcbench load http://h/p --data-size 65M"), @"error: invalid value '65M' for '--data-size <SIZE>': expected 1 byte to 64M, such as 64k");
 }
 
 #[test]

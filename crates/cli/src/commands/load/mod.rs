@@ -1,5 +1,6 @@
 //! `rpcbench load`: a run of one server that is already running.
 
+mod inspect;
 mod live;
 mod tap;
 
@@ -28,7 +29,8 @@ use tap::LogTap;
 pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     let request = LoadRequest {
         address: args.address.clone(),
-        protocol: args.protocol,
+        call: args.call.clone(),
+        protocol: args.protocol()?,
         pid: args.pid,
         seed: args.seed,
         workloads: args.workloads()?,
@@ -42,7 +44,10 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     let is_quiet = args.results.quiet;
     let mut preparing = SetupProgress::new(context);
     (preparing.is_quiet, preparing.is_terse) = (is_quiet, true);
-    let setup = Setup { call_log, ..context.setup_outside(interrupt, &mut preparing) };
+    let mut setup = Setup { call_log, ..context.setup_outside(interrupt, &mut preparing) };
+    if let Some(inspection) = args.call.inspection()? {
+        return inspect::inspect(&mut setup, &request, &inspection);
+    }
     let prepared = setup.load(request)?;
     let plan = prepared.plan().clone();
     let tap = LogTap::new(log);

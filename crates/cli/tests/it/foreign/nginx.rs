@@ -51,6 +51,42 @@ fn grpc_calls_survive_connections_that_nginx_ends() {
     server.stop();
 }
 
+#[test]
+#[ignore = "needs nginx"]
+fn nginx_counts_the_calls_of_any_url_by_method_and_status() {
+    for (listen, version, protocol) in [("", "1.1", "HTTP/1.1"), (" http2", "2", "HTTP/2.0")] {
+        for (path, words, seen) in [
+            ("/file.txt", "", "GET /file.txt 200"),
+            ("/file.txt", "-H accept-encoding:gzip", "GET /file.txt 200"),
+            ("/file.txt", "-X HEAD", "HEAD /file.txt 200"),
+            ("/empty", "", "GET /empty 204"),
+            ("/moved", "--ok 302", "GET /moved 302"),
+            ("/missing", "--ok 2xx,404", "GET /missing 404"),
+            ("/put/a", "-X PUT --data-size 3k --ok 201,204", "PUT /put/a 204"),
+        ] {
+            let nginx = Nginx::with(include_str!("nginx_files.conf"), listen, 1000);
+            let folder = nginx.folder.path();
+            fs::create_dir_all(folder.join("files/put")).unwrap();
+            fs::write(folder.join("files/file.txt"), "line of text\n".repeat(5000)).unwrap();
+            fs::write(folder.join("files/put/a"), "").unwrap();
+            let record = folder.join("record");
+            let fixed =
+                format!("-c 4 -n 2000 --warmup none --http {version} --out {}", record.display());
+            look(&format!("load http://127.0.0.1:{}{path} {fixed} {words}", nginx.port))
+                .expect_ok_or_late();
+            let run = rpcbench_record::read(&record).unwrap();
+            let (measured, before) = window(&run);
+            assert_eq!(
+                (measured.outcomes.ok, measured.connections.broken),
+                (2000, 0),
+                "{path} {words}"
+            );
+            let counted = BTreeMap::from([(format!("{seen} {protocol}"), 2000 + before)]);
+            assert_eq!(nginx.stop(), counted, "{path} {words}");
+        }
+    }
+}
+
 /// All calls are ok, and nginx, which ends a connection after `life` calls, counted as many as the engine, warm-up included.
 fn no_call_is_lost(server: &Served, speech: &Speech, life: u64, words: &str) {
     let nginx = Nginx::start(server, speech, life);
@@ -84,14 +120,20 @@ struct Nginx {
 
 impl Nginx {
     fn start(server: &Served, speech: &Speech, life: u64) -> Self {
+        let conf = include_str!("nginx.conf")
+            .replace("@server@", &server.address.to_string())
+            .replace("@pass@", speech.pass);
+        Self::with(&conf, speech.listen, life)
+    }
+
+    /// nginx with a configuration; `listen` follows the address in the directive of that name.
+    fn with(conf: &str, listen: &str, life: u64) -> Self {
         let (folder, port) = (tempfile::tempdir().unwrap(), port());
         let at = folder.path().to_str().unwrap();
-        let conf = include_str!("nginx.conf")
+        let conf = conf
             .replace("@folder@", at)
             .replace("@life@", &life.to_string())
-            .replace("@server@", &server.address.to_string())
-            .replace("@listen@", &format!("127.0.0.1:{port}{}", speech.listen))
-            .replace("@pass@", speech.pass);
+            .replace("@listen@", &format!("127.0.0.1:{port}{listen}"));
         let file = folder.path().join("nginx.conf");
         fs::write(&file, conf).unwrap();
         let mut command = Command::new("sh");

@@ -4,9 +4,6 @@ use super::chunks::Chunks;
 use super::head::{Framing, Head};
 use super::{MAX_BODY, Problem};
 
-/// Bytes kept of the body of an error: enough to say what is wrong, and for the JSON of Connect with its details.
-pub(super) const MAX_ERROR_BODY: usize = 64 << 10;
-
 /// What comes next of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece<'a> {
@@ -60,8 +57,7 @@ pub(super) struct Body {
 
 impl Body {
     #[inline]
-    pub fn of(head: Head, whole: bool) -> Self {
-        let most = if whole || head.status == 200 { MAX_BODY } else { MAX_ERROR_BODY };
+    pub fn of(head: Head, most: usize) -> Self {
         let rest = match head.framing {
             Framing::Length(length) => Rest::Length(length),
             Framing::Chunked => Rest::Chunked(Chunks::default()),

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use rpcbench_record::Protocol;
 
-use super::{Came, Problem, Replies, Reply};
-use crate::payload::Payload;
+use super::replies::Kept;
+use super::{Came, Problem, Replies, Reply, error_snippet};
+use crate::payload::{Payload, Verdict};
 use crate::protocol::allowance::Holding;
 use crate::protocol::head::{Head, distinct_targets};
 use crate::protocol::in_order::InOrder;
@@ -23,8 +24,11 @@ pub(crate) trait Http1Application: Debug + Send + 'static {
     /// Header fields of every request.
     const FIELDS: &[(&str, &str)];
 
-    /// How a call ends whose reply has a status other than 200.
-    fn failure(reply: &Reply<'_>) -> End;
+    /// How a call ends whose reply has a status that is neither 200 nor accepted.
+    #[cold]
+    fn failure(reply: &Reply<'_>) -> End {
+        End::Status { code: reply.status.into(), message: error_snippet(reply.body) }
+    }
 }
 
 /// Why no more calls are sent.
@@ -69,13 +73,13 @@ impl<A: Http1Application> protocol::Connection for Connection<A> {
         allowance: &Arc<Allowance>,
         _out: &mut Vec<u8>,
     ) -> Self {
-        let keeps_bodies = templates.accepts_more;
+        let replies = Replies::new(templates.kept);
         Self {
             application: PhantomData,
             templates,
             most: in_flight as usize,
             calls: InOrder::new(in_flight),
-            replies: Replies::new(keeps_bodies),
+            replies,
             holding: Holding::new(allowance),
             leaving: None,
         }
@@ -223,8 +227,8 @@ pub(crate) struct Templates {
     requests: template::Templates,
     /// True if some replies have no body, no matter what their head announces.
     has_head_requests: bool,
-    /// True if statuses other than 200 may count as success.
-    accepts_more: bool,
+    /// What is kept of bodies.
+    kept: Kept,
 }
 
 fn templates(payload: &dyn Payload, authority: &str, fields: &[(&str, &str)]) -> Templates {
@@ -250,8 +254,12 @@ fn templates(payload: &dyn Payload, authority: &str, fields: &[(&str, &str)]) ->
         Layout { body: message, message, last_frame: 0 }
     });
     let has_head_requests = targets.iter().any(|target| target.is_head());
-    let accepts_more = targets.iter().any(|target| !target.accepted.is_empty());
-    Templates { requests, has_head_requests, accepts_more }
+    let kept = match payload.verdict() {
+        Verdict::Status => Kept::Starts,
+        _ if targets.iter().any(|target| !target.accepted.is_empty()) => Kept::All,
+        _ => Kept::Successes,
+    };
+    Templates { requests, has_head_requests, kept }
 }
 
 /// Ends the call whose reply was received, unless it has timed out before.
@@ -260,10 +268,10 @@ fn answer<A: Http1Application>(calls: &mut InOrder, reply: &Reply<'_>, events: &
     let Some(Some(call)) = calls.answered() else { return };
     let end = match reply.status {
         200 => End::Answered { right: events.verify(call, reply.body) },
-        status if events.accepts(call, status) => {
-            End::Answered { right: events.verify(call, reply.body) }
-        }
-        _ => A::failure(reply),
+        _ => match events.verify_other(call, reply.status.into(), reply.body) {
+            Some(right) => End::Accepted { right },
+            None => A::failure(reply),
+        },
     };
     events.ended(call, end);
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::head::{Framing, Head, length};
 
-/// The last head of a success. A head that differs only in the number of its Content-Length has the same meaning.
+/// The last head of a status from 200 to 299. A head that differs only in the number of its Content-Length has the same meaning.
 /// A head with another date is parsed again, once a second.
 #[derive(Debug, Default)]
 pub(super) struct Known {
@@ -21,7 +21,7 @@ impl Known {
         let head = self.head?;
         let rest = bytes.strip_prefix(&self.bytes[..self.digits.start])?;
         let (framing, rest) = match head.framing {
-            Framing::Length(_) => {
+            Framing::Length(_) if !self.digits.is_empty() => {
                 let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
                 (Framing::Length(length(&rest[..digits]).ok()?), &rest[digits..])
             }
@@ -31,9 +31,9 @@ impl Known {
         Some((Head { framing, ..head }, bytes.len() - rest.len()))
     }
 
-    /// Remembers the head of a success.
+    /// Remembers the head of a success, unless its Content-Length is not that of its body.
     pub fn learn(&mut self, bytes: &[u8], head: Head, digits: Option<Range<usize>>) {
-        if head.status != 200 {
+        if head.status / 100 != 2 || head.status == 204 && digits.is_some() {
             return;
         }
         self.bytes.clear();

@@ -3,7 +3,10 @@
 use super::body::Body;
 use super::head::{self, Framing, Head};
 use super::known::Known;
-use super::{MAX_HEAD, Problem};
+use super::{MAX_BODY, MAX_HEAD, Problem};
+
+/// Bytes kept of the start of a body: enough to say what is wrong, and for the JSON of Connect with its details.
+pub(super) const MAX_START: usize = 64 << 10;
 
 /// Most heads of status 1xx before the one that counts.
 pub(crate) const MAX_INTERIM: u32 = 16;
@@ -24,8 +27,29 @@ pub(crate) enum Came<'a> {
 pub(crate) struct Reply<'a> {
     /// 200 to 999.
     pub status: u16,
-    /// All of it if the status is 200, or bodies are kept; otherwise its start.
+    /// All of it, or its start: see [`Kept`].
     pub body: &'a [u8],
+}
+
+/// What replies have of their bodies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// All of those of status 200, and the start of others.
+    Successes,
+    All,
+    /// The start, since only the status is judged.
+    Starts,
+}
+
+impl Kept {
+    /// Bytes kept of a body.
+    fn most(self, status: u16) -> usize {
+        match self {
+            Self::All => MAX_BODY,
+            Self::Successes if status == 200 => MAX_BODY,
+            Self::Successes | Self::Starts => MAX_START,
+        }
+    }
 }
 
 /// The part of a reply that the next byte belongs to.
@@ -43,17 +67,16 @@ pub(crate) struct Replies {
     /// The start of a head or of a body.
     kept: Vec<u8>,
     known: Known,
-    /// Whether to keep all of a body whose status is not 200.
-    keeps_bodies: bool,
+    /// What is kept of bodies.
+    bodies: Kept,
     /// Heads of status 1xx received for the current reply.
     interim: u32,
 }
 
 impl Replies {
-    /// `keeps_bodies`: whether replies of any status have all of their body.
-    pub fn new(keeps_bodies: bool) -> Self {
+    pub fn new(bodies: Kept) -> Self {
         let (kept, known) = (Vec::new(), Known::default());
-        Self { stage: Stage::Head, kept, known, keeps_bodies, interim: 0 }
+        Self { stage: Stage::Head, kept, known, bodies, interim: 0 }
     }
 
     /// Takes the next event off `bytes`; a reply to HEAD has no body. After an error, the stream can't continue.
@@ -77,7 +100,7 @@ impl Replies {
         if is_head {
             head.framing = Framing::Length(0);
         }
-        self.stage = Stage::Body(Body::of(head, self.keeps_bodies));
+        self.stage = Stage::Body(Body::of(head, self.bodies.most(head.status)));
         self.interim = 0;
         Ok(Came::Head { last: head.closes || head.framing == Framing::UntilClose })
     }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::body::MAX_ERROR_BODY;
+use super::replies::MAX_START;
 use super::*;
 
 /// The events of a stream of replies.
@@ -16,7 +16,7 @@ struct Read {
 
 /// Reads the pieces; `ends` says that the connection ends then.
 fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, ends: bool) -> Read {
-    let (mut replies, mut read) = (Replies::new(false), Read::default());
+    let (mut replies, mut read) = (Replies::new(Kept::Successes), Read::default());
     let text = |body: &[u8]| String::from_utf8_lossy(body).into_owned();
     for piece in pieces {
         let mut rest = piece;
@@ -72,6 +72,19 @@ fn problem(bytes: &[u8]) -> Problem {
 
 fn ok(body: &str) -> (u16, String) {
     (200, body.to_owned())
+}
+
+#[test]
+fn head_without_body_is_read_alike_when_it_repeats() {
+    for head in [
+        "HTTP/1.1 204 No Content\r\n\r\n",
+        "HTTP/1.1 204 No Content\r\nContent-Length: 7\r\n\r\n",
+        "HTTP/1.1 304 Not Modified\r\nContent-Length: 7\r\n\r\n",
+        "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n",
+    ] {
+        let status: u16 = head[9..12].parse().unwrap();
+        assert_eq!(replies(head.repeat(3).as_bytes()), vec![(status, String::new()); 3]);
+    }
 }
 
 #[test]
@@ -290,7 +303,7 @@ fn only_the_beginning_of_an_error_body_is_kept() {
     let reply = format!("HTTP/1.1 503 No\r\nContent-Length: {}\r\n\r\n{body}", body.len());
     assert_eq!(
         replies(reply.repeat(2).as_bytes()),
-        [(503, body[..MAX_ERROR_BODY].to_owned()), (503, body[..MAX_ERROR_BODY].to_owned())]
+        [(503, body[..MAX_START].to_owned()), (503, body[..MAX_START].to_owned())]
     );
     let chunked: String = body
         .as_bytes()
@@ -298,7 +311,7 @@ fn only_the_beginning_of_an_error_body_is_kept() {
         .map(|part| format!("{:x}\r\n{}\r\n", part.len(), String::from_utf8_lossy(part)))
         .collect();
     let reply = format!("HTTP/1.1 503 No\r\nTransfer-Encoding: chunked\r\n\r\n{chunked}0\r\n\r\n");
-    assert_eq!(replies(reply.as_bytes()), [(503, body[..MAX_ERROR_BODY].to_owned())]);
+    assert_eq!(replies(reply.as_bytes()), [(503, body[..MAX_START].to_owned())]);
 }
 
 fn any_reply() -> impl Strategy<Value = (String, String)> {

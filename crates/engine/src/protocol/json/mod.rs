@@ -5,8 +5,7 @@ mod tests;
 
 use rpcbench_record::Protocol;
 
-use super::End;
-use super::http1::{self, Http1Application, Reply, error_snippet};
+use super::http1::{self, Http1Application};
 
 /// A connection that carries JSON.
 pub(crate) type Connection = http1::Connection<Json>;
@@ -18,9 +17,4 @@ pub(crate) struct Json;
 impl Http1Application for Json {
     const PROTOCOL: Protocol = Protocol::Json;
     const FIELDS: &[(&str, &str)] = &[("Content-Type", "application/json")];
-
-    #[cold]
-    fn failure(reply: &Reply<'_>) -> End {
-        End::Status { code: reply.status.into(), message: error_snippet(reply.body) }
-    }
 }

@@ -42,6 +42,7 @@ impl Seen {
 }
 
 const RIGHT: End = End::Answered { right: true };
+const ACCEPTED: End = End::Accepted { right: true };
 
 fn connection(in_flight: u32, allowance: &Arc<Allowance>) -> Connection {
     let templates = Connection::templates(&Filler::of(&[0, 5, 300]), "host:80");
@@ -100,9 +101,9 @@ fn accepted_statuses_are_answers_with_their_whole_body() {
     let (no, not_found) = ("HTTP/1.1 403 No", "HTTP/1.1 404 No");
     let body = "\r\nContent-Length: 5\r\n\r\nright";
     let refused = End::Status { code: 403, message: "right".to_owned() };
-    assert_eq!(ends_of(&target, &[not_found, body, no, body].concat()), [RIGHT, refused]);
+    assert_eq!(ends_of(&target, &[not_found, body, no, body].concat()), [ACCEPTED, refused]);
     let none = "HTTP/1.1 204 None\r\n\r\n".repeat(2);
-    assert_eq!(ends_of(&target, &none)[1], End::Answered { right: false });
+    assert_eq!(ends_of(&target, &none)[1], End::Accepted { right: false });
 }
 
 #[test]

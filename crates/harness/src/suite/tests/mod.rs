@@ -9,7 +9,7 @@ use std::path::Path;
 
 use clap::{Args as _, FromArgMatches as _};
 use rpcbench_record::{
-    ConnectionLife, PlannedServer, Protocol, Stopping, WarmUp, Window, Workload,
+    ConnectionLife, Content, PlannedServer, Protocol, Stopping, WarmUp, Window, Workload,
 };
 
 use super::*;
@@ -114,7 +114,7 @@ fn the_shipped_suites_are_the_published_ones() {
             memory.unwrap_or_default(),
             w.connections,
             w.in_flight,
-            w.shape,
+            w.content,
             w.arrivals,
             find.unwrap_or_default(),
             if w.connection_life.is_long() { "" } else { " short" },
@@ -165,7 +165,7 @@ fn defaults_fill_what_a_suite_leaves_out() {
     assert_eq!((suite.processes, suite.rounds, suite.stopping), (Some(2), Some(1), None));
     let expected = Workload {
         name: "mine".to_owned(),
-        shape: "text:100".to_owned(),
+        content: Content::Shape("text:100".to_owned()),
         connections: 50,
         connection_life: ConnectionLife::Long,
         in_flight: 1000,

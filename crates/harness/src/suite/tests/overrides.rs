@@ -15,7 +15,7 @@ fn every_option_replaces_its_key() {
     assert_eq!(suite.limits, Limits { cpus: 2, memory_bytes: Some(1 << 30) });
     assert!(suite.runtime_statistics && suite.log_calls);
     let expected = Workload {
-        shape: "dto".to_owned(),
+        content: Content::Shape("dto".to_owned()),
         connections: 7,
         connection_life: ConnectionLife::SHORT,
         in_flight: 7,

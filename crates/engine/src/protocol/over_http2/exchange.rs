@@ -121,7 +121,7 @@ impl http2::Exchange for Exchange {
         if self.plain_data(data, last, events) {
             return Ok(());
         }
-        let whole = self.status == 200 || events.accepts(self.call, self.status);
+        let whole = self.status == 200 || events.accepts(self.call, self.status.into());
         self.add(data, whole, pieces)
     }
 
@@ -194,10 +194,10 @@ impl Exchange {
         let mut body = piece.map(|piece| pieces.take(Some(piece))).unwrap_or_default();
         let end = match self.status {
             200 => End::Answered { right: events.verify(self.call, &body) },
-            code if events.accepts(self.call, code) => {
-                End::Answered { right: events.verify(self.call, &body) }
-            }
-            code => End::Status { code: code.into(), message: error_snippet(&body) },
+            status => match events.verify_other(self.call, status.into(), &body) {
+                Some(right) => End::Accepted { right },
+                None => End::Status { code: status.into(), message: error_snippet(&body) },
+            },
         };
         if piece.is_some() {
             body.clear();

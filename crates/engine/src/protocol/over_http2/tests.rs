@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{Connection, JsonH2c};
+use super::JsonH2c;
 use crate::payload::Filler;
 use crate::protocol::http2::frame::{self, put};
 use crate::protocol::http2::tests::{self as http2, RIGHT, WRONG};
@@ -12,6 +12,7 @@ use crate::protocol::{Broken, Connection as _, End};
 use crate::target::Target;
 
 type Bench = http2::Bench<JsonH2c>;
+type Connection = super::Connection<crate::protocol::json::Json>;
 type Frame = (u8, u8, Vec<u8>);
 
 /// :status 200 and a content-type, not inserted.
@@ -107,7 +108,7 @@ fn accepted_statuses_are_answers() {
     let mut bench = bench_of(Target { accepted: vec![404..=404], ..Target::new("/") });
     // :status 404, then 400.
     for (stream, status, end) in [
-        (1, b"\x8d", RIGHT),
+        (1, b"\x8d", End::Accepted { right: true }),
         (3, b"\x8c", End::Status { code: 400, message: "REPLY 0".to_owned() }),
     ] {
         bench.call(0);

@@ -1,0 +1,126 @@
+//! What a user looks at before a load: `--list`, `--describe`, `--dry-run` and `--once`.
+
+use std::time::Duration;
+
+use anyhow::bail;
+use rpcbench_engine::Payload as _;
+use rpcbench_harness::calls::{Calls, Inspection};
+use rpcbench_harness::setup::{LoadRequest, OneCall, Setup};
+use rpcbench_record::{CallHeader, Protocol, printable, units};
+
+use crate::Verdict;
+use crate::print::out;
+
+/// Bytes shown of a body that is not text.
+const MAX_SHOWN: usize = 256;
+/// Bytes shown of a text.
+const MAX_TEXT: usize = 64 << 10;
+
+/// Shows what `inspection` asks for.
+pub fn inspect(
+    setup: &mut Setup<'_>,
+    request: &LoadRequest,
+    inspection: &Inspection,
+) -> anyhow::Result<Verdict> {
+    match inspection {
+        Inspection::List => list(setup, request),
+        Inspection::Describe(name) => describe(setup, request, name),
+        Inspection::DryRun => {
+            let Some(calls) = setup.described(request)? else { bail!(NOTHING) };
+            out!("{}", sent(&calls, request.protocol))?;
+            Ok(Verdict::Done)
+        }
+        Inspection::Once => once(setup, request),
+    }
+}
+
+const NOTHING: &str =
+    "the contract's calls are no single request; name a URL, or a method with --call";
+
+fn list(setup: &mut Setup<'_>, request: &LoadRequest) -> anyhow::Result<Verdict> {
+    let schema = setup.schema(request)?;
+    for service in schema.services() {
+        out!("{}", service.full_name())?;
+        for method in service.methods() {
+            let streams = match (method.is_client_streaming(), method.is_server_streaming()) {
+                (false, false) => "",
+                (true, false) => "   (streams requests)",
+                (false, true) => "   (streams replies)",
+                (true, true) => "   (streams requests and replies)",
+            };
+            out!("  {}/{}{streams}", service.full_name(), method.name())?;
+        }
+    }
+    Ok(Verdict::Done)
+}
+
+fn describe(setup: &mut Setup<'_>, request: &LoadRequest, name: &str) -> anyhow::Result<Verdict> {
+    let schema = setup.schema(request)?;
+    for method in schema.described(name)? {
+        out!("{}", method.describe())?;
+        if method.streaming().is_none() {
+            let address = &request.address;
+            out!("To call it:\n")?;
+            out!("rpcbench load {address} --call {} -d '{}'\n", method.name(), method.template())?;
+        }
+    }
+    Ok(Verdict::Done)
+}
+
+fn once(setup: &mut Setup<'_>, request: &LoadRequest) -> anyhow::Result<Verdict> {
+    let Some(OneCall { calls, reply, took }) = setup.one_call(request)? else { bail!(NOTHING) };
+    out!("{}", sent(&calls, request.protocol))?;
+    let took = units::duration_ns(Duration::as_nanos(&took) as f64);
+    match reply {
+        Ok(reply) => {
+            out!("Reply, {} after {took}", units::bytes(reply.len() as u64))?;
+            let decoded = calls.payload.method.as_ref().map(|method| method.reply_json(&reply));
+            out!("{}", decoded.unwrap_or(None).unwrap_or_else(|| text(&reply)))?;
+            Ok(Verdict::Done)
+        }
+        Err(error) => {
+            out!("No reply after {took}: {}", described(&error.to_string(), &calls.headers))?;
+            Ok(Verdict::ChecksFailed)
+        }
+    }
+}
+
+/// A text from the server without the secrets that it repeats.
+fn described(text: &str, headers: &[CallHeader]) -> String {
+    headers.iter().fold(printable(text).into_owned(), |text, header| header.hide(&text))
+}
+
+/// The first request, as it is sent.
+fn sent(calls: &Calls, protocol: Protocol) -> String {
+    let Calls { payload, described, headers } = calls;
+    let body = payload.request(0);
+    let mut lines = vec![format!("{protocol} {}", described.target)];
+    lines.extend(headers.iter().map(|header| format!("  {header}")));
+    if payload.target.has_body {
+        let size = units::bytes(body.len() as u64);
+        let number = Some(described.requests).filter(|number| *number > 1);
+        let number = number.map(|all| format!(", the first of {}", units::count(all)));
+        lines.push(format!("Data, {size}{}", number.unwrap_or_default()));
+        let json = payload.method.as_ref().and_then(|method| method.request_json(body));
+        lines.push(json.unwrap_or_else(|| text(body)));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Bytes as text, or in hexadecimal if they are none.
+fn text(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => {
+            let shown: String = text.chars().take(MAX_TEXT).collect();
+            let lines: Vec<_> = shown.lines().map(printable).collect();
+            lines.join("\n")
+        }
+        Err(_) => {
+            let shown = bytes.iter().take(MAX_SHOWN);
+            let hex: Vec<String> = shown.map(|byte| format!("{byte:02x}")).collect();
+            let more = bytes.len().saturating_sub(MAX_SHOWN);
+            let more = if more > 0 { format!(" and {more} more bytes") } else { String::new() };
+            format!("{}{more}", hex.join(" "))
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Loads of any gRPC method: by a schema of files, what is checked, and what is shown before a load.
+
+use std::fs;
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::thread;
+
+use crate::bench::{Machine, Target, look, repository, rpcbench};
+use crate::program::{Ended, Program};
+
+fn proto() -> PathBuf {
+    repository().join("contract/echo.proto")
+}
+
+/// `load` with the contract's `.proto` file.
+fn load(server: &Target, options: &[&str]) -> Ended {
+    let (address, proto) = (server.address().to_string(), proto());
+    let fixed = ["load", &address, "--proto", proto.to_str().unwrap()];
+    Program::start(&mut rpcbench(&[&fixed, options].concat())).finish()
+}
+
+/// 200 measured calls of a method.
+fn calls(server: &Target, method: &str, options: &[&str]) -> Ended {
+    let fixed = ["--call", method, "-n", "200", "-c", "2", "--warmup", "none", "--quiet"];
+    load(server, &[&fixed[..], options].concat())
+}
+
+#[test]
+fn method_of_a_proto_file_is_called_over_grpc_and_connect() {
+    for behaviour in ["honest", "connect"] {
+        let server = Target::new(behaviour);
+        let before = server.calls();
+        let protocol = if behaviour == "honest" { "grpc" } else { "connect" };
+        let data = r#"{"text": "hello"}"#;
+        let ended = calls(&server, "Echo/Text", &["-d", data, "--protocol", protocol]);
+        let ended = ended.expect_ok_or_late();
+        assert!(ended.out.contains("rpcbench.v1.Echo/Text, 7 B"), "{}", ended.out);
+        assert!(ended.out.contains("ok (status)  200"), "{}", ended.out);
+        assert!(ended.out.contains("one reply in 1,000 decoded"), "{}", ended.out);
+        assert_eq!(server.calls() - before, 200, "{behaviour}");
+    }
+}
+
+#[test]
+fn status_of_a_method_counts_as_success_if_it_is_listed() {
+    let server = Target::new("always-internal");
+    let data = ["-d", r#"{"text": "hello"}"#];
+    let ended = calls(&server, "Echo/Text", &data).expect(1);
+    assert!(ended.out.contains("status 13 INTERNAL  200 (100 %)"), "{}", ended.out);
+    calls(&server, "Echo/Text", &[&data[..], &["--ok", "OK,internal"]].concat())
+        .expect_ok_or_late();
+}
+
+#[test]
+fn reply_that_is_not_the_declared_message_is_wrong() {
+    let server = Target::new("honest");
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("other.proto");
+    let text = "syntax = \"proto3\"; package rpcbench.v1; service Echo { rpc Text(Request) returns (Reply); } \
+                message Request { string text = 1; } message Reply { double echo = 2; }";
+    fs::write(&other, text).unwrap();
+    let address = server.address().to_string();
+    let arguments = [
+        "load",
+        &address,
+        "--proto",
+        other.to_str().unwrap(),
+        "--call",
+        "Text",
+        "-d",
+        "{\"text\": \"a\"}",
+        "-n",
+        "200",
+        "-c",
+        "1",
+        "--warmup",
+        "none",
+        "--quiet",
+    ];
+    let ended = Program::start(&mut rpcbench(&arguments)).finish().expect(1);
+    assert!(ended.out.contains("not a rpcbench.v1.Reply: "), "{}", ended.out);
+}
+
+#[test]
+fn unusable_data_is_refused_before_the_load() {
+    let server = Target::new("honest");
+    let refusal = |options: &[&str]| calls(&server, "Echo/Text", options).expect(2).err;
+    insta::assert_snapshot!(refusal(&["-d", r#"{"text": 7}"#]), @"rpcbench: --data: $.text: invalid type: integer `7`, expected a string");
+    insta::assert_snapshot!(refusal(&["-d", r#"[{"text": "a"}, {"txt": "b"}]"#]), @"rpcbench: --data: request 2 of the list: $: unrecognized field name 'txt'; expected one of text");
+    let folder = tempfile::tempdir().unwrap();
+    let lines = folder.path().join("a.jsonl");
+    fs::write(&lines, "{\"text\": \"a\"}\n\n{\"text\"}\n").unwrap();
+    let refusal = refusal(&["-D", lines.to_str().unwrap()]);
+    let refusal = refusal.replace(folder.path().to_str().unwrap(), "DIR");
+    insta::assert_snapshot!(refusal, @"rpcbench: DIR/a.jsonl:3: invalid JSON: expected `:`; expected a rpcbench.v1.TextRequest");
+}
+
+#[test]
+fn methods_are_listed_and_described_without_a_server() {
+    let proto = proto();
+    let run = |options: &[&str]| {
+        let fixed = ["load", "127.0.0.1:1", "--proto", proto.to_str().unwrap()];
+        Program::start(&mut rpcbench(&[&fixed, options].concat())).finish().expect(0).out
+    };
+    assert!(run(&["--list"]).starts_with("rpcbench.v1.Echo\n  rpcbench.v1.Echo/Text\n"));
+    let described = run(&["--describe", "Echo/Text"]);
+    assert!(
+        described.starts_with("rpc Text(rpcbench.v1.TextRequest) returns (rpcbench.v1.TextReply);")
+    );
+    assert!(described.contains(
+        "rpcbench load 127.0.0.1:1 --call rpcbench.v1.Echo/Text -d '{\n  \"text\": \"\"\n}'"
+    ));
+    insta::assert_snapshot!(run(&["--call", "Echo/Text", "-d", r#"{"text": "a"}"#, "-H", "authorization: Bearer s3cr3t", "--dry-run"]), @r#"
+    grpc rpcbench.v1.Echo/Text
+      authorization: [redacted]
+    Data, 3 B
+    {
+      "text": "a"
+    }
+    "#);
+}
+
+#[test]
+fn one_call_shows_request_and_reply() {
+    let server = Target::new("honest");
+    let ended =
+        load(&server, &["--call", "Echo/Text", "-d", r#"{"text": "a"}"#, "--once"]).expect(0);
+    assert!(ended.out.contains("{\n  \"echo\": \"a\"\n}"), "{}", ended.out);
+    let failing = Target::new("always-internal");
+    let ended = load(&failing, &["--call", "Echo/Text", "--once"]).expect(1);
+    assert!(ended.out.contains("status 13"), "{}", ended.out);
+}
+
+#[test]
+fn server_that_is_never_reached_ends_the_wait() {
+    let ended = look("load 127.0.0.1:1 --wait 100ms").expect(2);
+    assert!(
+        ended.err.contains("--wait 100ms is over: 127.0.0.1:1: nothing listens there"),
+        "{}",
+        ended.err
+    );
+}
+
+/// A server of gRPC that has nothing but reflection, if that.
+async fn stranger(socket: tokio::net::TcpStream, reflects: bool) -> Result<(), h2::Error> {
+    let mut connection = h2::server::handshake(socket).await?;
+    while let Some(request) = connection.accept().await {
+        let (request, mut respond) = request?;
+        let reply = http::Response::builder().header("content-type", "application/grpc");
+        if !reflects
+            || request.uri().path() != "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
+        {
+            let reply = reply.header("grpc-status", "12").body(()).expect("a reply");
+            respond.send_response(reply, true)?;
+            continue;
+        }
+        // list_services_response { service { name: "shop.Orders" } }
+        let message: &'static [u8] = b"\0\0\0\0\x11\x32\x0f\x0a\x0d\x0a\x0bshop.Orders";
+        let mut stream = respond.send_response(reply.body(()).expect("a reply"), false)?;
+        stream.send_data(message.into(), false)?;
+        let mut trailers = http::HeaderMap::new();
+        trailers.insert("grpc-status", "0".parse().expect("a status"));
+        stream.send_trailers(trailers)?;
+    }
+    Ok(())
+}
+
+fn serve_stranger(reflects: bool) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    listener.set_nonblocking(true).expect("not blocking");
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime").block_on(async move {
+            let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
+            while let Ok((socket, _)) = listener.accept().await {
+                tokio::spawn(stranger(socket, reflects));
+            }
+        });
+    });
+    address
+}
+
+#[test]
+fn services_of_a_server_without_the_contract_are_named_after_the_load() {
+    let _machine = Machine::shared();
+    for (reflects, expected) in [
+        (
+            true,
+            "does not have rpcbench's contract, but offers shop.Orders; `rpcbench load ADDRESS --list` shows their methods",
+        ),
+        (
+            false,
+            "does not have rpcbench's contract, and offers no reflection; name a method with --call",
+        ),
+    ] {
+        let address = serve_stranger(reflects).to_string();
+        let ended = look(&format!("load {address} -n 50 -c 1 --warmup none --quiet")).expect(1);
+        let expected = expected.replace("ADDRESS", &address);
+        assert!(ended.err.contains(&expected), "{}", ended.err);
+    }
+}
+
+#[test]
+fn server_without_reflection_is_named_with_the_way_out() {
+    let server = Target::new("honest");
+    let ended = look(&format!("load {} --list", server.address())).expect(2);
+    assert!(
+        ended.err.contains("offers no reflection") && ended.err.contains("--proto FILE"),
+        "{}",
+        ended.err
+    );
+}

@@ -1,0 +1,115 @@
+//! Calls of any unary method of a gRPC service.
+
+use std::io;
+use std::time::Duration;
+
+use rpcbench_engine::{ConnectionOptions, Target};
+use rpcbench_record::Protocol;
+use rpcbench_schema::{JsonError, Method, Reflection, Schema, SchemaError};
+
+use super::data::{Data, Format, lines};
+use super::payload::CallPayload;
+use super::statuses::Statuses;
+use super::{CallContext, CallSpec, Calls};
+use crate::config::ConfigError;
+
+impl CallSpec {
+    /// The schema that `--proto` and `--protoset` give. `None` without them: the server has to describe itself.
+    pub(crate) fn schema_of_files(&self) -> Result<Option<Schema>, ConfigError> {
+        if self.proto.is_empty() && self.protoset.is_empty() {
+            return Ok(None);
+        }
+        let schema = Schema::read(&self.proto, &self.import_path, &self.protoset);
+        schema.map(Some).map_err(|error| refused(&error))
+    }
+
+    /// The schema that the server gives by reflection; `timeout` bounds each question.
+    pub(crate) fn schema_by_reflection(
+        &self,
+        server: &ConnectionOptions,
+        timeout: Duration,
+    ) -> Result<Schema, ConfigError> {
+        let server = ConnectionOptions { protocol: Protocol::Grpc, ..server.clone() };
+        let mut reflection = Reflection::new(server, self.reflect_header.clone(), timeout);
+        reflection
+            .schema(self.call.as_deref().or(self.describe.as_deref()))
+            .map_err(|error| refused(&error))
+    }
+
+    /// The calls of the method that `--call` names.
+    pub(crate) fn method_calls(
+        &self,
+        schema: &Schema,
+        context: &CallContext<'_>,
+    ) -> Result<Calls, ConfigError> {
+        let CallContext { protocol, headers, .. } = *context;
+        let name = self.call.as_deref().unwrap_or_default();
+        let method = schema.method(name).map_err(|error| ConfigError::value("--call", error))?;
+        if let Some(what) = method.streaming() {
+            let problem =
+                format!("{} streams {what}; only unary methods can be called", method.name());
+            return Err(ConfigError::value("--call", problem));
+        }
+        let statuses = Statuses::of(self.ok.as_deref(), protocol);
+        let statuses = statuses.map_err(|problem| ConfigError::value("--ok", problem))?;
+        let headers = self.all_headers(headers, None)?;
+        let requests = match Data::read(self, io::stdin().lock())? {
+            None => vec![Vec::new()],
+            Some(data) => encoded(&method, &data)?,
+        };
+        let target = Target {
+            headers: headers.clone(),
+            rejects_success: !statuses.contains(protocol.spec().success),
+            accepted: statuses.ranges.clone(),
+            ..Target::new(method.path())
+        };
+        let (name, ok) = (method.name(), statuses.to_string());
+        let payload = CallPayload { target, requests, method: Some(method) };
+        Ok(Calls::new(payload, name, ok, headers))
+    }
+}
+
+fn refused(error: &SchemaError) -> ConfigError {
+    ConfigError(error.to_string())
+}
+
+/// The requests that the data describes.
+fn encoded(method: &Method, data: &Data) -> Result<Vec<Vec<u8>>, ConfigError> {
+    match data.format {
+        Format::LengthPrefixed => {
+            let messages = data.length_prefixed()?;
+            for (number, message) in (1..).zip(&messages) {
+                let place = || format!("{}: message {number}", data.origin);
+                method.check_request(message).map_err(|it| ConfigError::value(place(), it))?;
+            }
+            Ok(messages)
+        }
+        Format::Lines => {
+            let line = |(number, text)| {
+                let place = format!("{}:{number}", data.origin);
+                method.request(text).map_err(|error| ConfigError::value(place, error))
+            };
+            lines(&data.bytes).map(line).collect()
+        }
+        Format::One => of_json(method, data),
+    }
+}
+
+/// One message, or a list of them.
+fn of_json(method: &Method, data: &Data) -> Result<Vec<Vec<u8>>, ConfigError> {
+    let at = |error: JsonError| {
+        let line = error.line.filter(|_| data.origin != "--data").map(|line| format!(":{line}"));
+        ConfigError::value(format!("{}{}", data.origin, line.unwrap_or_default()), error)
+    };
+    let list = serde_json::from_slice::<Vec<&serde_json::value::RawValue>>(&data.bytes);
+    let Ok(list) =
+        list.map_err(drop).and_then(|list| if list.is_empty() { Err(()) } else { Ok(list) })
+    else {
+        return Ok(vec![method.request(&data.bytes).map_err(at)?]);
+    };
+    let each = (1..).zip(list).map(|(number, text): (usize, _)| {
+        let place = format!("{}: request {number} of the list", data.origin);
+        method.request(text.get().as_bytes()).map_err(|error| ConfigError::value(place, error))
+    });
+    each.collect()
+}

@@ -1,0 +1,78 @@
+//! Calls of any service, as `rpcbench load` makes them: what users say of them, and what is sent.
+
+mod data;
+mod form;
+mod grpc;
+mod http;
+mod method_name;
+mod payload;
+mod spec;
+mod statuses;
+mod url;
+
+use std::sync::Arc;
+
+use rpcbench_record::{CallHeader, DescribedCall, Protocol};
+
+use crate::config::ConfigError;
+
+pub use method_name::HttpMethod;
+pub use payload::CallPayload;
+pub use spec::{CallKind, CallSpec, HttpVersion, Inspection};
+pub use url::{LoadAddress, Url};
+
+/// Calls that are ready to be sent.
+#[derive(Clone, Debug)]
+pub struct Calls {
+    /// Their requests.
+    pub payload: Arc<CallPayload>,
+    /// What a record says of them.
+    pub described: DescribedCall,
+    /// Their header fields.
+    pub headers: Vec<CallHeader>,
+}
+
+/// What calls depend on besides their own options.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallContext<'a> {
+    /// What is loaded.
+    pub address: &'a LoadAddress,
+    /// How calls travel.
+    pub protocol: Protocol,
+    /// The user's header fields.
+    pub headers: &'a [CallHeader],
+    /// Seed of random data.
+    pub seed: u64,
+}
+
+impl CallSpec {
+    /// The calls, if no server has to describe them. `None` for those of the contract, and if one has to.
+    pub(crate) fn without_server(
+        &self,
+        context: &CallContext<'_>,
+    ) -> Result<Option<Calls>, ConfigError> {
+        match (self.kind(context.address), context.address) {
+            (CallKind::Http, LoadAddress::Url(url)) => self.http_calls(url, context).map(Some),
+            (CallKind::Method, _) => match self.schema_of_files()? {
+                Some(schema) => self.method_calls(&schema, context).map(Some),
+                None => Ok(None),
+            },
+            (CallKind::Contract | CallKind::Http, _) => Ok(None),
+        }
+    }
+}
+
+impl Calls {
+    /// What a user may have forgotten.
+    pub(crate) fn notice(&self, spec: &CallSpec) -> Option<String> {
+        let method = self.payload.method.as_ref()?;
+        let is_empty = spec.data.is_none() && spec.data_file.is_none();
+        is_empty.then(|| format!("no --data: all calls of {} send an empty message", method.name()))
+    }
+
+    /// `target`: what a record says that they address; `ok`: which statuses count as success.
+    fn new(payload: CallPayload, target: String, ok: String, headers: Vec<CallHeader>) -> Self {
+        let described = payload.described(target, ok);
+        Self { payload: Arc::new(payload), described, headers }
+    }
+}

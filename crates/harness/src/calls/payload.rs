@@ -1,0 +1,66 @@
+//! Encoded requests to one target.
+
+use std::num::NonZeroU32;
+
+use rpcbench_engine::{Payload, Target, Verdict};
+use rpcbench_record::DescribedCall;
+use rpcbench_schema::Method;
+
+/// Of how many replies one is decoded.
+const DECODED_ONE_IN: NonZeroU32 = NonZeroU32::new(1000).expect("not 0");
+
+/// Encoded requests to one target, sent in turn.
+#[derive(Clone, Debug)]
+pub struct CallPayload {
+    /// What they address.
+    pub target: Target,
+    /// At least one.
+    pub requests: Vec<Vec<u8>>,
+    /// The method whose messages these are. `None` for bodies of HTTP.
+    pub method: Option<Method>,
+}
+
+impl CallPayload {
+    /// What a record says of them.
+    pub(super) fn described(&self, target: String, ok: String) -> DescribedCall {
+        let sizes = || self.requests.iter().map(|request| request.len() as u64);
+        let mut hasher = blake3::Hasher::new();
+        for request in &self.requests {
+            hasher.update(&(request.len() as u64).to_le_bytes()).update(request);
+        }
+        DescribedCall {
+            target,
+            requests: self.requests.len() as u64,
+            bytes_min: sizes().min().unwrap_or_default(),
+            bytes_max: sizes().max().unwrap_or_default(),
+            digest: hasher.finalize().to_hex().to_string(),
+            ok,
+            decoded_one_in: self.method.as_ref().map(|_| DECODED_ONE_IN.get()),
+        }
+    }
+}
+
+impl Payload for CallPayload {
+    fn target(&self, _: usize) -> &Target {
+        &self.target
+    }
+
+    fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    fn request(&self, index: usize) -> &[u8] {
+        &self.requests[index]
+    }
+
+    fn verdict(&self) -> Verdict {
+        match self.method {
+            Some(_) => Verdict::Sample(DECODED_ONE_IN),
+            None => Verdict::Status,
+        }
+    }
+
+    fn verify(&self, _index: usize, _sent: &[u8], reply: &[u8]) -> Result<(), String> {
+        self.method.as_ref().map_or(Ok(()), |method| method.check_reply(reply))
+    }
+}

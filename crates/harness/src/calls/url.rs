@@ -1,0 +1,133 @@
+//! What `rpcbench load` addresses: a server, or a URL.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::setup::Address;
+
+/// A URL of HTTP without TLS: `http://HOST[:PORT][/PATH][?QUERY]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Url {
+    /// Host and port; port 80 if the URL has none.
+    pub address: Address,
+    /// Host and port as written, which requests name.
+    pub authority: String,
+    /// Path and query, as written; `/` for an empty path.
+    pub path: String,
+}
+
+/// What to load: a server, or a URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadAddress {
+    /// A server, whose calls other options name.
+    Server(Address),
+    /// A URL.
+    Url(Url),
+}
+
+impl FromStr for Url {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let rest = match text.split_once("://") {
+            Some(("http", rest)) => rest,
+            Some(("https", _)) => {
+                return Err("TLS is not supported yet; use an http:// URL".to_owned());
+            }
+            _ => return Err("write a URL such as http://127.0.0.1:8080/path".to_owned()),
+        };
+        let at = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at(at);
+        if authority.contains('@') {
+            return Err("leave the user out of the URL; give --user USER:PASSWORD".to_owned());
+        }
+        if path.contains('#') {
+            return Err("a fragment is never sent; leave '#' and what follows out".to_owned());
+        }
+        if let Some(odd) = path.chars().find(|c| !c.is_ascii_graphic()) {
+            let mut bytes = [0; 4];
+            let bytes = odd.encode_utf8(&mut bytes).bytes();
+            let escaped: String = bytes.map(|byte| format!("%{byte:02X}")).collect();
+            return Err(format!("'{}' has to be escaped; write {escaped}", odd.escape_debug()));
+        }
+        let has_port = authority.rsplit_once(':').is_some_and(|(_, port)| !port.contains(']'));
+        let address = match has_port {
+            true => authority.parse()?,
+            false => format!("{authority}:80").parse()?,
+        };
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+        Ok(Self { address, authority: authority.to_owned(), path })
+    }
+}
+
+impl fmt::Display for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "http://{}{}", self.authority, self.path)
+    }
+}
+
+impl FromStr for LoadAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.contains("://") && !text.starts_with("unix:") {
+            return text.parse().map(Self::Url);
+        }
+        match text.parse() {
+            Ok(address) => Ok(Self::Server(address)),
+            Err(problem)
+                if text.contains('/') && format!("http://{text}").parse::<Url>().is_ok() =>
+            {
+                Err(format!("{problem}; for a URL, write http://{text}"))
+            }
+            Err(problem) => Err(problem),
+        }
+    }
+}
+
+impl fmt::Display for LoadAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Server(address) => address.fmt(f),
+            Self::Url(url) => url.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(text: &str) -> (String, String, String) {
+        let url: Url = text.parse().unwrap();
+        (url.address.to_string(), url.authority, url.path)
+    }
+
+    fn refusal(text: &str) -> String {
+        text.parse::<LoadAddress>().expect_err("a refusal")
+    }
+
+    #[test]
+    fn url_is_split_into_address_host_and_path() {
+        let own = |[a, b, c]: [&str; 3]| (a.to_owned(), b.to_owned(), c.to_owned());
+        for (text, expected) in [
+            ("http://h:8080/a/b?c=d&e", ["h:8080", "h:8080", "/a/b?c=d&e"]),
+            ("http://h", ["h:80", "h", "/"]),
+            ("http://[::1]", ["[::1]:80", "[::1]", "/"]),
+            ("http://[::1]:81?x", ["[::1]:81", "[::1]:81", "/?x"]),
+        ] {
+            assert_eq!(parts(text), own(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn unusable_url_is_refused_with_remedy() {
+        insta::assert_snapshot!(refusal("https://h/"), @"TLS is not supported yet; use an http:// URL");
+        insta::assert_snapshot!(refusal("ftp://h/"), @"write a URL such as http://127.0.0.1:8080/path");
+        insta::assert_snapshot!(refusal("http://u:p@h/"), @"leave the user out of the URL; give --user USER:PASSWORD");
+        insta::assert_snapshot!(refusal("http://h/#x"), @"a fragment is never sent; leave '#' and what follows out");
+        insta::assert_snapshot!(refusal("http://h/ä"), @"'ä' has to be escaped; write %C3%A4");
+        insta::assert_snapshot!(refusal("http://h:0/"), @"'0' is not a port from 1 to 65535; write HOST:PORT, such as 127.0.0.1:50051 or [::1]:50051, or unix:PATH");
+        insta::assert_snapshot!(refusal("h:80/x"), @"'80/x' is not a port from 1 to 65535; write HOST:PORT, such as 127.0.0.1:50051 or [::1]:50051, or unix:PATH; for a URL, write http://h:80/x");
+    }
+}

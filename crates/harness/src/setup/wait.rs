@@ -1,0 +1,56 @@
+//! Waits until a server answers, for `--wait`.
+
+use std::time::Duration;
+
+use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_engine::{CallPosition, Client, ServerAddress, Target};
+use rpcbench_record::{Protocol, units};
+
+use super::{LoadRequest, Setup, SetupError};
+use crate::reach::reach_unless;
+
+/// How long one attempt may take, and how long to wait before the next.
+const ATTEMPT: Duration = Duration::from_secs(2);
+const PAUSE: Nanos = Nanos::from_millis(50);
+/// A `grpc.health.v1.HealthCheckResponse` with status SERVING.
+const SERVING: [u8; 2] = [0x08, 1];
+
+impl Setup<'_> {
+    /// The first address that answers within `wait`, and is healthy by its own account.
+    pub(super) fn await_server(
+        &mut self,
+        request: &LoadRequest,
+        addresses: &[ServerAddress],
+        wait: Duration,
+    ) -> Result<ServerAddress, SetupError> {
+        let deadline = clock::now() + Nanos::from(wait);
+        loop {
+            let left = Duration::from(deadline - clock::now());
+            let attempt = ATTEMPT.min(left).max(Duration::from_millis(1));
+            let addresses = addresses.to_vec();
+            let reached = reach_unless(&self.interrupt, addresses, request.protocol, attempt);
+            let problem = match reached {
+                Ok(used) if is_healthy(request, &used, attempt) => return Ok(used),
+                Ok(used) => format!("{used}: grpc.health.v1 does not say that it is serving"),
+                Err(error) => error.to_string(),
+            };
+            self.interrupt.check()?;
+            let now = clock::now();
+            if now >= deadline {
+                let wait = units::length(wait);
+                return Err(SetupError::Refused(format!("--wait {wait} is over: {problem}")));
+            }
+            clock::sleep_until(deadline.min(now + PAUSE));
+        }
+    }
+}
+
+/// False if the server has gRPC's health service, and that does not say that it is serving.
+fn is_healthy(request: &LoadRequest, used: &ServerAddress, within: Duration) -> bool {
+    if request.protocol != Protocol::Grpc {
+        return true;
+    }
+    let mut client = Client::new(request.connection(used.clone()), within);
+    let check = Target::new("/grpc.health.v1.Health/Check");
+    client.call(&check, &[], CallPosition::Any).map_or(true, |status| status == SERVING)
+}

@@ -1,0 +1,95 @@
+//! What a call carries.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units;
+
+/// What a call carries.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Content {
+    /// A shape of rpcbench's contract, as written: `text:100`, `record`, `dto`, `tree`.
+    Shape(String),
+    /// Requests to a service that is not rpcbench's.
+    Call(DescribedCall),
+}
+
+/// Requests to any service.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DescribedCall {
+    /// What they address: `GET /path?x=y`, `shop.v1.Orders/Get`.
+    pub target: String,
+    /// Different requests, sent in turn; at least 1.
+    pub requests: u64,
+    /// Size of the smallest one, without what the protocol adds. Bytes.
+    pub bytes_min: u64,
+    /// Size of the largest one. Bytes.
+    pub bytes_max: u64,
+    /// BLAKE3 digest of all of them, hexadecimal.
+    pub digest: String,
+    /// Statuses that count as success: `2xx`, `OK,NOT_FOUND`.
+    pub ok: String,
+    /// Of how many replies one is decoded, from the first on. `None`: only statuses are judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decoded_one_in: Option<u32>,
+}
+
+impl Content {
+    /// The shape. `None` for calls of another service.
+    pub fn shape(&self) -> Option<&str> {
+        match self {
+            Self::Shape(shape) => Some(shape),
+            Self::Call(_) => None,
+        }
+    }
+
+    /// Calls of another service. `None` for a shape.
+    pub fn call(&self) -> Option<&DescribedCall> {
+        match self {
+            Self::Shape(_) => None,
+            Self::Call(call) => Some(call),
+        }
+    }
+
+    /// All that makes it the same load as another.
+    pub(crate) fn exact(&self) -> String {
+        match self {
+            Self::Shape(shape) => shape.clone(),
+            Self::Call(call) => {
+                let digest: String = call.digest.chars().take(8).collect();
+                format!("{call} (digest {digest}), success {}", call.ok)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shape(shape) => f.pad(shape),
+            Self::Call(call) => f.pad(&call.to_string()),
+        }
+    }
+}
+
+/// `GET /path`; `shop.v1.Orders/Get, 34 B`; `PUT /path, 3 requests of 20 B to 34 B`.
+impl fmt::Display for DescribedCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let &Self { requests, bytes_min, bytes_max, .. } = self;
+        write!(f, "{}", self.target)?;
+        if requests == 1 {
+            return match bytes_max {
+                0 => Ok(()),
+                bytes => write!(f, ", {}", units::bytes(bytes)),
+            };
+        }
+        let sizes = match bytes_min == bytes_max {
+            true => units::bytes(bytes_min),
+            false => format!("{} to {}", units::bytes(bytes_min), units::bytes(bytes_max)),
+        };
+        write!(f, ", {} of {sizes}", units::plural(requests, "request"))
+    }
+}

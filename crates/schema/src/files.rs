@@ -1,0 +1,112 @@
+//! Schemas from files: `.proto` sources, and descriptor sets.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use prost::Message;
+use protox::Compiler;
+use protox::file::{ChainFileResolver, GoogleFileResolver, IncludeFileResolver};
+
+use crate::{Schema, SchemaError};
+
+/// An encoded `FileDescriptorSet` whose files stay as they are.
+#[derive(Clone, PartialEq, Message)]
+struct RawSet {
+    #[prost(bytes = "vec", repeated, tag = "1")]
+    files: Vec<Vec<u8>>,
+}
+
+impl Schema {
+    /// Compiles `.proto` files, whose imports are sought in `folders`, in the current folder, and in those above each file; and
+    /// reads descriptor sets, as `protoc --include_imports --descriptor_set_out` and `buf build` write them.
+    ///
+    /// # Errors
+    /// If one can't be compiled or is invalid: the file, the line, what is wrong.
+    pub fn read(
+        protos: &[PathBuf],
+        folders: &[PathBuf],
+        protosets: &[PathBuf],
+    ) -> Result<Self, SchemaError> {
+        let mut raw = Vec::new();
+        for file in protos {
+            readable(file)?;
+            raw.extend(compiled(file, folders)?);
+        }
+        for path in protosets {
+            let bytes = fs::read(path)
+                .map_err(|error| SchemaError::Unreadable { path: path.clone(), error })?;
+            let set = RawSet::decode(&*bytes).ok().filter(|set| !set.files.is_empty());
+            let problem = "no descriptor set; write one with protoc --include_imports --descriptor_set_out=FILE, or buf build -o FILE";
+            let invalid = || SchemaError::Invalid(format!("{}: {problem}", path.display()));
+            raw.extend(set.ok_or_else(invalid)?.files);
+        }
+        Self::of_files(&raw)
+    }
+}
+
+/// The file and its imports, encoded.
+fn compiled(file: &Path, folders: &[PathBuf]) -> Result<Vec<Vec<u8>>, SchemaError> {
+    let mut first_problem = None;
+    for root in roots(file, folders) {
+        let mut resolver = ChainFileResolver::new();
+        let others = folders.iter().cloned().chain([PathBuf::from(".")]);
+        // A user may name a file as the folder.
+        let others = others.map(|it| if it.is_file() { parent(&it) } else { it });
+        for folder in std::iter::once(root).chain(others) {
+            resolver.add(IncludeFileResolver::new(folder));
+        }
+        resolver.add(GoogleFileResolver::new());
+        let mut compiler = Compiler::with_file_resolver(resolver);
+        compiler.include_imports(true);
+        match compiler.open_file(file) {
+            Ok(_) => {
+                let set = compiler.file_descriptor_set();
+                return Ok(set.file.iter().map(Message::encode_to_vec).collect());
+            }
+            Err(error) => first_problem = first_problem.or(Some(problem(&error))),
+        }
+    }
+    let problem = first_problem.unwrap_or_default();
+    let editions = fs::read_to_string(file)
+        .is_ok_and(|text| text.contains("\nedition ") || text.starts_with("edition "));
+    Err(SchemaError::Invalid(match editions {
+        true => format!(
+            "{}: sources of an edition can't be compiled; give --protoset FILE, which protoc or buf writes, or let the server describe itself by reflection",
+            file.display()
+        ),
+        false => problem,
+    }))
+}
+
+/// Folders that imports of a file may be relative to: those given, its own, and those above it.
+fn roots(file: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
+    let given = folders.iter().filter(|folder| file.starts_with(folder)).cloned();
+    let above = file.ancestors().skip(1).map(|folder| match folder.as_os_str().is_empty() {
+        true => PathBuf::from("."),
+        false => folder.to_owned(),
+    });
+    given.chain(above).collect()
+}
+
+fn parent(file: &Path) -> PathBuf {
+    file.parent().map_or_else(|| PathBuf::from("."), Path::to_owned)
+}
+
+/// The place and the problem, in one line.
+fn problem(error: &protox::Error) -> String {
+    let text = format!("{error:?}");
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines.join(" ")
+}
+
+fn readable(file: &Path) -> Result<(), SchemaError> {
+    let unreadable = |error| SchemaError::Unreadable { path: file.to_owned(), error };
+    let bytes = fs::read(file).map_err(unreadable)?;
+    match std::str::from_utf8(&bytes) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(SchemaError::Invalid(format!(
+            "{}: no text, so no .proto file; give a descriptor set with --protoset",
+            file.display()
+        ))),
+    }
+}

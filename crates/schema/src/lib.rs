@@ -1,0 +1,22 @@
+//! Schemas of services that are not rpcbench's: where they come from, which methods they have, and messages from JSON.
+//!
+//! A [`Schema`] is read from `.proto` files, from descriptor sets, or from a server by reflection. A [`Method`] of it encodes
+//! requests and decodes replies. Everything happens before a load; nothing here is on a call's way.
+
+#![forbid(unsafe_code)]
+
+mod describe;
+mod edition;
+mod error;
+mod files;
+mod json;
+mod method;
+mod reflection;
+mod schema;
+mod template;
+
+pub use error::SchemaError;
+pub use json::JsonError;
+pub use method::Method;
+pub use reflection::Reflection;
+pub use schema::Schema;

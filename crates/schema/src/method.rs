@@ -1,0 +1,99 @@
+//! One method of a service.
+
+use prost::Message as _;
+use prost_reflect::{DynamicMessage, MessageDescriptor, MethodDescriptor, SerializeOptions};
+
+use crate::json::{self, JsonError};
+use crate::{describe, schema, template};
+
+/// A method of a service.
+#[derive(Clone, Debug)]
+pub struct Method(MethodDescriptor);
+
+impl Method {
+    pub(crate) fn new(method: MethodDescriptor) -> Self {
+        Self(method)
+    }
+
+    /// `package.Service/Method`.
+    pub fn name(&self) -> String {
+        schema::path(&self.0)
+    }
+
+    /// The path of its calls: `/package.Service/Method`.
+    pub fn path(&self) -> String {
+        format!("/{}", self.name())
+    }
+
+    /// What streams, if not one message is answered by one: `it streams replies`.
+    pub fn streaming(&self) -> Option<&'static str> {
+        match (self.0.is_client_streaming(), self.0.is_server_streaming()) {
+            (false, false) => None,
+            (true, false) => Some("requests"),
+            (false, true) => Some("replies"),
+            (true, true) => Some("requests and replies"),
+        }
+    }
+
+    /// A request from protobuf's JSON.
+    ///
+    /// # Errors
+    /// If it does not fit the type: where, and what was expected.
+    pub fn request(&self, text: &[u8]) -> Result<Vec<u8>, JsonError> {
+        json::encode(&self.0.input(), text)
+    }
+
+    /// Refuses bytes that are no request.
+    ///
+    /// # Errors
+    /// Why they are none.
+    pub fn check_request(&self, bytes: &[u8]) -> Result<(), String> {
+        check(self.0.input(), bytes)
+    }
+
+    /// Refuses bytes that are no reply.
+    ///
+    /// # Errors
+    /// Why they are none.
+    pub fn check_reply(&self, bytes: &[u8]) -> Result<(), String> {
+        check(self.0.output(), bytes)
+    }
+
+    /// An encoded request as JSON. `None` if it is none.
+    pub fn request_json(&self, bytes: &[u8]) -> Option<String> {
+        shown(self.0.input(), bytes)
+    }
+
+    /// An encoded reply as JSON. `None` if it is none.
+    pub fn reply_json(&self, bytes: &[u8]) -> Option<String> {
+        shown(self.0.output(), bytes)
+    }
+
+    /// Its signature and its messages, as a `.proto` file has them.
+    pub fn describe(&self) -> String {
+        describe::method(&self.0)
+    }
+
+    /// A request with every field, to be filled in.
+    pub fn template(&self) -> String {
+        template::of(&self.0.input())
+    }
+}
+
+fn check(kind: MessageDescriptor, bytes: &[u8]) -> Result<(), String> {
+    let name = kind.full_name().to_owned();
+    match DynamicMessage::decode(kind, bytes) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(format!("not a {name}: {error}")),
+    }
+}
+
+fn shown(kind: MessageDescriptor, bytes: &[u8]) -> Option<String> {
+    let message = DynamicMessage::decode(kind, bytes).ok()?;
+    let mut out = Vec::new();
+    let mut writer = serde_json::Serializer::pretty(&mut out);
+    let options = SerializeOptions::new().skip_default_fields(false);
+    message.serialize_with_options(&mut writer, &options).ok()?;
+    debug_assert!(message.encoded_len() <= bytes.len().max(message.encoded_len()));
+    String::from_utf8(out).ok()
+}

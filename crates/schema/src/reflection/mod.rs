@@ -1,0 +1,184 @@
+//! Schemas from a server by reflection (`grpc.reflection.v1`, then `v1alpha`), a call for each question.
+
+mod files;
+mod wire;
+
+use std::time::Duration;
+
+use prost::Message as _;
+use rpcbench_engine::{CallError, CallPosition, Client, ConnectionOptions, Target};
+use rpcbench_record::CallHeader;
+
+use crate::{Schema, SchemaError};
+use files::Files;
+use wire::{Answer, Question, Request, Response};
+
+/// The service, its newest version first.
+const SERVICES: [&str; 2] =
+    ["grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"];
+/// gRPC's code of methods that a server does not have.
+const UNIMPLEMENTED: u32 = 12;
+/// Questions asked of a server at most: more than any real service has files.
+const MAX_QUESTIONS: usize = 5000;
+/// Bytes of all answers at most.
+const MAX_BYTES: usize = 64 << 20;
+
+/// A server that is asked for its schema.
+pub struct Reflection {
+    client: Client,
+    server: String,
+    headers: Vec<CallHeader>,
+    /// Which of [`SERVICES`] answers; the first that may.
+    version: usize,
+    asked: usize,
+    bytes: usize,
+}
+
+impl Reflection {
+    /// Asks a server, with header fields; `timeout` bounds each question.
+    pub fn new(server: ConnectionOptions, headers: Vec<CallHeader>, timeout: Duration) -> Self {
+        let name = server.authority.clone();
+        Self {
+            client: Client::new(server, timeout),
+            server: name,
+            headers,
+            version: 0,
+            asked: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Full names of the services that it offers, without reflection itself.
+    ///
+    /// # Errors
+    /// If it does not answer, or offers no reflection.
+    pub fn services(&mut self) -> Result<Vec<String>, SchemaError> {
+        match self.ask(Question::ListServices(String::new()))? {
+            Answer::Services(services) => {
+                let names = services.services.into_iter().map(|service| service.name);
+                let mut names: Vec<String> =
+                    names.filter(|name| !SERVICES.contains(&name.as_str())).collect();
+                names.sort();
+                names.dedup();
+                Ok(names)
+            }
+            Answer::Error(error) => Err(SchemaError::Reflection(error.to_string())),
+            Answer::Files(_) => Err(odd()),
+        }
+    }
+
+    /// The schema of the services that may have the method `call`, or of all, with everything that they use. Of several
+    /// services, one that can't be described is left out.
+    ///
+    /// # Errors
+    /// If the server does not answer, or describes none of them.
+    pub fn schema(&mut self, call: Option<&str>) -> Result<Schema, SchemaError> {
+        let services = match (self.services(), call.and_then(service_of)) {
+            (Ok(all), None) => all,
+            (Ok(all), Some(service)) => {
+                let end = format!(".{service}");
+                let is_meant = |name: &&String| **name == service || name.ends_with(&end);
+                let meant: Vec<String> = all.iter().filter(is_meant).cloned().collect();
+                if meant.is_empty() { all } else { meant }
+            }
+            // Some servers describe services that they don't list.
+            (Err(SchemaError::Reflection(_)), Some(service)) => vec![service],
+            (Err(error), _) => return Err(error),
+        };
+        let mut known = Files::default();
+        let mut problem = None;
+        for service in &services {
+            match self.complete(service) {
+                Ok(files) => known.merge(files),
+                Err(error) => problem = problem.or(Some(error)),
+            }
+        }
+        match problem {
+            Some(problem) if known.is_empty() => Err(problem),
+            _ => known.into_schema(),
+        }
+    }
+
+    /// The files of a service, with those that they import.
+    fn complete(&mut self, service: &str) -> Result<Files, SchemaError> {
+        let mut files = Files::default();
+        let found = self.files_of_symbol(service)?;
+        let describe = |error| SchemaError::Reflection(format!("{service}: {error}"));
+        files.add(found.map_err(describe)?)?;
+        files.complete(self)?;
+        Ok(files)
+    }
+
+    /// The files that define a symbol, encoded; or why not.
+    fn files_of_symbol(
+        &mut self,
+        symbol: &str,
+    ) -> Result<Result<Vec<Vec<u8>>, String>, SchemaError> {
+        self.files(Question::FileContainingSymbol(symbol.to_owned()))
+    }
+
+    /// The file of this name and maybe others, encoded; or why not.
+    fn files_of_name(&mut self, name: &str) -> Result<Result<Vec<Vec<u8>>, String>, SchemaError> {
+        self.files(Question::FileByFilename(name.to_owned()))
+    }
+
+    fn files(&mut self, question: Question) -> Result<Result<Vec<Vec<u8>>, String>, SchemaError> {
+        match self.ask(question)? {
+            Answer::Files(files) => Ok(Ok(files.files)),
+            Answer::Error(error) => Ok(Err(error.to_string())),
+            Answer::Services(_) => Err(odd()),
+        }
+    }
+
+    fn ask(&mut self, question: Question) -> Result<Answer, SchemaError> {
+        self.asked += 1;
+        if self.asked > MAX_QUESTIONS {
+            return Err(SchemaError::Reflection(format!(
+                "the server's schema has no end after {MAX_QUESTIONS} files; give --proto or --protoset"
+            )));
+        }
+        let request = Request { host: String::new(), question: Some(question) }.encode_to_vec();
+        let reply = self.call(&request)?;
+        self.bytes += reply.len();
+        if self.bytes > MAX_BYTES {
+            return Err(SchemaError::Reflection(
+                "the server's schema is larger than 64 MiB; give --proto or --protoset".to_owned(),
+            ));
+        }
+        Response::decode(&*reply).ok().and_then(|response| response.answer).ok_or_else(odd)
+    }
+
+    /// Calls the newest version that the server has.
+    fn call(&mut self, request: &[u8]) -> Result<Vec<u8>, SchemaError> {
+        loop {
+            let name = format!("/{}/ServerReflectionInfo", SERVICES[self.version]);
+            let target = Target { headers: self.headers.clone(), ..Target::new(name) };
+            match self.client.call(&target, request, CallPosition::Any) {
+                Ok(reply) => return Ok(reply),
+                Err(CallError::Status { code: UNIMPLEMENTED, .. })
+                    if self.version + 1 < SERVICES.len() =>
+                {
+                    self.version += 1;
+                }
+                Err(error @ CallError::Status { code: UNIMPLEMENTED, .. }) => {
+                    return Err(SchemaError::NoReflection { server: self.server.clone(), error });
+                }
+                Err(error) => {
+                    return Err(SchemaError::Reflection(format!("{}: {error}", self.server)));
+                }
+            }
+        }
+    }
+}
+
+/// The service in `package.Service/Method` or `package.Service.Method`.
+fn service_of(call: &str) -> Option<String> {
+    let call = call.trim_start_matches(['/', '.']);
+    call.rsplit_once(['/', '.']).map(|(service, _)| service.to_owned())
+}
+
+fn odd() -> SchemaError {
+    SchemaError::Reflection(
+        "the server's answer is not one to the question; give --proto or --protoset".to_owned(),
+    )
+}

@@ -1,0 +1,180 @@
+//! All types and services that are known.
+
+use std::collections::BTreeMap;
+
+use prost::Message as _;
+use prost_reflect::{DescriptorPool, MethodDescriptor, ServiceDescriptor};
+use prost_types::{FileDescriptorProto, FileDescriptorSet};
+
+use crate::edition;
+use crate::{Method, SchemaError};
+
+/// Types and services.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    pub(crate) pool: DescriptorPool,
+}
+
+/// Names listed at most if none is meant.
+const MAX_LISTED: usize = 20;
+/// Lowest similarity of a name that may have been meant.
+const MIN_SIMILARITY: f64 = 0.75;
+
+impl Schema {
+    /// A schema of these encoded files, in any order. Imports of `google/protobuf` need not be among them.
+    ///
+    /// # Errors
+    /// If one is invalid, or an import is missing.
+    pub(crate) fn of_files(files: &[Vec<u8>]) -> Result<Self, SchemaError> {
+        let mut by_name = BTreeMap::new();
+        for bytes in files {
+            let file = decode(bytes)?;
+            by_name.insert(file.name().to_owned(), file);
+        }
+        for file in known_imports(&by_name) {
+            by_name.entry(file.name().to_owned()).or_insert(file);
+        }
+        Self::of_descriptors(FileDescriptorSet { file: by_name.into_values().collect() })
+    }
+
+    pub(crate) fn of_descriptors(set: FileDescriptorSet) -> Result<Self, SchemaError> {
+        let pool = DescriptorPool::from_file_descriptor_set(set);
+        let pool = pool.map_err(|error| SchemaError::Invalid(described(&error)))?;
+        Ok(Self { pool })
+    }
+
+    /// The schema as an encoded `FileDescriptorSet`, which `--protoset` reads again.
+    pub fn to_protoset(&self) -> Vec<u8> {
+        self.pool.encode_to_vec()
+    }
+
+    /// Its services, by name.
+    pub fn services(&self) -> Vec<ServiceDescriptor> {
+        let mut services: Vec<_> = self.pool.services().collect();
+        services.sort_by(|one, other| one.full_name().cmp(other.full_name()));
+        services
+    }
+
+    /// Every method, as `package.Service/Method`.
+    pub fn methods(&self) -> Vec<String> {
+        self.all_methods().map(|method| path(&method)).collect()
+    }
+
+    fn all_methods(&self) -> impl Iterator<Item = MethodDescriptor> {
+        self.services().into_iter().flat_map(|service| service.methods().collect::<Vec<_>>())
+    }
+
+    /// The method of that name: `package.Service/Method`, `package.Service.Method`, or an end of it that no other method has.
+    ///
+    /// # Errors
+    /// If none or several have it.
+    pub fn method(&self, name: &str) -> Result<Method, SchemaError> {
+        let wanted = dotted(name);
+        let end = format!(".{wanted}");
+        let all: Vec<_> = self.all_methods().map(|it| (dotted(&path(&it)), it)).collect();
+        let exact = all.iter().find(|(full, _)| *full == wanted);
+        let mut ending = all.iter().filter(|(full, _)| full.ends_with(&end));
+        match (exact, ending.next(), ending.next()) {
+            (Some((_, method)), _, _) | (None, Some((_, method)), None) => {
+                Ok(Method::new(method.clone()))
+            }
+            (None, None, _) => Err(SchemaError::NoMethod(self.unknown(name))),
+            (None, Some((_, first)), Some((_, second))) => {
+                let [first, second] = [first, second].map(path);
+                Err(SchemaError::NoMethod(format!(
+                    "'{name}' may be {first} or {second}; write more of its name"
+                )))
+            }
+        }
+    }
+
+    /// The methods that a name describes: those of a service, or one.
+    ///
+    /// # Errors
+    /// If it names nothing, or several.
+    pub fn described(&self, name: &str) -> Result<Vec<Method>, SchemaError> {
+        let wanted = dotted(name);
+        let end = format!(".{wanted}");
+        let services = self.services();
+        let mut meant = services.iter().filter(|service| {
+            let full = service.full_name();
+            full == wanted || full.ends_with(&end)
+        });
+        match (meant.next(), meant.next()) {
+            (Some(service), None) => Ok(service.methods().map(Method::new).collect()),
+            _ => Ok(vec![self.method(name)?]),
+        }
+    }
+
+    /// Why no method has this name, with those that may be meant.
+    fn unknown(&self, name: &str) -> String {
+        let all = self.methods();
+        let similarity = |other: &String| {
+            let (name, other) = (dotted(name).to_lowercase(), dotted(other).to_lowercase());
+            let end = other.len().saturating_sub(name.len());
+            let end = other.get(end..).unwrap_or_default();
+            strsim::jaro_winkler(&name, &other).max(strsim::normalized_levenshtein(&name, end))
+        };
+        let mut near: Vec<_> = all.iter().map(|other| (similarity(other), other)).collect();
+        near.retain(|(similarity, _)| *similarity >= MIN_SIMILARITY);
+        near.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let near: Vec<&str> = near.iter().take(3).map(|(_, name)| name.as_str()).collect();
+        match (near.is_empty(), all.len()) {
+            (_, 0) => format!("unknown method '{name}': the schema has no services"),
+            (false, _) => format!("unknown method '{name}'; did you mean {}?", near.join(" or ")),
+            (true, 1..=MAX_LISTED) => {
+                format!("unknown method '{name}'; expected one of {}", all.join(", "))
+            }
+            (true, count) => format!("unknown method '{name}'; --list shows all {count}"),
+        }
+    }
+}
+
+/// `package.Service/Method`.
+pub(crate) fn path(method: &MethodDescriptor) -> String {
+    format!("{}/{}", method.parent_service().full_name(), method.name())
+}
+
+fn dotted(name: &str) -> String {
+    name.trim_start_matches(['/', '.']).replace('/', ".")
+}
+
+/// A file as it is encoded, an edition rewritten as proto2.
+pub(crate) fn decode(bytes: &[u8]) -> Result<FileDescriptorProto, SchemaError> {
+    let file = FileDescriptorProto::decode(bytes);
+    let file =
+        file.map_err(|error| SchemaError::Invalid(format!("invalid descriptor: {error}")))?;
+    match file.syntax() {
+        "editions" => edition::as_proto2(file, bytes),
+        _ => Ok(file),
+    }
+}
+
+/// Imports that files lack and this program has, with what they import.
+fn known_imports(files: &BTreeMap<String, FileDescriptorProto>) -> Vec<FileDescriptorProto> {
+    let mut wanted: Vec<String> =
+        files.values().flat_map(|file| file.dependency.iter().cloned()).collect();
+    let mut found: BTreeMap<String, FileDescriptorProto> = BTreeMap::new();
+    while let Some(name) = wanted.pop() {
+        if files.contains_key(&name) || found.contains_key(&name) {
+            continue;
+        }
+        if let Some(file) = well_known(&name) {
+            wanted.extend(file.dependency.iter().cloned());
+            found.insert(name, file);
+        }
+    }
+    found.into_values().collect()
+}
+
+/// A file that is part of protobuf itself.
+pub(crate) fn well_known(name: &str) -> Option<FileDescriptorProto> {
+    let file = DescriptorPool::global().get_file_by_name(name)?;
+    Some(file.file_descriptor_proto().clone())
+}
+
+/// What is wrong with descriptors, in one line, with the file.
+fn described(error: &prost_reflect::DescriptorError) -> String {
+    let place = error.file().map(|file| format!("{file}: ")).unwrap_or_default();
+    format!("{place}{error}")
+}

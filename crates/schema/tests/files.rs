@@ -1,0 +1,66 @@
+//! Schemas from files, and the methods in them.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use rpcbench_schema::Schema;
+
+use common::{schema, shop};
+
+fn refusal(name: &str, text: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(name);
+    fs::write(&file, text).unwrap();
+    let error = match name.ends_with(".proto") {
+        true => Schema::read(std::slice::from_ref(&file), &[], &[]).unwrap_err(),
+        false => Schema::read(&[], &[], std::slice::from_ref(&file)).unwrap_err(),
+    };
+    error.to_string().replace(folder.path().to_str().unwrap(), "DIR")
+}
+
+#[test]
+fn method_is_found_by_name_and_by_unique_end() {
+    let schema = schema();
+    for name in
+        ["shop.v1.Orders/Put", "shop.v1.Orders.Put", "/shop.v1.Orders/Put", "Orders/Put", "Put"]
+    {
+        assert_eq!(schema.method(name).unwrap().path(), "/shop.v1.Orders/Put", "{name}");
+    }
+    let refusal = |name: &str| schema.method(name).unwrap_err().to_string();
+    insta::assert_snapshot!(refusal("Get"), @"'Get' may be shop.v1.Carts/Get or shop.v1.Orders/Get; write more of its name");
+    insta::assert_snapshot!(refusal("Orders/Gte"), @"unknown method 'Orders/Gte'; did you mean shop.v1.Orders/Get?");
+    insta::assert_snapshot!(refusal("Nothing"), @"unknown method 'Nothing'; expected one of shop.v1.Carts/Get, shop.v1.Orders/Get, shop.v1.Orders/Put, shop.v1.Orders/Watch");
+    assert_eq!(schema.method("Watch").unwrap().streaming(), Some("replies"));
+}
+
+#[test]
+fn imports_are_found_in_given_folders_and_above_the_file() {
+    let (folder, file) = shop();
+    assert!(Schema::read(std::slice::from_ref(&file), &[], &[]).is_ok());
+    assert!(Schema::read(std::slice::from_ref(&file), &[folder.path().to_owned()], &[]).is_ok());
+    fs::remove_file(folder.path().join("shop/money.proto")).unwrap();
+    let error = Schema::read(&[file], &[], &[]).unwrap_err().to_string();
+    assert!(error.contains("shop/money.proto") && error.contains("not found"), "{error}");
+}
+
+#[test]
+fn protoset_reads_back_as_the_schema() {
+    let schema = schema();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("shop.bin");
+    fs::write(&file, schema.to_protoset()).unwrap();
+    let again = Schema::read(&[], &[], &[file]).unwrap();
+    assert_eq!(again.methods(), schema.methods());
+}
+
+#[test]
+fn unusable_file_is_named_with_its_problem() {
+    let syntax = refusal("a.proto", "syntax = \"proto3\";\nmessage A { strin x = 1; }\n");
+    assert!(syntax.contains("a.proto:2:13") && syntax.contains("strin"), "{syntax}");
+    insta::assert_snapshot!(refusal("a.proto", "edition = \"2023\";\nmessage A {}\n"), @"DIR/a.proto: sources of an edition can't be compiled; give --protoset FILE, which protoc or buf writes, or let the server describe itself by reflection");
+    insta::assert_snapshot!(refusal("a.bin", "syntax"), @"DIR/a.bin: no descriptor set; write one with protoc --include_imports --descriptor_set_out=FILE, or buf build -o FILE");
+    let missing = Schema::read(&[Path::new("/no/a.proto").to_owned()], &[], &[]).unwrap_err();
+    insta::assert_snapshot!(missing, @"/no/a.proto: can't be read: No such file or directory (os error 2)");
+}
