@@ -4,7 +4,8 @@
   python3 scripts/bench/slices.py results/THE-RUN
 
 The second kind begins a second after a thaw, as an uninterrupted load would. A figure of a window is compared with the mean of
-the windows of the other kind in the rounds before and after it.
+the windows of the other kind in the rounds before and after it: of all servers together, and of each relative to all, so that
+changes of the machine from round to round cancel out.
 """
 
 import argparse
@@ -35,15 +36,15 @@ def kind(window: dict) -> Kind:
 
 
 def differences(rounds: list[tuple[Kind, float]], long: Kind) -> list[float]:
-    """Logarithms of short windows relative to the mean of their long neighbours."""
+    """Short windows less the mean of their long neighbours; all as logarithms."""
     found = []
     for before, (own, value), after in zip(rounds, rounds[1:], rounds[2:]):
         if own != long and before[0] == after[0] == long:
-            found.append(math.log(value) - (math.log(before[1]) + math.log(after[1])) / 2)
+            found.append(value - (before[1] + after[1]) / 2)
     return found
 
 
-def mean(values: list[float]) -> str:
+def mean_of(values: list[float]) -> str:
     """In percent, with the standard error."""
     if len(values) < 3:
         return "-"
@@ -61,15 +62,21 @@ def main() -> None:
         key = (trial["entry"], trial["process"])
         processes[key].append((trial["number"], kind(window), figures(window)))
     long = max(own for windows in processes.values() for _, own, _ in windows)
-    found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for (entry, _), windows in processes.items():
+    for windows in processes.values():
         windows.sort(key=lambda window: window[0])
-        for figure in windows[0][2]:
-            rounds = [(own, values[figure]) for _, own, values in windows]
-            found[entry][figure] += differences(rounds, long)
+    rounds = min(map(len, processes.values()))
     names = ["calls/cpu-s", "p50", "p99"]
-    rows = [[entry, str(len(own[names[0]])), *(mean(own[name]) for name in names)] for entry, own in sorted(found.items())]
-    print(table(["server", "pairs", *(f"{name}, %" for name in names)], rows, range(1, 5), arguments.markdown))
+    entries = ["all servers", *sorted({entry for entry, _ in processes})]
+    found: dict[str, list[list[float]]] = {entry: [[] for _ in names] for entry in entries}
+    for at, name in enumerate(names):
+        logs = {key: [math.log(values[name]) for _, _, values in windows[:rounds]] for key, windows in processes.items()}
+        common = [statistics.fmean(series[at] for series in logs.values()) for at in range(rounds)]
+        kinds = [own for _, own, _ in next(iter(processes.values()))[:rounds]]
+        found["all servers"][at] += differences(list(zip(kinds, common)), long)
+        for (entry, _), series in logs.items():
+            found[entry][at] += differences([(own, value - mean) for own, value, mean in zip(kinds, series, common)], long)
+    shown = [[entry, str(len(own[0])), *map(mean_of, own)] for entry, own in found.items()]
+    print(table(["server", "pairs", *(f"{name}, %" for name in names)], shown, range(1, 5), arguments.markdown))
 
 
 if __name__ == "__main__":
