@@ -51,4 +51,6 @@ pub use reference::Reference;
 pub use session::{Measurement, Progress, Sample, Session, SessionError};
 pub use tally::Tally;
 pub use target::{Scheme, Target};
-pub use tls::{ClientIdentity, TlsClient, TlsSettings, TlsSettingsError, TlsVersion, Trust};
+pub use tls::{
+    ClientIdentity, TlsClient, TlsError, TlsSettings, TlsSettingsError, TlsVersion, Trust,
+};

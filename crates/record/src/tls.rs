@@ -14,6 +14,8 @@ pub struct Tls {
     pub group: Option<String>,
     /// The protocol chosen by ALPN: `h2`. `None` if the server chose none.
     pub alpn: Option<String>,
+    /// By what servers were verified: `the system's authorities`, the name of a file, or `nothing`.
+    pub verified_by: String,
     /// Full handshakes until all connections were open.
     pub full_handshakes: u64,
     /// Handshakes that resumed a session, in the same time.

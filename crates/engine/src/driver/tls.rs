@@ -6,7 +6,7 @@ use rpcbench_record::Tls;
 
 use super::{Driver, Ready, Received};
 use crate::address::ServerAddress;
-use crate::tls::{Session, TlsClient};
+use crate::tls::{Session, TlsClient, TlsError};
 use rpcbench_clock::{Nanos, OwnClock};
 
 /// A driver whose connections speak TLS, or not.
@@ -112,10 +112,7 @@ impl Place {
             }
             match inner.receive(connection) {
                 Ok(received) if received.bytes.is_empty() => {
-                    return Err(io::Error::new(
-                        io::ErrorKind::UnexpectedEof,
-                        "the server closed the connection during the TLS handshake",
-                    ));
+                    return Err(TlsError::Closed.into());
                 }
                 Ok(received) => {
                     let result = self.session.open(received.bytes, &mut self.early);

@@ -5,7 +5,7 @@ mod session;
 mod tickets;
 mod trust;
 
-pub(crate) use problem::TlsProblem;
+pub use problem::TlsError;
 pub(crate) use session::Session;
 
 use std::io;
@@ -66,6 +66,10 @@ pub struct TlsSettings {
     pub alpn: Vec<String>,
     /// True to resume earlier sessions.
     pub resume: bool,
+    /// True to log keys to the file of `SSLKEYLOGFILE`, by which a capture of the traffic can be read.
+    pub log_keys: bool,
+    /// By what servers are verified, for people: `the system's authorities`.
+    pub verified_by: String,
 }
 
 /// Why TLS can't be set up as asked for: what is wrong, and the remedy.
@@ -79,6 +83,7 @@ pub struct TlsClient {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
     resume: bool,
+    verified_by: String,
 }
 
 impl PartialEq for TlsClient {
@@ -117,23 +122,24 @@ impl TlsClient {
             None => builder.with_no_client_auth(),
             Some(ClientIdentity { chain, key }) => {
                 builder.with_client_auth_cert(chain, key).map_err(|error| {
-                    TlsSettingsError(format!("client certificate and key: {}", TlsProblem(error)))
+                    TlsSettingsError(format!("client certificate and key: {}", unusable(&error)))
                 })?
             }
         };
         config.alpn_protocols = settings.alpn.into_iter().map(String::into_bytes).collect();
         config.resumption = Resumption::disabled();
-        Ok(Self { config: Arc::new(config), name, resume: settings.resume })
+        if settings.log_keys {
+            config.key_log = Arc::new(rustls::KeyLogFile::new());
+        }
+        let TlsSettings { resume, verified_by, .. } = settings;
+        Ok(Self { config: Arc::new(config), name, resume, verified_by })
     }
 
     /// What is wrong with the protocol that a server chose by ALPN, if anything. HTTP/1.1 needs no choice, HTTP/2 does.
     pub(crate) fn check_alpn(&self, chosen: Option<&[u8]>) -> io::Result<()> {
         let wants_h2 = self.config.alpn_protocols.first().is_some_and(|first| first == b"h2");
         match chosen {
-            None if wants_h2 => Err(io::Error::other(
-                "TLS: the server does not choose a protocol (ALPN), so it may not speak HTTP/2; --alpn none goes on \
-                 without",
-            )),
+            None if wants_h2 => Err(TlsError::NoAlpn.into()),
             _ => Ok(()),
         }
     }
@@ -146,6 +152,14 @@ impl TlsClient {
             config.resumption = Resumption::store(Arc::new(Tickets::new(connections)));
         }
         shared
+    }
+}
+
+/// What is wrong with a certificate or a key of the client.
+fn unusable(error: &rustls::Error) -> String {
+    match error {
+        rustls::Error::InconsistentKeys(_) => "the key is not that of the certificate".to_owned(),
+        other => other.to_string(),
     }
 }
 

@@ -6,20 +6,47 @@ use std::io;
 use rustls::pki_types::UnixTime;
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible};
 
-/// Why a session failed. Its text begins with `TLS: `.
+/// Why a connection can't speak TLS. Its text begins with `TLS: `.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct TlsProblem(pub Error);
+pub enum TlsError {
+    /// The handshake or a record failed.
+    Session(Error),
+    /// The peer closed the connection during the handshake.
+    Closed,
+    /// The server chose no protocol by ALPN, and HTTP/2 needs one.
+    NoAlpn,
+}
 
-impl From<TlsProblem> for io::Error {
-    fn from(problem: TlsProblem) -> Self {
-        Self::other(problem.to_string())
+impl From<Error> for TlsError {
+    fn from(error: Error) -> Self {
+        Self::Session(error)
     }
 }
 
-impl Display for TlsProblem {
+impl From<TlsError> for io::Error {
+    fn from(error: TlsError) -> Self {
+        Self::other(error)
+    }
+}
+
+impl std::error::Error for TlsError {}
+
+impl Display for TlsError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("TLS: ")?;
-        match &self.0 {
+        let error = match self {
+            Self::Session(error) => error,
+            Self::Closed => {
+                return f.write_str("the server closed the connection during the handshake");
+            }
+            Self::NoAlpn => {
+                return f.write_str(
+                    "the server does not choose a protocol (ALPN), so it may not speak HTTP/2; --alpn none goes on \
+                     without",
+                );
+            }
+        };
+        match error {
             Error::InvalidCertificate(error) => certificate(f, error),
             Error::AlertReceived(alert) => received(f, *alert),
             Error::NoApplicationProtocol => {

@@ -11,7 +11,7 @@ use rustls::unbuffered::{
 };
 use rustls::{HandshakeKind, ProtocolVersion};
 
-use super::{TlsClient, TlsProblem};
+use super::{TlsClient, TlsError};
 
 /// Most plaintext sealed at once: the rest waits for the kernel to take these records first.
 const MAX_SEALED: usize = 256 * 1024;
@@ -21,6 +21,7 @@ const RECORD: (usize, usize) = (64, 16 * 1024);
 /// One connection's session.
 pub(crate) struct Session {
     tls: UnbufferedClientConnection,
+    verified_by: String,
     /// The start of a record whose end has not arrived.
     torn: Vec<u8>,
     /// Records that the kernel has not taken.
@@ -40,11 +41,11 @@ impl Session {
     ///
     /// # Errors
     /// The configuration allows no session, such as without a common version.
-    pub fn new(client: &TlsClient) -> Result<Self, TlsProblem> {
-        let tls = UnbufferedClientConnection::new(Arc::clone(&client.config), client.name.clone())
-            .map_err(TlsProblem)?;
+    pub fn new(client: &TlsClient) -> Result<Self, TlsError> {
+        let tls = UnbufferedClientConnection::new(Arc::clone(&client.config), client.name.clone())?;
         Ok(Self {
             tls,
+            verified_by: client.verified_by.clone(),
             torn: Vec::new(),
             records: Vec::new(),
             written: 0,
@@ -70,6 +71,7 @@ impl Session {
             suite: suite.map_or_else(String::new, |it| name(it.suite())),
             group: group.map(|it| name(it.name())),
             alpn: alpn.map(|it| String::from_utf8_lossy(it).into_owned()),
+            verified_by: self.verified_by.clone(),
             full_handshakes: u64::from(!resumed),
             resumed_handshakes: u64::from(resumed),
         }
@@ -80,7 +82,7 @@ impl Session {
     ///
     /// # Errors
     /// The peer breaks the protocol, can't be trusted, or sent an alert.
-    pub fn open(&mut self, received: &mut [u8], plaintext: &mut Vec<u8>) -> Result<(), TlsProblem> {
+    pub fn open(&mut self, received: &mut [u8], plaintext: &mut Vec<u8>) -> Result<(), TlsError> {
         if self.torn.is_empty() {
             let used = self.advance(received, plaintext)?;
             self.torn.extend_from_slice(&received[used..]);
@@ -95,20 +97,16 @@ impl Session {
     }
 
     /// Handles whole records; returns how many bytes they have.
-    fn advance(
-        &mut self,
-        records: &mut [u8],
-        plaintext: &mut Vec<u8>,
-    ) -> Result<usize, TlsProblem> {
+    fn advance(&mut self, records: &mut [u8], plaintext: &mut Vec<u8>) -> Result<usize, TlsError> {
         let mut used = 0;
         loop {
             let UnbufferedStatus { discard, state, .. } =
                 self.tls.process_tls_records(&mut records[used..]);
             let mut done = false;
-            match state.map_err(TlsProblem)? {
+            match state? {
                 ConnectionState::ReadTraffic(mut traffic) => {
                     while let Some(record) = traffic.next_record() {
-                        plaintext.extend_from_slice(record.map_err(TlsProblem)?.payload);
+                        plaintext.extend_from_slice(record?.payload);
                     }
                 }
                 ConnectionState::EncodeTlsData(data) => encode(data, &mut self.records),
@@ -185,7 +183,7 @@ impl Session {
                 Ok(ConnectionState::EncodeTlsData(data)) => encode(data, &mut self.records),
                 Ok(ConnectionState::TransmitTlsData(data)) => data.done(),
                 Ok(_) => return Err(io::Error::other("TLS: the session takes no data")),
-                Err(error) => return Err(TlsProblem(error).into()),
+                Err(error) => return Err(TlsError::from(error).into()),
             }
         };
         let begin = self.records.len();

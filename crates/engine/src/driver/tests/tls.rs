@@ -65,6 +65,8 @@ fn settings(issued: &Issued) -> TlsSettings {
         version: TlsVersion::Any,
         alpn: Vec::new(),
         resume: true,
+        log_keys: false,
+        verified_by: "a test's authority".to_owned(),
     }
 }
 
@@ -375,7 +377,7 @@ fn peers_without_a_common_version_or_protocol_are_named() {
 fn plain_server_and_silent_end_are_named() {
     for (answer, expected) in [
         ("HTTP/1.1 400 Bad Request\r\n\r\n", "TLS: the server does not speak TLS on this port"),
-        ("", "the server closed the connection during the TLS handshake"),
+        ("", "TLS: the server closed the connection during the handshake"),
     ] {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
