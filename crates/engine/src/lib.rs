@@ -31,6 +31,7 @@ mod slot;
 mod tally;
 mod target;
 mod thread;
+mod tls;
 mod worker;
 
 pub use address::ServerAddress;
@@ -50,3 +51,6 @@ pub use reference::Reference;
 pub use session::{Measurement, Progress, Sample, Session, SessionError};
 pub use tally::Tally;
 pub use target::{Scheme, Target};
+pub use tls::{
+    ClientIdentity, TlsClient, TlsError, TlsSettings, TlsSettingsError, TlsVersion, Trust,
+};

@@ -3,6 +3,7 @@
 use rpcbench_record::{Arrivals, Concurrency, ConnectionLife, Protocol};
 
 use crate::address::ServerAddress;
+use crate::tls::TlsClient;
 use rpcbench_clock::Nanos;
 
 /// How to reach a server, for a load and for single calls alike.
@@ -14,13 +15,15 @@ pub struct ConnectionOptions {
     pub address: ServerAddress,
     /// Host name in requests; usually the address as typed.
     pub authority: String,
+    /// `None`: without TLS.
+    pub tls: Option<TlsClient>,
 }
 
 impl ConnectionOptions {
     /// Requests name the address as their host.
     pub fn new(protocol: Protocol, address: impl Into<ServerAddress>) -> Self {
         let address = address.into();
-        Self { protocol, authority: address.authority(), address }
+        Self { protocol, authority: address.authority(), address, tls: None }
     }
 }
 

@@ -36,6 +36,11 @@ pub enum Scheme {
 }
 
 impl Scheme {
+    /// `https` with TLS.
+    pub fn of(tls: bool) -> Self {
+        if tls { Self::Https } else { Self::Http }
+    }
+
     /// As URLs spell it.
     pub fn name(self) -> &'static str {
         match self {

@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
-use rpcbench_record::{ConnectionLife, Outcomes};
+use rpcbench_record::{ConnectionLife, Outcomes, Tls};
 use rpcbench_stats::Histogram;
 use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
 
 use crate::counted::Part;
-use crate::driver::{Driver, EpollDriver, Sources, Waker};
+use crate::driver::{Driver, EpollDriver, Sources, TlsDriver, Waker};
 use crate::log::CallLog;
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
@@ -47,7 +47,7 @@ pub(crate) enum Command {
 #[derive(Debug)]
 pub(crate) enum Report {
     /// Every connection is open, or the deadline has passed.
-    Connected { open: usize, problem: Option<String> },
+    Connected { open: usize, problem: Option<String>, tls: Option<Tls> },
     /// It has left, at this instant by its own clock.
     Left(Nanos),
     /// No call is left of the load, or of a window in parts.
@@ -296,7 +296,9 @@ impl<C: Connection> LoadThread<C> {
             ConnectionLife::Long => Sources::any(),
             ConnectionLife::Calls(_) => Sources::spread(&plan.server.address, number),
         };
-        let driver = EpollDriver::new(plan.shares(number).len(), waker, sources)?;
+        let connections = plan.shares(number).len();
+        let sockets = EpollDriver::new(connections, waker, sources)?;
+        let driver = TlsDriver::new(sockets, plan.server.tls.as_ref(), connections);
         let mut running = Running {
             worker: Worker::<C, _>::new(plan, payload, templates, Thread { number, driver, log }),
             commands: self.commands,
@@ -333,7 +335,8 @@ impl<C: Connection, D: Driver> Running<C, D> {
             }
         }
         let (open, problem) = self.worker.connect_problem();
-        self.tell(Report::Connected { open, problem: problem.map(str::to_owned) });
+        let problem = problem.map(str::to_owned);
+        self.tell(Report::Connected { open, problem, tls: self.worker.tls().cloned() });
         Ok(true)
     }
 

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_engine::{
-    CallError, CallPosition, Client, ConnectionOptions, Greeting, ServerAddress, Target, greet,
+    CallError, CallPosition, Client, ConnectionOptions, Greeting, ServerAddress, Target, TlsError,
+    greet,
 };
 use rpcbench_record::{Protocol, Transport, units};
 
@@ -29,25 +30,29 @@ fn describe(error: &io::Error, within: Duration) -> String {
     }
 }
 
-/// The first of `addresses` that accepts a connection. If servers of `protocol` speak first, it must speak the protocol.
+/// The first of `addresses` that accepts a connection of `server`, which else has the address. If servers of its protocol
+/// speak first, it must speak the protocol.
 pub fn reach(
     addresses: &[ServerAddress],
-    protocol: Protocol,
+    server: &ConnectionOptions,
     within: Duration,
 ) -> Result<ServerAddress, ReachError> {
+    let protocol = server.protocol;
     let deadline = clock::now() + Nanos::from(within);
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for (at, address) in addresses.iter().enumerate() {
         // An address that never answers leaves time for those after it.
         let left = Duration::from(deadline - clock::now()).max(Duration::from_millis(1));
         let share = left / u32::try_from(addresses.len() - at).unwrap_or(1);
-        match greet(protocol, address, share) {
+        match greet(&ConnectionOptions { address: address.clone(), ..server.clone() }, share) {
             Ok(greeting) => {
                 return match unexpected(greeting, protocol, share) {
                     None => Ok(address.clone()),
                     Some(what) => Err(ReachError(format!("{address}: {what}"))),
                 };
             }
+            // Somebody answers there.
+            Err(error) if is_tls(&error) => return Err(ReachError(format!("{address}: {error}"))),
             Err(error) => last = error,
         }
     }
@@ -56,15 +61,19 @@ pub fn reach(
     Err(ReachError(format!("{tried}: {problem}; start the server, or correct the address")))
 }
 
+fn is_tls(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<TlsError>())
+}
+
 /// The same, unless Ctrl-C comes first.
 pub(crate) fn reach_unless(
     interrupt: &Interrupt,
     addresses: Vec<ServerAddress>,
-    protocol: Protocol,
+    server: ConnectionOptions,
     within: Duration,
 ) -> Result<ServerAddress, ReachError> {
     let (sender, reached) = channel();
-    thread::spawn(move || sender.send(reach(&addresses, protocol, within)));
+    thread::spawn(move || sender.send(reach(&addresses, &server, within)));
     loop {
         let problem = match reached.recv_timeout(POLL) {
             Ok(reached) => return reached,
@@ -87,7 +96,7 @@ fn unexpected(greeting: Greeting, protocol: Protocol, within: Duration) -> Optio
             option(protocol)
         )),
         Greeting::Closed => Some(format!(
-            "it closes the connection when spoken to in plain-text HTTP/2, as {} needs; is it TLS?",
+            "it closes the connection when spoken to in plain-text HTTP/2, as {} needs; if it speaks TLS, give --tls",
             option(protocol)
         )),
     }
@@ -141,9 +150,7 @@ fn explain(speaks: Speaks, protocol: Protocol) -> Option<String> {
     let what = match speaks {
         Speaks::Http2 if transport == Transport::Http2 => return None,
         Speaks::Http1 if transport == Transport::Http1 => return None,
-        Speaks::Tls => {
-            "it speaks TLS, which is not supported yet; use a port without TLS".to_owned()
-        }
+        Speaks::Tls => "it speaks TLS; give --tls, or an https:// URL".to_owned(),
         Speaks::Http2 if protocol == Protocol::Http => {
             "it speaks HTTP/2, not HTTP/1.1; give --http 2".to_owned()
         }
@@ -170,26 +177,25 @@ fn explain(speaks: Speaks, protocol: Protocol) -> Option<String> {
 
 /// What a server whose calls all failed speaks instead of `protocol`, if it gives itself away when greeted in HTTP/2, or
 /// answers a call in another form of Thrift: in most protocols no server speaks before the first call.
-pub(crate) fn detect_protocol(
-    address: &ServerAddress,
-    protocol: Protocol,
-    within: Duration,
-) -> Option<String> {
-    let speaks = match greet(Protocol::Grpc, address, within) {
-        Ok(Greeting::Complete) => Speaks::Http2,
-        Ok(Greeting::Other(said)) => Speaks::of(&said),
-        Ok(Greeting::Closed | Greeting::Silent) | Err(_) => Speaks::Unknown,
-    };
+pub(crate) fn detect_protocol(server: &ConnectionOptions, within: Duration) -> Option<String> {
+    let protocol = server.protocol;
+    let speaks =
+        match greet(&ConnectionOptions { protocol: Protocol::Grpc, ..server.clone() }, within) {
+            Ok(Greeting::Complete) => Speaks::Http2,
+            Ok(Greeting::Other(said)) => Speaks::of(&said),
+            Ok(Greeting::Closed | Greeting::Silent) | Err(_) => Speaks::Unknown,
+        };
     match speaks {
-        Speaks::Unknown => other_thrift(address, protocol, within),
+        Speaks::Unknown => other_thrift(server, within),
         // It may speak HTTP/1.1 as well.
-        Speaks::Http2 if answers(address, protocol, &Target::new("/"), within) => None,
+        Speaks::Http2 if answers(server, protocol, &Target::new("/"), within) => None,
         speaks => explain(speaks, protocol),
     }
 }
 
 /// The form of Thrift in which the server answers a call, if it is another than `protocol`.
-fn other_thrift(address: &ServerAddress, protocol: Protocol, within: Duration) -> Option<String> {
+fn other_thrift(server: &ConnectionOptions, within: Duration) -> Option<String> {
+    let protocol = server.protocol;
     let is_thrift = |form: &Protocol| {
         matches!(form.spec().transport, Transport::ThriftFramed | Transport::ThriftBuffered)
     };
@@ -199,15 +205,20 @@ fn other_thrift(address: &ServerAddress, protocol: Protocol, within: Duration) -
     // No service has this method: the server says so, in a form that it speaks.
     let target = Target::new("rpcbench_probe");
     let mut others = Protocol::ALL.into_iter().filter(is_thrift).filter(|form| *form != protocol);
-    let other = others.find(|form| answers(address, *form, &target, within))?;
+    let other = others.find(|form| answers(server, *form, &target, within))?;
     Some(format!("it speaks {other}, not {protocol}; give --protocol {other}"))
 }
 
 /// Whether a server answers a call of a protocol, with a result or with an error.
-fn answers(address: &ServerAddress, protocol: Protocol, target: &Target, within: Duration) -> bool {
+fn answers(
+    server: &ConnectionOptions,
+    protocol: Protocol,
+    target: &Target,
+    within: Duration,
+) -> bool {
     // In Thrift, a struct without fields.
     const NOTHING: [u8; 1] = [0];
-    let mut client = Client::new(ConnectionOptions::new(protocol, address.clone()), within);
+    let mut client = Client::new(ConnectionOptions { protocol, ..server.clone() }, within);
     let reply = client.call(target, &NOTHING, CallPosition::Any);
     matches!(reply, Ok(_) | Err(CallError::Status { .. }))
 }
@@ -239,7 +250,8 @@ mod tests {
 
     fn answer(said: &'static [u8], protocol: Protocol) -> Result<(), String> {
         of_server(said, |address| {
-            let reached = reach(slice::from_ref(address), protocol, Duration::from_secs(30));
+            let server = ConnectionOptions::new(protocol, address.clone());
+            let reached = reach(slice::from_ref(address), &server, Duration::from_secs(30));
             let name =
                 |error: ReachError| error.to_string().replace(&address.to_string(), "SERVER");
             reached.map(drop).map_err(name)
@@ -249,7 +261,10 @@ mod tests {
     #[test]
     fn another_protocol_is_named_even_where_no_server_speaks_first() {
         let other = |said, protocol| {
-            of_server(said, |address| detect_protocol(address, protocol, Duration::from_secs(30)))
+            of_server(said, |address| {
+                let server = ConnectionOptions::new(protocol, address.clone());
+                detect_protocol(&server, Duration::from_secs(30))
+            })
         };
         assert_eq!(other(b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol::Json), None);
         assert_eq!(other(b"", Protocol::Thrift), None);
@@ -257,9 +272,9 @@ mod tests {
         insta::assert_snapshot!(answer(b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol::Http2).unwrap_err(), @"SERVER: it speaks HTTP/1.1, not HTTP/2; leave --http 2 out");
         let named = |said, protocol| other(said, protocol).unwrap();
         insta::assert_snapshot!(named(b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol::Thrift), @"it speaks HTTP/1.1, not thrift; try --protocol json");
-        insta::assert_snapshot!(named(b"\x15\x03\x01\0\x02\x02\x46", Protocol::Json), @"it speaks TLS, which is not supported yet; use a port without TLS");
-        insta::assert_snapshot!(named(b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n", Protocol::Json), @"it speaks TLS, which is not supported yet; use a port without TLS");
-        insta::assert_snapshot!(named(b"\x16\x03\x01\0\x02\x02\x46", Protocol::Thrift), @"it speaks TLS, which is not supported yet; use a port without TLS");
+        insta::assert_snapshot!(named(b"\x15\x03\x01\0\x02\x02\x46", Protocol::Json), @"it speaks TLS; give --tls, or an https:// URL");
+        insta::assert_snapshot!(named(b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n", Protocol::Json), @"it speaks TLS; give --tls, or an https:// URL");
+        insta::assert_snapshot!(named(b"\x16\x03\x01\0\x02\x02\x46", Protocol::Thrift), @"it speaks TLS; give --tls, or an https:// URL");
         insta::assert_snapshot!(named(b"\0\0\0\x04\0\0\0\0\0rest", Protocol::Thrift), @"it speaks HTTP/2, not thrift; try --protocol grpc or json-h2c");
     }
 
@@ -280,7 +295,12 @@ mod tests {
                 let _ = client.read_to_end(&mut Vec::new());
             }
         });
-        let of = |protocol| detect_protocol(&address, protocol, Duration::from_secs(30));
+        let of = |protocol| {
+            detect_protocol(
+                &ConnectionOptions::new(protocol, address.clone()),
+                Duration::from_secs(30),
+            )
+        };
         assert_eq!((of(Protocol::Connect), of(Protocol::Json)), (None, None));
     }
 
@@ -295,13 +315,13 @@ mod tests {
         let within = Duration::from_secs(2);
         for (at, spoken) in FORMS.into_iter().enumerate() {
             let server = Server::start(spoken.to_string().parse().unwrap()).unwrap();
-            let address = ServerAddress::from(server.address());
+            let asked = |protocol| ConnectionOptions::new(protocol, server.address());
             let other = FORMS[(at + 1) % 4];
             assert_eq!(
-                detect_protocol(&address, other, within).unwrap(),
+                detect_protocol(&asked(other), within).unwrap(),
                 format!("it speaks {spoken}, not {other}; give --protocol {spoken}")
             );
-            assert_eq!(detect_protocol(&address, spoken, Duration::from_millis(50)), None);
+            assert_eq!(detect_protocol(&asked(spoken), Duration::from_millis(50)), None);
         }
     }
 
@@ -313,10 +333,10 @@ mod tests {
         insta::assert_snapshot!(h2c, @"SERVER: it speaks HTTP/1.1, not json-h2c; try --protocol json");
         let other = |said| answer(said, Protocol::Grpc).unwrap_err();
         insta::assert_snapshot!(other(b"HTTP/1.1 400 Bad Request\r\n\r\n"), @"SERVER: it speaks HTTP/1.1, not gRPC; try --protocol json, or the port of its gRPC service");
-        insta::assert_snapshot!(other(b"\x15\x03\x01\0\x02\x02\x46"), @"SERVER: it speaks TLS, which is not supported yet; use a port without TLS");
+        insta::assert_snapshot!(other(b"\x15\x03\x01\0\x02\x02\x46"), @"SERVER: it speaks TLS; give --tls, or an https:// URL");
         insta::assert_snapshot!(other(b"SSH-2.0-OpenSSH"), @"SERVER: it speaks SSH, not grpc; correct the port");
         insta::assert_snapshot!(other(b"J\0\0\0\x0a8.0.36"), @"SERVER: it does not speak HTTP/2, as --protocol grpc needs; correct the port or the option");
-        insta::assert_snapshot!(other(b""), @"SERVER: it closes the connection when spoken to in plain-text HTTP/2, as --protocol grpc needs; is it TLS?");
+        insta::assert_snapshot!(other(b""), @"SERVER: it closes the connection when spoken to in plain-text HTTP/2, as --protocol grpc needs; if it speaks TLS, give --tls");
     }
 
     #[test]
@@ -328,16 +348,19 @@ mod tests {
             ServerAddress::from(gone.local_addr().unwrap())
         };
         let long = Duration::from_secs(30);
+        let of = |protocol| ConnectionOptions::new(protocol, address.clone());
         assert_eq!(
-            reach(&[closed.clone(), address.clone()], Protocol::Thrift, long).unwrap(),
+            reach(&[closed.clone(), address.clone()], &of(Protocol::Thrift), long).unwrap(),
             address
         );
-        let missing = reach(&[closed], Protocol::Grpc, long).unwrap_err().to_string();
+        let missing = reach(&[closed], &of(Protocol::Grpc), long).unwrap_err().to_string();
         assert!(
             missing.ends_with("nothing listens there; start the server, or correct the address"),
             "{missing}"
         );
-        let silence = reach(&[address], Protocol::Grpc, Duration::from_millis(50)).unwrap_err();
+        let silence =
+            reach(slice::from_ref(&address), &of(Protocol::Grpc), Duration::from_millis(50))
+                .unwrap_err();
         assert!(silence.to_string().contains("sends nothing for 50ms"), "{silence}");
     }
 }

@@ -52,6 +52,7 @@ mod search;
 mod slicing;
 mod store;
 mod threshold;
+mod tls;
 mod trial;
 pub mod units;
 mod unsteady;
@@ -89,6 +90,7 @@ pub use search::{NotMet, Search, SearchStep, StepVerdict};
 pub use slicing::Slicing;
 pub use store::{Event, StoreError, Writer, read, started};
 pub use threshold::{Comparison, Figure, Threshold};
+pub use tls::Tls;
 pub use trial::{
     ClientUsage, Failure, Latency, MachineUsage, Measured, Outcomes, Pacing, ReferenceUsage,
     ServerUsage, Slice, Trial, TrialResult, Unmeasured,

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::machine::Toolchain;
+use crate::tls::Tls;
 use crate::trial::Failure;
 use crate::unsteady::Unsteady;
 
@@ -37,6 +38,9 @@ pub struct Preparation {
     pub env: BTreeMap<String, String>,
     /// Where it ran and under which limits.
     pub isolation: Isolation,
+    /// What the load's connections agreed on for TLS. `None` without TLS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<Tls>,
     /// The result of the conformance cases. Empty if an earlier process of the entry has passed them.
     pub check: CheckResult,
     /// The warm-up. `None` if it failed before, or without a warm-up.

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use rpcbench_harness::calls::{CallKind, CallSpec, LoadAddress};
+use rpcbench_engine::TlsClient;
+use rpcbench_harness::calls::{CallKind, CallSpec, LoadAddress, TlsSpec};
 use rpcbench_harness::spec::{
     ConfigError, Given, Length, WarmUpValue, WorkloadSpec, load_workloads,
 };
@@ -28,6 +29,7 @@ Examples:
   rpcbench load 127.0.0.1:50051 --call Orders/Get -d @get.json --proto orders.proto
   rpcbench load http://127.0.0.1:8080/items?page=1        Any URL
   rpcbench load http://127.0.0.1:8080/items/7 -X PUT -d @item.json --ok 200,404
+  rpcbench load https://127.0.0.1:8443/ --cacert ca.pem   Over TLS
   rpcbench load '[::1]:50051' --warmup 5s --format json
   rpcbench load 127.0.0.1:50051 -n 100000                 100,000 calls, however long they take
   rpcbench load 127.0.0.1:50051 --pid 4242                The server's CPU time and memory, too
@@ -64,6 +66,8 @@ pub struct LoadArgs {
     pub seed: u64,
     #[command(flatten)]
     pub call: CallSpec,
+    #[command(flatten)]
+    tls: TlsSpec,
     #[command(flatten)]
     workload: WorkloadSpec,
     #[command(flatten)]
@@ -137,6 +141,14 @@ impl LoadArgs {
                 Err(ConfigError::contradiction(format!("--shape {}", shape.value), address, remedy))
             }
         }
+    }
+
+    /// What speaks TLS with the server. `None` if nothing has to. `log_keys`: write keys to the file of `SSLKEYLOGFILE`.
+    pub fn tls(&self, log_keys: bool) -> Result<Option<TlsClient>, ConfigError> {
+        let (_, own) = self.call.server(&self.address);
+        let given = self.workload.authority.as_ref().map(|given| given.value.as_str().to_owned());
+        let authority = given.unwrap_or(own);
+        self.tls.client(&self.address, &authority, self.protocol()?, log_keys)
     }
 
     /// How calls travel.

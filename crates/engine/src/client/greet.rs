@@ -4,11 +4,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rpcbench_record::Protocol;
-
 use super::Single;
 use super::link::{Answer, Link};
-use crate::address::ServerAddress;
+use crate::plan::ConnectionOptions;
 use crate::protocol::{Connection, ProtocolVisitor, dispatch};
 use crate::target::Target;
 use rpcbench_clock::{self as clock, Nanos};
@@ -29,20 +27,16 @@ pub enum Greeting {
     Silent,
 }
 
-/// Connects to a server and does the handshake of `protocol`, if it has one; `within` bounds each of the two.
+/// Connects to a server and does the handshake of its protocol, if it has one; `within` bounds each of the two.
 ///
 /// # Errors
 /// If the connection can't be made.
-pub fn greet(
-    protocol: Protocol,
-    address: &ServerAddress,
-    within: Duration,
-) -> io::Result<Greeting> {
-    dispatch(protocol, Greet { address, within: within.into() })
+pub fn greet(server: &ConnectionOptions, within: Duration) -> io::Result<Greeting> {
+    dispatch(server.protocol, Greet { server, within: within.into() })
 }
 
 struct Greet<'a> {
-    address: &'a ServerAddress,
+    server: &'a ConnectionOptions,
     within: Nanos,
 }
 
@@ -52,8 +46,8 @@ impl ProtocolVisitor for Greet<'_> {
     fn visit<C: Connection + Send + 'static>(self) -> Self::Output {
         let target = Target::new("/");
         let nothing = Single { target: &target, message: &[] };
-        let templates = Arc::new(C::templates(&nothing, &self.address.authority()));
-        let link = Link::<C>::connect(self.address, templates, clock::now() + self.within)?;
+        let templates = Arc::new(C::templates(&nothing, &self.server.authority));
+        let link = Link::<C>::connect(self.server, templates, clock::now() + self.within)?;
         Ok(handshake(link, clock::now() + self.within))
     }
 }

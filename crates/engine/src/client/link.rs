@@ -4,14 +4,14 @@ use std::io;
 use std::sync::Arc;
 
 use super::{CallError, CallPosition};
-use crate::address::ServerAddress;
-use crate::driver::{Blocking, EpollDriver};
+use crate::driver::{Blocking, EpollDriver, TlsDriver};
+use crate::plan::ConnectionOptions;
 use crate::protocol::{Call, Connection, End, Events};
 use crate::target::Target;
 use rpcbench_clock::Nanos;
 
 pub(super) struct Link<C> {
-    pub socket: Blocking<EpollDriver>,
+    pub socket: Blocking<TlsDriver<EpollDriver>>,
     pub connection: C,
     pub out: Vec<u8>,
 }
@@ -63,11 +63,11 @@ impl Answer<'_> {
 impl<C: Connection> Link<C> {
     /// Connects, without sending the protocol's opening yet.
     pub fn connect(
-        address: &ServerAddress,
+        server: &ConnectionOptions,
         templates: Arc<C::Templates>,
         deadline: Nanos,
     ) -> io::Result<Self> {
-        let socket = Blocking::connect(address, deadline)?;
+        let socket = Blocking::connect(&server.address, server.tls.as_ref(), deadline)?;
         let mut out = Vec::new();
         let connection = C::new(templates, 1, &Arc::default(), &mut out);
         Ok(Self { socket, connection, out })
@@ -75,11 +75,11 @@ impl<C: Connection> Link<C> {
 
     /// Connects, and sends the protocol's opening.
     pub fn open(
-        address: &ServerAddress,
+        server: &ConnectionOptions,
         templates: Arc<C::Templates>,
         deadline: Nanos,
     ) -> Result<Self, CallError> {
-        let mut link = Self::connect(address, templates, deadline).map_err(describe)?;
+        let mut link = Self::connect(server, templates, deadline).map_err(describe)?;
         link.flush(deadline).map_err(describe)?;
         Ok(link)
     }

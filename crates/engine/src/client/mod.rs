@@ -135,7 +135,7 @@ impl<C: Connection> ProtocolClient<C> {
             return Ok(link);
         }
         for _ in 0..MAX_REFUSALS {
-            let mut link = Link::open(&self.server.address, Arc::clone(templates), deadline)?;
+            let mut link = Link::open(&self.server, Arc::clone(templates), deadline)?;
             if link.await_room(deadline)? {
                 return Ok(link);
             }

@@ -2,8 +2,9 @@
 
 use std::io;
 
-use super::{Driver, EpollDriver, Ready, Sources, Waker};
+use super::{Driver, EpollDriver, Ready, Sources, TlsDriver, Waker};
 use crate::address::ServerAddress;
+use crate::tls::TlsClient;
 use rpcbench_clock::Nanos;
 
 /// The only connection's number on its driver.
@@ -16,10 +17,15 @@ pub(crate) struct Blocking<D> {
     ready: Vec<Ready>,
 }
 
-impl Blocking<EpollDriver> {
-    /// Connects to `address`.
-    pub fn connect(address: &ServerAddress, deadline: Nanos) -> io::Result<Self> {
-        Self::on(EpollDriver::new(1, Waker::new()?, Sources::any())?, address, deadline)
+impl Blocking<TlsDriver<EpollDriver>> {
+    /// Connects to `address`, with TLS if there is a client for it.
+    pub fn connect(
+        address: &ServerAddress,
+        tls: Option<&TlsClient>,
+        deadline: Nanos,
+    ) -> io::Result<Self> {
+        let sockets = EpollDriver::new(1, Waker::new()?, Sources::any())?;
+        Self::on(TlsDriver::new(sockets, tls, 1), address, deadline)
     }
 }
 

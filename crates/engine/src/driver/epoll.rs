@@ -177,7 +177,7 @@ impl Driver for EpollDriver {
             .ok_or(io::Error::from(io::ErrorKind::NotConnected))?;
         let (read, _) = net::recv(&socket.fd, &mut *self.buffer, RecvFlags::empty())?;
         let more = read == self.buffer.len() || socket.ending;
-        Ok(Received { bytes: &self.buffer[..read], more, at: self.clock.now() })
+        Ok(Received { bytes: &mut self.buffer[..read], more, at: self.clock.now() })
     }
 
     #[inline]

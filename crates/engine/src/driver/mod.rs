@@ -6,17 +6,20 @@ mod epoll;
 mod source;
 #[cfg(test)]
 mod tests;
+mod tls;
 mod waker;
 
 pub(crate) use blocking::Blocking;
 pub(crate) use epoll::EpollDriver;
 pub(crate) use source::Sources;
+pub(crate) use tls::TlsDriver;
 pub(crate) use waker::Waker;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 
+use rpcbench_record::Tls;
 use rustix::event::Timespec;
 use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
@@ -44,6 +47,11 @@ pub(crate) trait Driver {
     /// CPU time spent polling since the driver was created.
     fn awake(&self) -> Nanos {
         Nanos(0)
+    }
+
+    /// What its connections agreed on for TLS so far. `None` without TLS.
+    fn tls(&self) -> Option<&Tls> {
+        None
     }
 
     /// Starts to connect; `Ready` with `writable` follows.
@@ -74,7 +82,8 @@ pub(crate) trait Driver {
 /// See [`Driver::receive`].
 #[derive(Debug)]
 pub(crate) struct Received<'a> {
-    pub bytes: &'a [u8],
+    /// Lent for decryption in place.
+    pub bytes: &'a mut [u8],
     /// There may be more to receive without waiting, or the end of the stream.
     pub more: bool,
     /// When the bytes were received.

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use rpcbench_record::{Arrivals, ClientUsage, Outcomes, Pacing, Slice, Unmeasured};
+use rpcbench_record::{Arrivals, ClientUsage, Outcomes, Pacing, Slice, Tls, Unmeasured};
 use rpcbench_stats::Histogram;
 
 use crate::counted::Part;
@@ -58,6 +58,7 @@ pub struct Session {
     clock: OwnClock,
     /// Its own time out of its turn, where that stands still.
     left_at: Option<Nanos>,
+    tls: Option<Tls>,
     given_up: Box<dyn Fn() -> bool + Send>,
 }
 
@@ -89,7 +90,7 @@ impl Session {
         let (arrivals, seed) = (plan.arrivals, plan.seed);
         file_limit::make_room(plan)?;
         let threads = Threads { plan, payload, log, connect_deadline };
-        let session = Self {
+        let mut session = Self {
             threads: dispatch(plan.server.protocol, threads)?,
             arrivals,
             seed,
@@ -102,6 +103,7 @@ impl Session {
             continues: false,
             clock: OwnClock::default(),
             left_at: None,
+            tls: None,
             given_up: Box::new(given_up),
         };
         session.await_connections(plan, watch)?;
@@ -109,27 +111,40 @@ impl Session {
     }
 
     fn await_connections(
-        &self,
+        &mut self,
         plan: &LoadPlan,
         watch: &mut dyn FnMut(u64),
     ) -> Result<(), SessionError> {
         let opened = |thread: &Handle| thread.counters.open.load(Ordering::Relaxed);
-        let (mut open, mut problem) = (0, None);
+        let (mut open, mut problem, mut agreed) = (0, None, None::<Tls>);
         for thread in &self.threads {
             let mut tell = || watch(self.threads.iter().map(opened).sum());
             let report = self.report_while(thread, &mut tell)?;
-            let Report::Connected { open: more, problem: theirs } = report else {
+            let Report::Connected { open: more, problem: theirs, tls } = report else {
                 return Err(SessionError::Lost);
+            };
+            agreed = match (agreed, tls) {
+                (Some(mut all), Some(more)) => {
+                    all.add(&more);
+                    Some(all)
+                }
+                (all, more) => all.or(more),
             };
             open += more;
             problem = problem.or(theirs);
         }
+        self.tls = agreed;
         if open == plan.connections as usize {
             return Ok(());
         }
         let seconds = plan.connect_timeout.as_secs_f64();
         let (address, wanted) = (plan.server.address.clone(), plan.connections);
         Err(SessionError::Connect { address, open, wanted, seconds, problem })
+    }
+
+    /// What its connections agreed on for TLS when they were opened. `None` without TLS.
+    pub fn tls(&self) -> Option<&Tls> {
+        self.tls.as_ref()
     }
 
     fn report(&self, thread: &Handle) -> Result<Report, SessionError> {

@@ -17,6 +17,8 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
+use rpcbench_record::Tls;
+
 use crate::counted::Part;
 use crate::driver::{Driver, Ready};
 use crate::log::CallLog;
@@ -173,6 +175,11 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     /// See [`Driver::awake`].
     pub fn awake(&self) -> Nanos {
         self.driver.awake()
+    }
+
+    /// See [`Driver::tls`].
+    pub fn tls(&self) -> Option<&Tls> {
+        self.driver.tls()
     }
 
     /// True if no call is in flight or waiting.

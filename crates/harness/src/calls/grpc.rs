@@ -61,6 +61,7 @@ impl CallSpec {
             headers: headers.clone(),
             rejects_success: !statuses.contains(protocol.spec().success),
             accepted: statuses.ranges.clone(),
+            scheme: context.scheme,
             ..Target::new(method.path())
         };
         let (name, ok) = (method.name(), statuses.to_string());

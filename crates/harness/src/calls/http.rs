@@ -39,6 +39,7 @@ impl CallSpec {
             has_body: has_data || method.expects_body(),
             rejects_success: !statuses.contains(protocol.spec().success),
             accepted: statuses.ranges.clone(),
+            scheme: context.scheme,
             ..Target::new(url.path.clone())
         };
         let requests = if has_data { bodies } else { vec![Vec::new()] };
@@ -100,6 +101,8 @@ fn is_json(body: &[u8]) -> bool {
 mod tests {
     use rpcbench_record::Protocol;
 
+    use rpcbench_engine::Scheme;
+
     use super::*;
     use crate::calls::LoadAddress;
 
@@ -107,7 +110,13 @@ mod tests {
         let url: Url = "http://h/a?b".parse().unwrap();
         let headers: Vec<CallHeader> = headers.iter().map(|it| it.parse().unwrap()).collect();
         let address = &LoadAddress::Url(url.clone());
-        let context = CallContext { address, protocol: Protocol::Http, headers: &headers, seed: 1 };
+        let context = CallContext {
+            address,
+            protocol: Protocol::Http,
+            scheme: Scheme::Http,
+            headers: &headers,
+            seed: 1,
+        };
         spec.http_calls(&url, &context)
     }
 

@@ -8,10 +8,12 @@ mod method_name;
 mod payload;
 mod spec;
 mod statuses;
+mod tls;
 mod url;
 
 use std::sync::Arc;
 
+use rpcbench_engine::Scheme;
 use rpcbench_record::{CallHeader, DescribedCall, Protocol};
 
 use crate::config::ConfigError;
@@ -19,6 +21,7 @@ use crate::config::ConfigError;
 pub use method_name::HttpMethod;
 pub use payload::CallPayload;
 pub use spec::{CallKind, CallSpec, HttpVersion, Inspection};
+pub use tls::TlsSpec;
 pub use url::{LoadAddress, Url};
 
 /// Calls that are ready to be sent.
@@ -39,6 +42,8 @@ pub(crate) struct CallContext<'a> {
     pub address: &'a LoadAddress,
     /// How calls travel.
     pub protocol: Protocol,
+    /// That of the URLs that requests name.
+    pub scheme: Scheme,
     /// The user's header fields.
     pub headers: &'a [CallHeader],
     /// Seed of random data.

@@ -221,7 +221,7 @@ impl CallSpec {
     }
 
     /// Where it connects to, and the host that requests name.
-    pub(crate) fn server(&self, address: &LoadAddress) -> (Address, String) {
+    pub fn server(&self, address: &LoadAddress) -> (Address, String) {
         match (address, &self.unix_socket) {
             (LoadAddress::Server(address), _) => (address.clone(), address.authority()),
             (LoadAddress::Url(url), Some(path)) => {

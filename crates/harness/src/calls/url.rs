@@ -5,10 +5,12 @@ use std::str::FromStr;
 
 use crate::setup::Address;
 
-/// A URL of HTTP without TLS: `http://HOST[:PORT][/PATH][?QUERY]`.
+/// A URL of HTTP: `http[s]://HOST[:PORT][/PATH][?QUERY]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Url {
-    /// Host and port; port 80 if the URL has none.
+    /// True for `https`.
+    pub tls: bool,
+    /// Host and port; port 80 if the URL has none, with TLS 443.
     pub address: Address,
     /// Host and port as written, which requests name.
     pub authority: String,
@@ -29,11 +31,10 @@ impl FromStr for Url {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let rest = match text.split_once("://") {
-            Some(("http", rest)) => rest,
-            Some(("https", _)) => {
-                return Err("TLS is not supported yet; use an http:// URL".to_owned());
-            }
+        let (tls, rest) = match text.split_once("://") {
+            Some(("http", rest)) => (false, rest),
+            Some(("https", rest)) => (true, rest),
+            Some(("grpcs", rest)) => return Err(format!("write {rest} --tls")),
             _ => return Err("write a URL such as http://127.0.0.1:8080/path".to_owned()),
         };
         let at = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -53,16 +54,18 @@ impl FromStr for Url {
         let has_port = authority.rsplit_once(':').is_some_and(|(_, port)| !port.contains(']'));
         let address = match has_port {
             true => authority.parse()?,
+            false if tls => format!("{authority}:443").parse()?,
             false => format!("{authority}:80").parse()?,
         };
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-        Ok(Self { address, authority: authority.to_owned(), path })
+        Ok(Self { tls, address, authority: authority.to_owned(), path })
     }
 }
 
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "http://{}{}", self.authority, self.path)
+        let scheme = if self.tls { "https" } else { "http" };
+        write!(f, "{scheme}://{}{}", self.authority, self.path)
     }
 }
 
@@ -113,6 +116,7 @@ mod tests {
         for (text, expected) in [
             ("http://h:8080/a/b?c=d&e", ["h:8080", "h:8080", "/a/b?c=d&e"]),
             ("http://h", ["h:80", "h", "/"]),
+            ("https://h/a", ["h:443", "h", "/a"]),
             ("http://[::1]", ["[::1]:80", "[::1]", "/"]),
             ("http://[::1]:81?x", ["[::1]:81", "[::1]:81", "/?x"]),
         ] {
@@ -122,7 +126,7 @@ mod tests {
 
     #[test]
     fn unusable_url_is_refused_with_remedy() {
-        insta::assert_snapshot!(refusal("https://h/"), @"TLS is not supported yet; use an http:// URL");
+        insta::assert_snapshot!(refusal("grpcs://h:443"), @"write h:443 --tls");
         insta::assert_snapshot!(refusal("ftp://h/"), @"write a URL such as http://127.0.0.1:8080/path");
         insta::assert_snapshot!(refusal("http://u:p@h/"), @"leave the user out of the URL; give --user USER:PASSWORD");
         insta::assert_snapshot!(refusal("http://h/#x"), @"a fragment is never sent; leave '#' and what follows out");

@@ -7,10 +7,8 @@ use std::time::Duration;
 use rpcbench_clock::Nanos;
 use rpcbench_contract::Shape;
 use rpcbench_contract::cases::Caller;
-use rpcbench_engine::{CallLog, ConnectionOptions, LoadPlan, Payload, Session, SessionError};
-use rpcbench_record::{
-    Arrivals, Authority, Content, LoadGeneratorKind, Protocol, Window, Workload,
-};
+use rpcbench_engine::{CallLog, LoadPlan, Payload, Scheme, Session, SessionError};
+use rpcbench_record::{Arrivals, Content, LoadGeneratorKind, Protocol, Tls, Window, Workload};
 
 use super::contract::{EchoClient, EchoPayload};
 use super::{
@@ -37,7 +35,7 @@ impl InProcess {
     pub const KIND: LoadGeneratorKind = LoadGeneratorKind::InProcess;
 
     fn payload(&self, request: &LoadRequest<'_>) -> Result<Arc<dyn Payload>, LoadError> {
-        let LoadRequest { workload, protocol, seed, spot_checks, .. } = *request;
+        let LoadRequest { endpoint, workload, protocol, seed, spot_checks, .. } = *request;
         let name = match &workload.content {
             Content::Shape(name) => name,
             Content::Call(described) => {
@@ -50,13 +48,14 @@ impl InProcess {
             name.parse().map_err(|error| LoadError::Failed(format!("{name}: {error}")))?;
         let mut payload = EchoPayload::new(protocol, &shape, seed, spot_checks);
         payload.target.headers = workload.headers.clone();
+        payload.target.scheme = Scheme::of(endpoint.tls.is_some());
         Ok(Arc::new(payload))
     }
 
     fn plan(&self, request: &LoadRequest<'_>) -> LoadPlan {
         let LoadRequest { endpoint, protocol, workload, seed, .. } = *request;
         LoadPlan {
-            server: connection(endpoint, protocol, workload.authority.as_ref()),
+            server: endpoint.connection(protocol, workload.authority.as_ref()),
             connections: workload.connections_under(protocol),
             connection_life: workload.connection_life,
             in_flight: workload.in_flight,
@@ -100,25 +99,12 @@ impl LoadGenerator for InProcess {
         options: &CallOptions,
         timeout: Duration,
     ) -> Box<dyn Caller> {
-        let server = connection(endpoint, protocol, options.authority.as_ref());
+        let server = endpoint.connection(protocol, options.authority.as_ref());
         Box::new(EchoClient::new(server, options.headers.clone(), timeout))
     }
 
     fn has_room(&self, workload: &Workload, protocol: Protocol) -> bool {
         room::reserve(workload, protocol).is_ok()
-    }
-}
-
-/// Requests name the user's `authority`, if any, and the endpoint otherwise.
-fn connection(
-    endpoint: &Endpoint,
-    protocol: Protocol,
-    authority: Option<&Authority>,
-) -> ConnectionOptions {
-    ConnectionOptions {
-        protocol,
-        address: endpoint.address.clone(),
-        authority: authority.map_or(&*endpoint.authority, Authority::as_str).to_owned(),
     }
 }
 
@@ -132,6 +118,10 @@ impl From<SessionError> for LoadError {
 }
 
 impl LoadSession for Session {
+    fn tls(&self) -> Option<Tls> {
+        Self::tls(self).cloned()
+    }
+
     fn set_arrivals(&mut self, arrivals: Arrivals) -> Result<(), LoadError> {
         Ok(self.change_arrivals(arrivals)?)
     }

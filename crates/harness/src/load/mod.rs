@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use rpcbench_clock::Nanos;
 use rpcbench_contract::cases::Caller;
-use rpcbench_record::{Arrivals, Authority, CallHeader, Protocol, Window, Workload};
+use rpcbench_record::{Arrivals, Authority, CallHeader, Protocol, Tls, Window, Workload};
 
 use crate::interrupt::Interrupt;
 use crate::placement::Endpoint;
@@ -94,6 +94,11 @@ pub trait LoadGenerator {
 /// A load with open connections: started and ended any number of times. It opens as a closed loop, which warms a server at
 /// full load. Dropping it closes the connections. Once it has failed, or the run stops, its methods fail.
 pub trait LoadSession {
+    /// What its connections agreed on for TLS. `None` without TLS.
+    fn tls(&self) -> Option<Tls> {
+        None
+    }
+
     /// From the next start on, calls come due by `arrivals`, whose rate must be known. Fails while the load is on.
     fn set_arrivals(&mut self, arrivals: Arrivals) -> Result<(), LoadError>;
 

@@ -25,9 +25,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rpcbench_clock::Span;
-use rpcbench_engine::ServerAddress;
+use rpcbench_engine::{ConnectionOptions, ServerAddress, TlsClient};
 use rpcbench_record::{
-    Isolation, Limits, MachineUsage, Machines, PlacementKind, RuntimeStatistics, units,
+    Authority, Isolation, Limits, MachineUsage, Machines, PlacementKind, Protocol,
+    RuntimeStatistics, units,
 };
 
 use crate::build::ServerBuilder;
@@ -299,11 +300,29 @@ pub struct Endpoint {
     pub address: ServerAddress,
     /// Host name in requests: the address as the user wrote it.
     pub authority: String,
+    /// `None`: without TLS.
+    pub tls: Option<TlsClient>,
+}
+
+impl Endpoint {
+    /// How to reach it. Requests name the user's `authority`, if any, and the endpoint's otherwise.
+    pub fn connection(
+        &self,
+        protocol: Protocol,
+        authority: Option<&Authority>,
+    ) -> ConnectionOptions {
+        ConnectionOptions {
+            protocol,
+            address: self.address.clone(),
+            authority: authority.map_or(&*self.authority, Authority::as_str).to_owned(),
+            tls: self.tls.clone(),
+        }
+    }
 }
 
 impl From<SocketAddr> for Endpoint {
     fn from(address: SocketAddr) -> Self {
         let address = ServerAddress::from(address);
-        Self { authority: address.authority(), address }
+        Self { authority: address.authority(), address, tls: None }
     }
 }

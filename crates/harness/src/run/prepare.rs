@@ -62,6 +62,7 @@ fn get_ready<'a>(
         preparation.warm = Some(warm_by_calls(&mut server, workload.warm_up, calls)?);
     }
     server.connect(workload, true)?;
+    preparation.tls = server.load()?.tls();
     if preparation.warm.is_none() {
         preparation.warm = warm(&mut server, preparing, begin)?;
         if preparation.warm.is_some() && subject.is_proven() {

@@ -120,6 +120,7 @@ impl<'a> Subject<'a> {
             command,
             env,
             isolation: self.placement.isolation(),
+            tls: None,
             check: CheckResult::default(),
             warm: None,
             readiness: self.readiness.clone(),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rpcbench_engine::{ConnectionOptions, ServerAddress};
+use rpcbench_engine::{ConnectionOptions, Scheme, ServerAddress, TlsClient};
 use rpcbench_record::{Content, Limits, Plan, Protocol, Threshold, Workload};
 
 use super::{Address, PreparedRun, Setup, SetupError, room};
@@ -23,6 +23,8 @@ pub struct LoadRequest {
     pub call: CallSpec,
     /// How calls travel.
     pub protocol: Protocol,
+    /// For TLS. `None`: without.
+    pub tls: Option<TlsClient>,
     /// The server's process, to watch it.
     pub pid: Option<u32>,
     /// Seed of payloads and random arrivals.
@@ -39,7 +41,13 @@ impl LoadRequest {
     fn context(&self) -> CallContext<'_> {
         let headers = self.workloads.first().map_or(&[][..], |workload| &workload.headers);
         let &Self { protocol, seed, .. } = self;
-        CallContext { address: &self.address, protocol, headers, seed }
+        CallContext {
+            address: &self.address,
+            protocol,
+            scheme: Scheme::of(self.tls.is_some()),
+            headers,
+            seed,
+        }
     }
 
     /// How long connecting may take.
@@ -60,7 +68,7 @@ impl LoadRequest {
         let given = self.workloads.first().and_then(|workload| workload.authority.as_ref());
         let (_, own) = self.call.server(&self.address);
         let authority = given.map_or(own, |host| host.as_str().to_owned());
-        ConnectionOptions { protocol: self.protocol, address, authority }
+        ConnectionOptions { protocol: self.protocol, address, authority, tls: self.tls.clone() }
     }
 }
 
@@ -70,7 +78,8 @@ impl Setup<'_> {
         let calls = request.calls_of_files()?;
         let (address, authority) = request.call.server(&request.address);
         let addresses = address.resolve()?;
-        let endpoint = Endpoint { address: addresses[0].clone(), authority };
+        let endpoint =
+            Endpoint { address: addresses[0].clone(), authority, tls: request.tls.clone() };
         let site = Unmanaged::new(endpoint, request.pid)?;
         let entry = Entry::existing(address.to_string(), request.protocol);
         let limits = Limits { cpus: site.capacity()?.cpus, memory_bytes: None };
@@ -85,7 +94,8 @@ impl Setup<'_> {
         if let Some(calls) = calls {
             self.carry(&mut plan, &request.call, calls);
         }
-        let site = site.at(used.clone());
+        let server = request.connection(used.clone());
+        let site = site.at(used);
         let candidates = self.build(&site, &[entry], Building::Never)?;
         let run = self.begin(plan, (&site, &candidates), request.out);
         let run = run.map_err(|error| match error {
@@ -94,7 +104,7 @@ impl Setup<'_> {
             }
             other => other,
         })?;
-        Ok(PreparedRun { existing: Some(used), ..run })
+        Ok(PreparedRun { existing: Some(server), ..run })
     }
 
     /// The server's address that accepts connections.
@@ -102,9 +112,14 @@ impl Setup<'_> {
         let (address, _) = request.call.server(&request.address);
         let addresses = address.resolve()?;
         let number = addresses.len();
-        let (protocol, within) = (request.protocol, request.connect_timeout());
+        let within = request.connect_timeout();
         let used = match request.call.wait {
-            None => reach_unless(&self.interrupt, addresses, protocol, within)?,
+            None => reach_unless(
+                &self.interrupt,
+                addresses.clone(),
+                request.connection(addresses[0].clone()),
+                within,
+            )?,
             Some(wait) => {
                 self.await_server(request, &addresses, Duration::from_millis(wait.ms()))?
             }

@@ -21,10 +21,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rpcbench_clock as clock;
-use rpcbench_engine::{CallLog, ServerAddress};
-use rpcbench_record::{
-    Header, Machines, Plan, PlannedServer, Run, StoreError, Tool, Trial, Writer,
-};
+use rpcbench_engine::{CallLog, ConnectionOptions};
+use rpcbench_record::{Header, Machines, Plan, Run, StoreError, Tool, Trial, Writer};
 
 use crate::build::{BuildEvent, BuildState, Builder, Building, Candidate};
 use crate::build_env::BuildEnv;
@@ -136,7 +134,7 @@ pub struct PreparedRun {
     run: Run,
     writer: Option<Writer>,
     /// The address of a server that the user runs.
-    existing: Option<ServerAddress>,
+    existing: Option<ConnectionOptions>,
     /// The folder of its record. `None`: it has none.
     pub folder: Option<PathBuf>,
 }
@@ -255,13 +253,12 @@ impl PreparedRun {
         let PreparedServers { subjects, environment, .. } = servers;
         let runner = Runner::new(&environment, &subjects, writer, run, observer);
         let (run, ending) = runner.execute();
-        let hint = existing.filter(|_| is_unanswered(&run)).and_then(|address| {
-            if let Some(instead) = offers::instead(&run, &address) {
+        let hint = existing.filter(|_| is_unanswered(&run)).and_then(|server| {
+            if let Some(instead) = offers::instead(&run, &server) {
                 return Some(instead);
             }
-            let PlannedServer { protocol, .. } = run.header.plan.servers.first()?;
-            let speaks = reach::detect_protocol(&address, *protocol, DETECT_TIMEOUT)?;
-            Some(format!("{address}: {speaks}"))
+            let speaks = reach::detect_protocol(&server, DETECT_TIMEOUT)?;
+            Some(format!("{}: {speaks}", server.address))
         });
         FinishedRun { run, ending, hint, folder }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rpcbench_engine::{ConnectionOptions, ServerAddress};
+use rpcbench_engine::ConnectionOptions;
 use rpcbench_record::{Content, Protocol, Run, Trial};
 use rpcbench_schema::{Reflection, SchemaError};
 
@@ -14,7 +14,7 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 const MAX_NAMED: usize = 5;
 
 /// What to type instead, if a server of gRPC refused all calls of the contract because it lacks them.
-pub(super) fn instead(run: &Run, address: &ServerAddress) -> Option<String> {
+pub(super) fn instead(run: &Run, server: &ConnectionOptions) -> Option<String> {
     let plan = &run.header.plan;
     let entry = plan.servers.first()?;
     let is_contract = plan.loads().all(|load| matches!(load.content, Content::Shape(_)));
@@ -25,9 +25,8 @@ pub(super) fn instead(run: &Run, address: &ServerAddress) -> Option<String> {
     if entry.protocol != Protocol::Grpc || !is_contract || !run.trials.iter().all(lacks_it) {
         return None;
     }
-    let server = ConnectionOptions::new(Protocol::Grpc, address.clone());
     let name = &entry.server;
-    match Reflection::new(server, Vec::new(), TIMEOUT).services() {
+    match Reflection::new(server.clone(), Vec::new(), TIMEOUT).services() {
         Ok(services) if !services.is_empty() => Some(format!(
             "{name} does not have rpcbench's contract, but offers {}; `rpcbench load {name} --list` shows their methods, and --call \
              calls one",

@@ -27,8 +27,9 @@ impl Setup<'_> {
         loop {
             let left = Duration::from(deadline - clock::now());
             let attempt = ATTEMPT.min(left).max(Duration::from_millis(1));
-            let addresses = addresses.to_vec();
-            let reached = reach_unless(&self.interrupt, addresses, request.protocol, attempt);
+            let (addresses, server) =
+                (addresses.to_vec(), request.connection(addresses[0].clone()));
+            let reached = reach_unless(&self.interrupt, addresses, server, attempt);
             let problem = match reached {
                 Ok(used) if is_healthy(request, &used, attempt) => return Ok(used),
                 Ok(used) => format!("{used}: grpc.health.v1 does not say that it is serving"),

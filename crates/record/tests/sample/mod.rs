@@ -113,6 +113,7 @@ pub fn preparation() -> Preparation {
             details: Default::default(),
             notes: Vec::new(),
         },
+        tls: None,
         check: CheckResult { passed: 43, failed: Vec::new() },
         warm: Some(WarmCurve {
             slices: vec![slice],

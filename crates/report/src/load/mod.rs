@@ -8,7 +8,7 @@ pub(crate) mod points;
 mod tail;
 mod verdict;
 
-use rpcbench_record::{Content as WorkloadContent, Latency, Measured, Pacing, SATURATED};
+use rpcbench_record::{Content as WorkloadContent, Latency, Measured, Pacing, SATURATED, Tls};
 
 use crate::columns::Column;
 use crate::connections;
@@ -122,6 +122,7 @@ fn summary(load: &Load) -> Pairs {
         ("time", Some(format::duration_ns(measured.window_ns as f64))),
         ("ok calls/s", Some(format::si_near(figures.calls_per_s.value, &limits(load, "rate")))),
         ("connections/s", figures.lives.as_ref().map(|it| format::si(it.connections_per_s))),
+        ("TLS", load.tls.as_ref().map(tls)),
         ("errors", Some(format::percent_near(figures.error_share(), &limits(load, "errors")))),
         ("received", bytes_per_s(measured, measured.bytes_in, "a reply")),
         ("sent", bytes_per_s(measured, measured.bytes_out, "a call")),
@@ -135,6 +136,18 @@ fn summary(load: &Load) -> Pairs {
     let server = figures.server.as_ref().map(|server| server_lines(load, server));
     let lines = lines.into_iter().chain(server.unwrap_or_default()).chain(end);
     lines.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// `TLS 1.3, TLS13_AES_128_GCM_SHA256, X25519, ALPN h2; verified by ca.pem; 50 full handshakes`.
+fn tls(tls: &Tls) -> String {
+    let alpn = tls.alpn.as_ref().map(|alpn| format!("ALPN {alpn}"));
+    let agreed = [Some(tls.version.clone()), Some(tls.suite.clone()), tls.group.clone(), alpn];
+    let agreed: Vec<String> = agreed.into_iter().flatten().collect();
+    let full = format::plural(tls.full_handshakes, "full handshake");
+    let resumed =
+        (tls.resumed_handshakes > 0).then(|| format!(", {} resumed", tls.resumed_handshakes));
+    let (agreed, resumed) = (agreed.join(", "), resumed.unwrap_or_default());
+    format!("{agreed}; verified by {}; {full}{resumed}", tls.verified_by)
 }
 
 /// `1.2 MiB/s, 123 B a reply`. `None` in records that don't have it.

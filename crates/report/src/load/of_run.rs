@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use rpcbench_record::{
-    Arrivals, Header, Latency, Measured, Plan, PlannedServer, Protocol, Rate, Run, Trial,
+    Arrivals, Header, Latency, Measured, Plan, PlannedServer, Protocol, Rate, Run, Tls, Trial,
     Unmeasured, Workload,
 };
 
@@ -25,6 +25,8 @@ pub struct Load {
     pub workload: Workload,
     /// The capacity of which the rate is a share, if it is one.
     pub capacity: Option<Capacity>,
+    /// What its connections agreed on for TLS. `None` without TLS.
+    pub tls: Option<Tls>,
     /// Calls outside the window, including those that measured the capacity.
     pub outside: Unmeasured,
     /// The window.
@@ -87,6 +89,11 @@ impl Load {
                 ..workload.clone()
             },
             capacity: Capacity::of(run, server, workload),
+            tls: run
+                .preparations
+                .iter()
+                .find(|it| it.workload == workload.name)
+                .and_then(|it| it.tls.clone()),
             outside,
             measured,
             placement_notes,

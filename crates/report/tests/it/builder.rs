@@ -257,6 +257,7 @@ fn preparation(entry: &str) -> Preparation {
             details: BTreeMap::new(),
             notes: Vec::new(),
         },
+        tls: None,
         check: CheckResult { passed: 40, failed: Vec::new() },
         warm: Some(WarmCurve {
             slices: Vec::new(),

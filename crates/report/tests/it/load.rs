@@ -30,6 +30,7 @@ pub fn fine() -> Load {
         protocol: Protocol::Grpc,
         workload: workload(),
         capacity: None,
+        tls: None,
         outside: Unmeasured {
             outcomes: Outcomes { ok: 98_000, ..Outcomes::default() },
             error_examples: Vec::new(),

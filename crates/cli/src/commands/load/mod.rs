@@ -31,6 +31,7 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
         address: args.address.clone(),
         call: args.call.clone(),
         protocol: args.protocol()?,
+        tls: args.tls(std::env::var_os("SSLKEYLOGFILE").is_some())?,
         pid: args.pid,
         seed: args.seed,
         workloads: args.workloads()?,

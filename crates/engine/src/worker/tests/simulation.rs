@@ -243,7 +243,7 @@ impl Driver for Simulation {
         let more = !arrived.is_empty();
         match self.buffer.is_empty() && !self.sockets[connection].closed {
             true => Err(io::ErrorKind::WouldBlock.into()),
-            false => Ok(Received { bytes: &self.buffer, more, at: self.clock.own(self.now) }),
+            false => Ok(Received { bytes: &mut self.buffer, more, at: self.clock.own(self.now) }),
         }
     }
 

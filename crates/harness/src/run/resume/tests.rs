@@ -87,6 +87,7 @@ pub(in crate::run) fn prepared(entry: &str, readiness: Readiness) -> Preparation
             details: Default::default(),
             notes: Vec::new(),
         },
+        tls: None,
         check: CheckResult::default(),
         warm: None,
         readiness,

@@ -3,6 +3,8 @@
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 
+mod tls;
+
 use super::{Driver, EpollDriver, Ready, Sources, Waker};
 use rpcbench_clock::{self as clock, Nanos};
 

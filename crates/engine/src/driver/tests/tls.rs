@@ -1,0 +1,442 @@
+//! TLS on real sockets, with rustls as the peer.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
+    KeyPair, date_time_ymd,
+};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
+
+use super::{pattern, receive, soon, wait};
+use crate::driver::{Driver, EpollDriver, Sources, TlsDriver, Waker};
+use crate::tls::{ClientIdentity, TlsClient, TlsSettings, TlsVersion, Trust};
+
+/// An authority, and what it has issued for a server.
+struct Issued {
+    authority: CertificateDer<'static>,
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+}
+
+/// A certificate for `localhost`, changed by `change`.
+fn issue(change: impl FnOnce(&mut CertificateParams)) -> Issued {
+    issue_by("Test Authority", change)
+}
+
+/// By an authority of this name.
+fn issue_by(authority: &str, change: impl FnOnce(&mut CertificateParams)) -> Issued {
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.distinguished_name.push(DnType::CommonName, authority);
+    let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+    let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    params.extended_key_usages =
+        vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+    change(&mut params);
+    let key = KeyPair::generate().unwrap();
+    let certificate = params.signed_by(&key, &authority).unwrap();
+    Issued {
+        authority: authority.der().clone(),
+        chain: vec![certificate.der().clone()],
+        key: PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
+    }
+}
+
+fn server_config(issued: &Issued) -> ServerConfig {
+    ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(issued.chain.clone(), issued.key.clone_key())
+        .unwrap()
+}
+
+fn settings(issued: &Issued) -> TlsSettings {
+    TlsSettings {
+        server_name: "localhost".to_owned(),
+        trust: Trust::Authorities(vec![issued.authority.clone()]),
+        identity: None,
+        version: TlsVersion::Any,
+        alpn: Vec::new(),
+        resume: true,
+        log_keys: false,
+        verified_by: "a test's authority".to_owned(),
+    }
+}
+
+fn driver(settings: TlsSettings) -> TlsDriver<EpollDriver> {
+    let client = TlsClient::new(settings).unwrap();
+    let sockets = EpollDriver::new(16, Waker::new().unwrap(), Sources::any()).unwrap();
+    TlsDriver::new(sockets, Some(&client), 16)
+}
+
+type Peer = StreamOwned<ServerConnection, TcpStream>;
+
+/// A server for one connection.
+fn serve<T: Send + 'static>(
+    config: ServerConfig,
+    answer: impl FnOnce(Peer) -> T + Send + 'static,
+) -> (std::net::SocketAddr, JoinHandle<T>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = thread::spawn(move || {
+        let (socket, _) = listener.accept().unwrap();
+        let session = ServerConnection::new(Arc::new(config)).unwrap();
+        answer(StreamOwned::new(session, socket))
+    });
+    (address, server)
+}
+
+/// Waits until the connection is open, or says why it is not.
+fn open(driver: &mut impl Driver, address: std::net::SocketAddr) -> io::Result<()> {
+    driver.connect(0, &address.into())?;
+    while !wait(driver).iter().any(|event| event.writable) {}
+    driver.connected(0)
+}
+
+fn send_all(driver: &mut impl Driver, mut bytes: &[u8]) {
+    let mut ready = Vec::new();
+    while !bytes.is_empty() {
+        match driver.send(0, bytes) {
+            Ok(sent) => bytes = &bytes[sent..],
+            Err(error) => {
+                assert_eq!(error.kind(), io::ErrorKind::WouldBlock, "{error}");
+                driver.wait(soon(), &mut ready).unwrap();
+            }
+        }
+    }
+}
+
+/// Passes bytes on one at a time, so that records come torn at every byte.
+struct Trickle(TcpStream);
+
+impl Read for Trickle {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+impl Write for Trickle {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(&bytes[..bytes.len().min(1)])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[test]
+fn bytes_pass_both_ways() {
+    let issued = issue(|_| {});
+    let (address, server) = serve(server_config(&issued), |mut peer| {
+        let mut request = [0; 7];
+        peer.read_exact(&mut request).unwrap();
+        peer.write_all(b"and back").unwrap();
+        peer.conn.send_close_notify();
+        peer.flush().unwrap();
+        request
+    });
+    let mut driver = driver(settings(&issued));
+    open(&mut driver, address).unwrap();
+    send_all(&mut driver, b"forward");
+    assert_eq!(receive(&mut driver, 0, usize::MAX), b"and back");
+    assert_eq!(&server.join().unwrap(), b"forward");
+}
+
+#[test]
+fn megabytes_pass_both_ways_whatever_the_kernel_takes_at_once() {
+    let issued = issue(|_| {});
+    let all = pattern(8 << 20);
+    let theirs = all.clone();
+    let (address, server) = serve(server_config(&issued), move |mut peer| {
+        let mut bytes = vec![0; theirs.len()];
+        peer.read_exact(&mut bytes).unwrap();
+        assert!(bytes == theirs, "other bytes came than were sent");
+        peer.write_all(&theirs).unwrap();
+        peer
+    });
+    let mut driver = driver(settings(&issued));
+    open(&mut driver, address).unwrap();
+    send_all(&mut driver, &all);
+    assert!(receive(&mut driver, 0, all.len()) == all, "other bytes came than were sent");
+    server.join().unwrap();
+}
+
+#[test]
+fn records_torn_at_every_byte_are_put_together() {
+    for version in [TlsVersion::V1_2, TlsVersion::V1_3] {
+        let issued = issue(|_| {});
+        let (address, server) = serve(server_config(&issued), |mut peer| {
+            peer.sock.set_nodelay(true).unwrap();
+            let mut torn = Trickle(peer.sock.try_clone().unwrap());
+            let mut stream = rustls::Stream::new(&mut peer.conn, &mut torn);
+            let mut request = [0; 3];
+            stream.read_exact(&mut request).unwrap();
+            for _ in 0..3 {
+                stream.write_all(b"torn").unwrap();
+            }
+            peer
+        });
+        let mut driver = driver(TlsSettings { version, ..settings(&issued) });
+        open(&mut driver, address).unwrap();
+        send_all(&mut driver, b"ask");
+        assert_eq!(receive(&mut driver, 0, 12), b"torntorntorn");
+        server.join().unwrap();
+    }
+}
+
+#[test]
+fn keys_updated_by_the_peer_are_followed() {
+    let issued = issue(|_| {});
+    let (address, server) = serve(server_config(&issued), |mut peer| {
+        for _ in 0..3 {
+            let mut request = [0; 4];
+            peer.read_exact(&mut request).unwrap();
+            peer.conn.refresh_traffic_keys().unwrap();
+            peer.write_all(&request).unwrap();
+        }
+        peer
+    });
+    let mut driver = driver(settings(&issued));
+    open(&mut driver, address).unwrap();
+    for _ in 0..3 {
+        send_all(&mut driver, b"ping");
+        assert_eq!(receive(&mut driver, 0, 4), b"ping");
+    }
+    server.join().unwrap();
+}
+
+type Ending = fn(&mut Peer);
+
+/// How a connection ends: with TLS's close_notify, without it, or in the middle of a record.
+#[test]
+fn truncated_stream_is_an_error_and_not_an_end() {
+    let ends: [(Ending, Option<&str>); 3] = [
+        (|peer| peer.conn.send_close_notify(), None),
+        (|_| {}, Some("the peer closed the connection without TLS's close_notify")),
+        (
+            |peer| peer.sock.write_all(&[23, 3, 3, 0, 99, 1, 2]).unwrap(),
+            Some("the peer closed the connection in the middle of a TLS record"),
+        ),
+    ];
+    for (end, expected) in ends {
+        let issued = issue(|_| {});
+        let (address, server) = serve(server_config(&issued), move |mut peer| {
+            peer.read_exact(&mut [0; 1]).unwrap();
+            end(&mut peer);
+            peer.flush().unwrap();
+        });
+        let mut driver = driver(settings(&issued));
+        open(&mut driver, address).unwrap();
+        send_all(&mut driver, b"?");
+        server.join().unwrap();
+        let ended = loop {
+            match driver.receive(0) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => wait(&mut driver),
+                Err(error) => break Some(error.to_string()),
+                Ok(received) if received.bytes.is_empty() => break None,
+                Ok(_) => panic!("nothing was sent"),
+            };
+        };
+        assert_eq!(ended.as_deref(), expected);
+    }
+}
+
+/// Handshakes with a server of this configuration, and returns why it fails.
+fn refused(config: ServerConfig, settings: TlsSettings) -> String {
+    let (address, server) = serve(config, |mut peer| peer.read(&mut [0; 1]).map(|_| ()));
+    let mut driver = driver(settings);
+    let mut result = open(&mut driver, address);
+    // A refusal of the client's certificate comes after the handshake of TLS 1.3.
+    if result.is_ok() {
+        result = loop {
+            match driver.receive(0) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => wait(&mut driver),
+                Err(error) => break Err(error),
+                Ok(_) => break Ok(()),
+            };
+        };
+    }
+    driver.close(0);
+    // The peer's view does not matter.
+    let _ = server.join().unwrap();
+    result.unwrap_err().to_string()
+}
+
+#[test]
+fn unusable_certificates_are_named_with_the_reason() {
+    let expired = issue(|it| it.not_after = date_time_ymd(2020, 1, 31));
+    assert_eq!(
+        refused(server_config(&expired), settings(&expired)),
+        "TLS: the server's certificate expired on 2020-01-31"
+    );
+    let early = issue(|it| it.not_before = date_time_ymd(2999, 1, 31));
+    assert_eq!(
+        refused(server_config(&early), settings(&early)),
+        "TLS: the server's certificate is not valid before 2999-01-31"
+    );
+    let issued = issue(|_| {});
+    let other = TlsSettings { server_name: "example.com".to_owned(), ..settings(&issued) };
+    assert_eq!(
+        refused(server_config(&issued), other),
+        "TLS: the server's certificate is not for 'example.com', but for localhost"
+    );
+    let stranger = issue_by("Another Authority", |_| {});
+    assert_eq!(
+        refused(server_config(&issued), settings(&stranger)),
+        "TLS: the server's certificate has an issuer that is not trusted; name its authority with --cacert"
+    );
+}
+
+#[test]
+fn unverified_server_is_accepted_whatever_its_certificate() {
+    let issued = issue(|it| it.not_after = date_time_ymd(2020, 1, 31));
+    let (address, server) = serve(server_config(&issued), |mut peer| {
+        peer.write_all(b"hello").unwrap();
+        peer
+    });
+    let trust = Trust::Anyone;
+    let mut driver =
+        driver(TlsSettings { trust, server_name: "example.com".to_owned(), ..settings(&issued) });
+    open(&mut driver, address).unwrap();
+    assert_eq!(receive(&mut driver, 0, 5), b"hello");
+    server.join().unwrap();
+}
+
+/// A server that wants a certificate of this authority from its clients.
+fn mutual(issued: &Issued) -> ServerConfig {
+    let mut roots = RootCertStore::empty();
+    roots.add(issued.authority.clone()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let verifier =
+        WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
+    ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_client_cert_verifier(verifier.build().unwrap())
+        .with_single_cert(issued.chain.clone(), issued.key.clone_key())
+        .unwrap()
+}
+
+fn identity(issued: &Issued) -> Option<ClientIdentity> {
+    Some(ClientIdentity { chain: issued.chain.clone(), key: issued.key.clone_key() })
+}
+
+#[test]
+fn missing_and_wrong_client_certificates_are_told_apart() {
+    let issued = issue(|_| {});
+    assert_eq!(
+        refused(mutual(&issued), settings(&issued)),
+        "TLS: the server requires a client certificate; give --cert and --key"
+    );
+    let wrong = TlsSettings {
+        identity: identity(&issue_by("Another Authority", |_| {})),
+        ..settings(&issued)
+    };
+    let said = refused(mutual(&issued), wrong);
+    assert!(said.starts_with("TLS: the server does not accept the client certificate: "), "{said}");
+    let (address, server) = serve(mutual(&issued), |mut peer| peer.read_exact(&mut [0; 2]));
+    let mut driver = driver(TlsSettings { identity: identity(&issued), ..settings(&issued) });
+    open(&mut driver, address).unwrap();
+    send_all(&mut driver, b"ok");
+    server.join().unwrap().unwrap();
+}
+
+#[test]
+fn peers_without_a_common_version_or_protocol_are_named() {
+    let issued = issue(|_| {});
+    let only_13 =
+        ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(issued.chain.clone(), issued.key.clone_key())
+            .unwrap();
+    assert_eq!(
+        refused(only_13, TlsSettings { version: TlsVersion::V1_2, ..settings(&issued) }),
+        "TLS: the server speaks none of the offered versions of TLS"
+    );
+    let h2 = || TlsSettings { alpn: vec!["h2".to_owned()], ..settings(&issued) };
+    let mut http1 = server_config(&issued);
+    http1.alpn_protocols = vec![b"http/1.1".to_vec()];
+    assert_eq!(refused(http1, h2()), "TLS: the server speaks none of the offered protocols (ALPN)");
+    assert_eq!(
+        refused(server_config(&issued), h2()),
+        "TLS: the server does not choose a protocol (ALPN), so it may not speak HTTP/2; --alpn none goes on without"
+    );
+}
+
+#[test]
+fn plain_server_and_silent_end_are_named() {
+    for (answer, expected) in [
+        ("HTTP/1.1 400 Bad Request\r\n\r\n", "TLS: the server does not speak TLS on this port"),
+        ("", "TLS: the server closed the connection during the handshake"),
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = thread::spawn(move || {
+            let (mut socket, _) = listener.accept().unwrap();
+            let _ = socket.read(&mut [0; 1024]).unwrap();
+            socket.write_all(answer.as_bytes()).unwrap();
+        });
+        let mut driver = driver(settings(&issue(|_| {})));
+        assert_eq!(open(&mut driver, address).unwrap_err().to_string(), expected);
+        server.join().unwrap();
+    }
+}
+
+/// A server that accepts `connections`, one after another; returns which of them resumed a session.
+fn serve_each(
+    config: ServerConfig,
+    connections: usize,
+) -> (std::net::SocketAddr, JoinHandle<Vec<bool>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let config = Arc::new(config);
+    let accept = move || {
+        let (socket, _) = listener.accept().unwrap();
+        let session = ServerConnection::new(Arc::clone(&config)).unwrap();
+        let mut peer = StreamOwned::new(session, socket);
+        peer.write_all(b"!").unwrap();
+        peer.conn.handshake_kind() == Some(rustls::HandshakeKind::Resumed)
+    };
+    (address, thread::spawn(move || (0..connections).map(|_| accept()).collect()))
+}
+
+fn handshakes(
+    driver: &mut impl Driver,
+    address: std::net::SocketAddr,
+    server: JoinHandle<Vec<bool>>,
+    connections: usize,
+) -> Vec<bool> {
+    for _ in 0..connections {
+        open(driver, address).unwrap();
+        assert_eq!(receive(driver, 0, 1), b"!");
+        driver.close(0);
+    }
+    server.join().unwrap()
+}
+
+#[test]
+fn tickets_of_earlier_connections_are_used_once_each() {
+    let issued = issue(|_| {});
+    let (address, server) = serve_each(server_config(&issued), 24);
+    let mut driver = driver(settings(&issued));
+    let resumed = handshakes(&mut driver, address, server, 24);
+    assert_eq!(resumed, [vec![false], vec![true; 23]].concat());
+}
+
+#[test]
+fn without_resumption_each_handshake_is_full() {
+    let issued = issue(|_| {});
+    let (address, server) = serve_each(server_config(&issued), 3);
+    let mut driver = driver(TlsSettings { resume: false, ..settings(&issued) });
+    assert_eq!(handshakes(&mut driver, address, server, 3), [false; 3]);
+}

@@ -1,0 +1,294 @@
+//! TLS around another driver. Without a client each call goes straight through.
+
+use std::io;
+
+use rpcbench_record::Tls;
+
+use super::{Driver, Ready, Received};
+use crate::address::ServerAddress;
+use crate::tls::{Session, TlsClient, TlsError};
+use rpcbench_clock::{Nanos, OwnClock};
+
+/// A driver whose connections speak TLS, or not.
+pub(crate) struct TlsDriver<D> {
+    inner: D,
+    client: Option<TlsClient>,
+    /// Without TLS there are none.
+    places: Vec<Option<Box<Place>>>,
+    plaintext: Vec<u8>,
+    /// The first handshake, and how many there were.
+    agreed: Option<Tls>,
+}
+
+/// A connection with TLS.
+struct Place {
+    session: Session,
+    stage: Stage,
+    /// Plaintext that came with the end of the handshake.
+    early: Vec<u8>,
+}
+
+enum Stage {
+    /// The socket is connecting.
+    Connecting,
+    Handshaking,
+    Open,
+    Failed(Option<io::Error>),
+}
+
+impl<D: Driver> TlsDriver<D> {
+    /// Connections speak TLS if there is a client. `connections`: how many there will be at once.
+    pub fn new(inner: D, client: Option<&TlsClient>, connections: usize) -> Self {
+        let client = client.map(|client| client.with_tickets_for(connections));
+        Self { inner, client, places: Vec::new(), plaintext: Vec::new(), agreed: None }
+    }
+
+    fn place(&mut self, connection: usize) -> Option<&mut Box<Place>> {
+        self.places.get_mut(connection)?.as_mut()
+    }
+
+    /// Advances handshakes. An event of a connection that is not open yet stays inside.
+    #[cold]
+    fn advance(&mut self, ready: &mut Vec<Ready>) {
+        let Some(client) = &self.client else { return };
+        ready.retain_mut(|event| {
+            let Some(place) = self.places.get_mut(event.connection).and_then(Option::as_mut) else {
+                return true;
+            };
+            if matches!(place.stage, Stage::Open | Stage::Failed(_)) {
+                if event.writable
+                    && place.session.has_output()
+                    && !matches!(place.stage, Stage::Failed(_))
+                {
+                    // What fails here fails again at the next write.
+                    let _ = flush(&mut self.inner, event.connection, &mut place.session);
+                }
+                return true;
+            }
+            match place.handshake(&mut self.inner, client, event) {
+                Ok(false) => return false,
+                Ok(true) => {
+                    place.stage = Stage::Open;
+                    count(&mut self.agreed, place.session.agreed());
+                    // Bytes may have come with the last message of the handshake.
+                    *event = Ready { readable: true, writable: true, ..*event };
+                }
+                Err(error) => {
+                    place.stage = Stage::Failed(Some(error));
+                    *event = Ready { readable: true, writable: true, ..*event };
+                }
+            }
+            true
+        });
+    }
+}
+
+impl Place {
+    /// Takes what the handshake is ready for. True once it is done.
+    fn handshake(
+        &mut self,
+        inner: &mut impl Driver,
+        client: &TlsClient,
+        event: &Ready,
+    ) -> io::Result<bool> {
+        let connection = event.connection;
+        if matches!(self.stage, Stage::Connecting) {
+            if !event.writable {
+                return Ok(false);
+            }
+            inner.connected(connection)?;
+            self.stage = Stage::Handshaking;
+            self.session.open(&mut [], &mut self.early)?;
+        }
+        loop {
+            let sent = flush(inner, connection, &mut self.session);
+            let blocked = matches!(&sent, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
+            if !blocked {
+                sent?;
+            }
+            if self.session.is_open && !blocked {
+                client.check_alpn(self.session.alpn())?;
+                return Ok(true);
+            }
+            match inner.receive(connection) {
+                Ok(received) if received.bytes.is_empty() => {
+                    return Err(TlsError::Closed.into());
+                }
+                Ok(received) => {
+                    let result = self.session.open(received.bytes, &mut self.early);
+                    if let Err(problem) = result {
+                        // An alert may be waiting; the problem is what counts.
+                        let _ = flush(inner, connection, &mut self.session);
+                        return Err(problem.into());
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// Counts a handshake.
+fn count(agreed: &mut Option<Tls>, handshake: Tls) {
+    match agreed {
+        Some(agreed) => agreed.add(&handshake),
+        None => *agreed = Some(handshake),
+    }
+}
+
+/// Gives waiting records to the kernel; see [`Session::flush`].
+#[inline]
+fn flush(inner: &mut impl Driver, connection: usize, session: &mut Session) -> io::Result<()> {
+    session.flush(|records| inner.send(connection, records))
+}
+
+impl<D: Driver> Driver for TlsDriver<D> {
+    fn now(&self) -> Nanos {
+        self.inner.now()
+    }
+
+    fn set_clock(&mut self, clock: OwnClock) {
+        self.inner.set_clock(clock);
+    }
+
+    fn awake(&self) -> Nanos {
+        self.inner.awake()
+    }
+
+    fn tls(&self) -> Option<&Tls> {
+        self.agreed.as_ref()
+    }
+
+    fn connect(&mut self, connection: usize, address: &ServerAddress) -> io::Result<()> {
+        if let Some(client) = &self.client {
+            let session = Session::new(client)?;
+            if self.places.len() <= connection {
+                self.places.resize_with(connection + 1, || None);
+            }
+            self.places[connection] =
+                Some(Box::new(Place { session, stage: Stage::Connecting, early: Vec::new() }));
+        }
+        self.inner.connect(connection, address)
+    }
+
+    fn connected(&mut self, connection: usize) -> io::Result<()> {
+        match self.place(connection).map(|place| &mut place.stage) {
+            None => self.inner.connected(connection),
+            Some(Stage::Failed(error)) => {
+                Err(error.take().unwrap_or_else(|| io::ErrorKind::NotConnected.into()))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn renumber(&mut self, from: usize, to: usize) -> io::Result<()> {
+        self.inner.renumber(from, to)?;
+        if let Some(place) = self.places.get_mut(from).and_then(Option::take) {
+            if self.places.len() <= to {
+                self.places.resize_with(to + 1, || None);
+            }
+            self.places[to] = Some(place);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, connection: usize) -> io::Result<()> {
+        let Self { inner, places, .. } = self;
+        if let Some(place) = places.get_mut(connection).and_then(Option::as_mut) {
+            place.session.close()?;
+            flush(inner, connection, &mut place.session)?;
+        }
+        self.inner.finish(connection)
+    }
+
+    fn close(&mut self, connection: usize) {
+        let Self { inner, places, .. } = self;
+        if let Some(mut place) = places.get_mut(connection).and_then(Option::take)
+            && matches!(place.stage, Stage::Open)
+        {
+            // The peer should hear of it, but need not.
+            let _ = place.session.close();
+            let _ = flush(inner, connection, &mut place.session);
+        }
+        self.inner.close(connection);
+    }
+
+    #[inline]
+    fn wait(&mut self, until: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
+        self.inner.wait(until, ready)?;
+        if self.client.is_some() {
+            self.advance(ready);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn receive(&mut self, connection: usize) -> io::Result<Received<'_>> {
+        if self.client.is_none() {
+            return self.inner.receive(connection);
+        }
+        self.receive_records(connection)
+    }
+
+    #[inline]
+    fn send(&mut self, connection: usize, bytes: &[u8]) -> io::Result<usize> {
+        let Self { inner, places, .. } = self;
+        let Some(place) = places.get_mut(connection).and_then(Option::as_mut) else {
+            return inner.send(connection, bytes);
+        };
+        let session = &mut place.session;
+        // Sealed before, and only now taken by the kernel.
+        flush(inner, connection, session)?;
+        let sent = session.take_sent();
+        if sent > 0 {
+            return Ok(sent);
+        }
+        session.seal(bytes)?;
+        flush(inner, connection, session)?;
+        Ok(session.take_sent())
+    }
+}
+
+impl<D: Driver> TlsDriver<D> {
+    /// Reads records until some plaintext has come: one that held only a ticket is none.
+    fn receive_records(&mut self, connection: usize) -> io::Result<Received<'_>> {
+        let Self { inner, places, plaintext, .. } = self;
+        let place = places.get_mut(connection).and_then(Option::as_mut);
+        let place = place.ok_or(io::Error::from(io::ErrorKind::NotConnected))?;
+        plaintext.clear();
+        if !place.early.is_empty() {
+            plaintext.append(&mut place.early);
+            return Ok(Received { bytes: plaintext, more: true, at: inner.now() });
+        }
+        loop {
+            let Received { bytes, more, at } = inner.receive(connection)?;
+            let ended = bytes.is_empty();
+            let opened = place.session.open(bytes, plaintext);
+            // Key updates ask for an answer; an alert says what was wrong.
+            if place.session.has_output() {
+                let flushed = flush(inner, connection, &mut place.session);
+                if opened.is_ok()
+                    && !matches!(&flushed, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+                {
+                    flushed?;
+                }
+            }
+            opened?;
+            if ended && !place.session.peer_closed {
+                let torn = !place.session.is_whole();
+                let what = if torn {
+                    "in the middle of a TLS record"
+                } else {
+                    "without TLS's close_notify"
+                };
+                let reason = format!("the peer closed the connection {what}");
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason));
+            }
+            if !plaintext.is_empty() || place.session.peer_closed {
+                let more = more || (place.session.peer_closed && !plaintext.is_empty());
+                return Ok(Received { bytes: plaintext, more, at });
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! TLS towards the server: what to offer and whom to trust, a session per connection, and failures in words.
+
+mod problem;
+mod session;
+mod tickets;
+mod trust;
+
+pub use problem::TlsError;
+pub(crate) use session::Session;
+
+use std::io;
+use std::sync::Arc;
+
+use rustls::client::Resumption;
+use rustls::client::danger::ServerCertVerifier;
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::version::{TLS12, TLS13};
+use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
+
+use self::tickets::Tickets;
+use self::trust::AnyCertificate;
+
+/// Versions of TLS to offer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TlsVersion {
+    /// 1.2 and 1.3.
+    #[default]
+    Any,
+    /// 1.2 only.
+    V1_2,
+    /// 1.3 only.
+    V1_3,
+}
+
+/// Certificates by which servers are verified.
+#[derive(Debug)]
+pub enum Trust {
+    /// These authorities.
+    Authorities(Vec<CertificateDer<'static>>),
+    /// Any certificate.
+    Anyone,
+}
+
+/// The client's certificate chain and its key.
+#[derive(Debug)]
+pub struct ClientIdentity {
+    /// The certificate, then those of its issuers.
+    pub chain: Vec<CertificateDer<'static>>,
+    /// Key of the first certificate.
+    pub key: PrivateKeyDer<'static>,
+}
+
+/// How to speak TLS with a server.
+#[derive(Debug)]
+pub struct TlsSettings {
+    /// Name to ask for and to verify; a DNS name or an IP address.
+    pub server_name: String,
+    /// Whom to believe.
+    pub trust: Trust,
+    /// For servers that ask clients for a certificate.
+    pub identity: Option<ClientIdentity>,
+    /// Versions to offer.
+    pub version: TlsVersion,
+    /// Protocols to offer by ALPN, in order of preference: `h2`, `http/1.1`. Empty: none.
+    pub alpn: Vec<String>,
+    /// True to resume earlier sessions.
+    pub resume: bool,
+    /// True to log keys to the file of `SSLKEYLOGFILE`, by which a capture of the traffic can be read.
+    pub log_keys: bool,
+    /// By what servers are verified, for people: `the system's authorities`.
+    pub verified_by: String,
+}
+
+/// Why TLS can't be set up as asked for: what is wrong, and the remedy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct TlsSettingsError(String);
+
+/// What connections with TLS share.
+#[derive(Clone, Debug)]
+pub struct TlsClient {
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+    resume: bool,
+    verified_by: String,
+}
+
+impl PartialEq for TlsClient {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.config, &other.config) && self.name == other.name
+    }
+}
+
+impl Eq for TlsClient {}
+
+impl TlsClient {
+    /// Sets up what connections share.
+    ///
+    /// # Errors
+    /// A server name that is none, no usable authority, or a key that does not fit its certificate.
+    pub fn new(settings: TlsSettings) -> Result<Self, TlsSettingsError> {
+        let name = ServerName::try_from(settings.server_name.clone()).map_err(|_| {
+            let given = &settings.server_name;
+            TlsSettingsError(format!(
+                "server name '{given}' is neither a DNS name nor an IP address"
+            ))
+        })?;
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(&settings.version.offered())
+            .map_err(|error| TlsSettingsError(error.to_string()))?;
+        let builder = match settings.trust {
+            Trust::Authorities(certificates) => {
+                builder.with_root_certificates(authorities(certificates)?)
+            }
+            Trust::Anyone => {
+                builder.dangerous().with_custom_certificate_verifier(anyone(&provider))
+            }
+        };
+        let mut config = match settings.identity {
+            None => builder.with_no_client_auth(),
+            Some(ClientIdentity { chain, key }) => {
+                builder.with_client_auth_cert(chain, key).map_err(|error| {
+                    TlsSettingsError(format!("client certificate and key: {}", unusable(&error)))
+                })?
+            }
+        };
+        config.alpn_protocols = settings.alpn.into_iter().map(String::into_bytes).collect();
+        config.resumption = Resumption::disabled();
+        if settings.log_keys {
+            config.key_log = Arc::new(rustls::KeyLogFile::new());
+        }
+        let TlsSettings { resume, verified_by, .. } = settings;
+        Ok(Self { config: Arc::new(config), name, resume, verified_by })
+    }
+
+    /// What is wrong with the protocol that a server chose by ALPN, if anything. HTTP/1.1 needs no choice, HTTP/2 does.
+    pub(crate) fn check_alpn(&self, chosen: Option<&[u8]>) -> io::Result<()> {
+        let wants_h2 = self.config.alpn_protocols.first().is_some_and(|first| first == b"h2");
+        match chosen {
+            None if wants_h2 => Err(TlsError::NoAlpn.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same, with a store of tickets for `connections`, if sessions are resumed at all.
+    pub(crate) fn with_tickets_for(&self, connections: usize) -> Self {
+        let mut shared = self.clone();
+        if self.resume {
+            let config = Arc::make_mut(&mut shared.config);
+            config.resumption = Resumption::store(Arc::new(Tickets::new(connections)));
+        }
+        shared
+    }
+}
+
+/// What is wrong with a certificate or a key of the client.
+fn unusable(error: &rustls::Error) -> String {
+    match error {
+        rustls::Error::InconsistentKeys(_) => "the key is not that of the certificate".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn authorities(
+    certificates: Vec<CertificateDer<'static>>,
+) -> Result<RootCertStore, TlsSettingsError> {
+    let mut store = RootCertStore::empty();
+    let (added, _) = store.add_parsable_certificates(certificates);
+    match added {
+        0 => Err(TlsSettingsError("no usable certificate of an authority".to_owned())),
+        _ => Ok(store),
+    }
+}
+
+fn anyone(provider: &Arc<CryptoProvider>) -> Arc<dyn ServerCertVerifier> {
+    Arc::new(AnyCertificate::new(provider))
+}
+
+impl TlsVersion {
+    fn offered(self) -> Vec<&'static SupportedProtocolVersion> {
+        let mut offered = vec![&TLS13, &TLS12];
+        match self {
+            Self::Any => {}
+            Self::V1_2 => offered.retain(|version| version.version == TLS12.version),
+            Self::V1_3 => offered.retain(|version| version.version == TLS13.version),
+        }
+        offered
+    }
+}

@@ -1,0 +1,130 @@
+//! What can go wrong with TLS, in words.
+
+use std::fmt::{self, Display, Formatter};
+use std::io;
+
+use rustls::pki_types::UnixTime;
+use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible};
+
+/// Why a connection can't speak TLS. Its text begins with `TLS: `.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TlsError {
+    /// The handshake or a record failed.
+    Session(Error),
+    /// The peer closed the connection during the handshake.
+    Closed,
+    /// The server chose no protocol by ALPN, and HTTP/2 needs one.
+    NoAlpn,
+}
+
+impl From<Error> for TlsError {
+    fn from(error: Error) -> Self {
+        Self::Session(error)
+    }
+}
+
+impl From<TlsError> for io::Error {
+    fn from(error: TlsError) -> Self {
+        Self::other(error)
+    }
+}
+
+impl std::error::Error for TlsError {}
+
+impl Display for TlsError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("TLS: ")?;
+        let error = match self {
+            Self::Session(error) => error,
+            Self::Closed => {
+                return f.write_str("the server closed the connection during the handshake");
+            }
+            Self::NoAlpn => {
+                return f.write_str(
+                    "the server does not choose a protocol (ALPN), so it may not speak HTTP/2; --alpn none goes on \
+                     without",
+                );
+            }
+        };
+        match error {
+            Error::InvalidCertificate(error) => certificate(f, error),
+            Error::AlertReceived(alert) => received(f, *alert),
+            Error::NoApplicationProtocol => {
+                f.write_str("the server speaks none of the offered protocols (ALPN)")
+            }
+            Error::InvalidMessage(InvalidMessage::InvalidContentType) => {
+                f.write_str("the server does not speak TLS on this port")
+            }
+            Error::PeerIncompatible(reason) => incompatible(f, reason),
+            other => write!(f, "{other}"),
+        }
+    }
+}
+
+fn certificate(f: &mut Formatter<'_>, error: &CertificateError) -> fmt::Result {
+    match error {
+        CertificateError::ExpiredContext { not_after, .. } => {
+            write!(f, "the server's certificate expired on {}", date(*not_after))
+        }
+        CertificateError::NotValidYetContext { not_before, .. } => {
+            write!(f, "the server's certificate is not valid before {}", date(*not_before))
+        }
+        CertificateError::NotValidForNameContext { expected, presented } => {
+            write!(f, "the server's certificate is not for '{}'", expected.to_str())?;
+            match presented.as_slice() {
+                [] => f.write_str(", and has no name"),
+                names => write!(f, ", but for {}", names.iter().map(|name| bare(name)).collect::<Vec<_>>().join(", ")),
+            }
+        }
+        CertificateError::UnknownIssuer => {
+            f.write_str("the server's certificate has an issuer that is not trusted; name its authority with --cacert")
+        }
+        CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => f.write_str(
+            "the server's certificate is self-signed, as an authority's; name one that it has issued, or don't verify it",
+        ),
+        other => write!(f, "the server's certificate can't be verified: {other}"),
+    }
+}
+
+/// The name in `DnsName("localhost")`.
+fn bare(presented: &str) -> &str {
+    presented.split('"').nth(1).unwrap_or(presented)
+}
+
+fn received(f: &mut Formatter<'_>, alert: AlertDescription) -> fmt::Result {
+    match alert {
+        AlertDescription::CertificateRequired => {
+            f.write_str("the server requires a client certificate; give --cert and --key")
+        }
+        AlertDescription::NoApplicationProtocol => {
+            f.write_str("the server speaks none of the offered protocols (ALPN)")
+        }
+        AlertDescription::ProtocolVersion => {
+            f.write_str("the server speaks none of the offered versions of TLS")
+        }
+        AlertDescription::UnknownCA | AlertDescription::BadCertificate => {
+            write!(f, "the server does not accept the client certificate: alert {alert:?}")
+        }
+        AlertDescription::HandshakeFailure => {
+            f.write_str("the server finds no common cipher suite, or wants a client certificate: alert HandshakeFailure")
+        }
+        other => write!(f, "the server sent alert {other:?}"),
+    }
+}
+
+fn incompatible(f: &mut Formatter<'_>, reason: &PeerIncompatible) -> fmt::Result {
+    match reason {
+        PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig
+        | PeerIncompatible::ServerDoesNotSupportTls12Or13 => {
+            f.write_str("the server speaks none of the offered versions of TLS")
+        }
+        other => write!(f, "nothing in common with the server: {other:?}"),
+    }
+}
+
+/// A day as `2026-11-28`.
+fn date(time: UnixTime) -> String {
+    let seconds = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+    jiff::Timestamp::from_second(seconds)
+        .map_or_else(|_| time.as_secs().to_string(), |at| at.strftime("%F").to_string())
+}

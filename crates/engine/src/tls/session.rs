@@ -1,0 +1,230 @@
+//! A TLS session without its socket: records in, plaintext out, and the reverse.
+
+use std::io;
+use std::sync::Arc;
+
+use rpcbench_record::Tls;
+use rustls::client::UnbufferedClientConnection;
+use rustls::unbuffered::{
+    ConnectionState, EncodeError, EncodeTlsData, EncryptError, InsufficientSizeError,
+    UnbufferedStatus,
+};
+use rustls::{HandshakeKind, ProtocolVersion};
+
+use super::{TlsClient, TlsError};
+
+/// Most plaintext sealed at once: the rest waits for the kernel to take these records first.
+const MAX_SEALED: usize = 256 * 1024;
+/// Most that a record adds to its plaintext, header included, and most plaintext in one.
+const RECORD: (usize, usize) = (64, 16 * 1024);
+
+/// One connection's session.
+pub(crate) struct Session {
+    tls: UnbufferedClientConnection,
+    verified_by: String,
+    /// The start of a record whose end has not arrived.
+    torn: Vec<u8>,
+    /// Records that the kernel has not taken.
+    records: Vec<u8>,
+    /// How many bytes of `records` it has taken.
+    written: usize,
+    /// Plaintext in `records` that was not yet reported as sent.
+    sealed: usize,
+    /// The peer said that it sends no more.
+    pub peer_closed: bool,
+    /// True once the peer can be written to.
+    pub is_open: bool,
+}
+
+impl Session {
+    /// A session that has not begun: [`Self::open`] with no bytes makes its first record.
+    ///
+    /// # Errors
+    /// The configuration allows no session, such as without a common version.
+    pub fn new(client: &TlsClient) -> Result<Self, TlsError> {
+        let tls = UnbufferedClientConnection::new(Arc::clone(&client.config), client.name.clone())?;
+        Ok(Self {
+            tls,
+            verified_by: client.verified_by.clone(),
+            torn: Vec::new(),
+            records: Vec::new(),
+            written: 0,
+            sealed: 0,
+            peer_closed: false,
+            is_open: false,
+        })
+    }
+
+    /// The protocol that the server chose by ALPN.
+    pub fn alpn(&self) -> Option<&[u8]> {
+        self.tls.alpn_protocol()
+    }
+
+    /// What the handshake agreed on, as one handshake.
+    pub fn agreed(&self) -> Tls {
+        let resumed = self.tls.handshake_kind() == Some(HandshakeKind::Resumed);
+        let suite = self.tls.negotiated_cipher_suite();
+        let group = self.tls.negotiated_key_exchange_group();
+        let alpn = self.tls.alpn_protocol();
+        Tls {
+            version: self.tls.protocol_version().map_or_else(String::new, version),
+            suite: suite.map_or_else(String::new, |it| name(it.suite())),
+            group: group.map(|it| name(it.name())),
+            alpn: alpn.map(|it| String::from_utf8_lossy(it).into_owned()),
+            verified_by: self.verified_by.clone(),
+            full_handshakes: u64::from(!resumed),
+            resumed_handshakes: u64::from(resumed),
+        }
+    }
+
+    /// Opens received records, in place, and appends their plaintext; what they demand in return waits in the session's
+    /// output.
+    ///
+    /// # Errors
+    /// The peer breaks the protocol, can't be trusted, or sent an alert.
+    pub fn open(&mut self, received: &mut [u8], plaintext: &mut Vec<u8>) -> Result<(), TlsError> {
+        if self.torn.is_empty() {
+            let used = self.advance(received, plaintext)?;
+            self.torn.extend_from_slice(&received[used..]);
+            return Ok(());
+        }
+        let mut records = std::mem::take(&mut self.torn);
+        records.extend_from_slice(received);
+        let used = self.advance(&mut records, plaintext)?;
+        records.drain(..used);
+        self.torn = records;
+        Ok(())
+    }
+
+    /// Handles whole records; returns how many bytes they have.
+    fn advance(&mut self, records: &mut [u8], plaintext: &mut Vec<u8>) -> Result<usize, TlsError> {
+        let mut used = 0;
+        loop {
+            let UnbufferedStatus { discard, state, .. } =
+                self.tls.process_tls_records(&mut records[used..]);
+            let mut done = false;
+            match state? {
+                ConnectionState::ReadTraffic(mut traffic) => {
+                    while let Some(record) = traffic.next_record() {
+                        plaintext.extend_from_slice(record?.payload);
+                    }
+                }
+                ConnectionState::EncodeTlsData(data) => encode(data, &mut self.records),
+                ConnectionState::TransmitTlsData(data) => data.done(),
+                ConnectionState::PeerClosed => self.peer_closed = true,
+                ConnectionState::WriteTraffic(_) => {
+                    self.is_open = true;
+                    done = true;
+                }
+                // Blocked in the handshake, or closed.
+                _ => done = true,
+            }
+            used += discard;
+            if done {
+                return Ok(used);
+            }
+        }
+    }
+
+    /// True if the end of the stream may follow: no record is torn.
+    pub fn is_whole(&self) -> bool {
+        self.torn.is_empty()
+    }
+
+    /// True if records wait to be sent.
+    pub fn has_output(&self) -> bool {
+        self.written < self.records.len()
+    }
+
+    /// Gives waiting records to the kernel by `send`. `WouldBlock` if it does not take all.
+    #[inline]
+    pub fn flush(&mut self, mut send: impl FnMut(&[u8]) -> io::Result<usize>) -> io::Result<()> {
+        while self.has_output() {
+            self.written += send(&self.records[self.written..])?;
+        }
+        self.records.clear();
+        self.written = 0;
+        Ok(())
+    }
+
+    /// How much plaintext the kernel has taken, once no records wait; each byte is reported once.
+    #[inline]
+    pub fn take_sent(&mut self) -> usize {
+        std::mem::take(&mut self.sealed)
+    }
+
+    /// Seals the beginning of `plaintext`, all of it if it is short; nothing may wait to be sent.
+    ///
+    /// # Errors
+    /// The session is not open, or its keys are used up.
+    pub fn seal(&mut self, plaintext: &[u8]) -> io::Result<()> {
+        let plaintext = &plaintext[..plaintext.len().min(MAX_SEALED)];
+        let room = plaintext.len() + RECORD.0 * (1 + plaintext.len().div_ceil(RECORD.1));
+        self.with_traffic(room, |traffic, out| traffic.encrypt(plaintext, out))?;
+        self.sealed = plaintext.len();
+        Ok(())
+    }
+
+    /// Says that no more will be sent.
+    pub fn close(&mut self) -> io::Result<()> {
+        self.with_traffic(RECORD.0, |traffic, out| traffic.queue_close_notify(out))
+    }
+
+    fn with_traffic(
+        &mut self,
+        room: usize,
+        write: impl FnOnce(&mut Traffic<'_>, &mut [u8]) -> Result<usize, EncryptError>,
+    ) -> io::Result<()> {
+        let mut traffic = loop {
+            let UnbufferedStatus { state, .. } = self.tls.process_tls_records(&mut []);
+            match state {
+                Ok(ConnectionState::WriteTraffic(traffic)) => break traffic,
+                // An update of the keys goes first.
+                Ok(ConnectionState::EncodeTlsData(data)) => encode(data, &mut self.records),
+                Ok(ConnectionState::TransmitTlsData(data)) => data.done(),
+                Ok(_) => return Err(io::Error::other("TLS: the session takes no data")),
+                Err(error) => return Err(TlsError::from(error).into()),
+            }
+        };
+        let begin = self.records.len();
+        self.records.resize(begin + room, 0);
+        let written = write(&mut traffic, &mut self.records[begin..]);
+        let written = written.map_err(|error| io::Error::other(format!("TLS: {error}")));
+        self.records.truncate(begin + *written.as_ref().unwrap_or(&0));
+        written.map(|_| ())
+    }
+}
+
+/// IANA's name, or its number if rustls does not know it.
+fn name(of: impl std::fmt::Debug) -> String {
+    format!("{of:?}")
+}
+
+fn version(version: ProtocolVersion) -> String {
+    match version {
+        ProtocolVersion::TLSv1_2 => "TLS 1.2".to_owned(),
+        ProtocolVersion::TLSv1_3 => "TLS 1.3".to_owned(),
+        other => name(other),
+    }
+}
+
+type Traffic<'a> = rustls::unbuffered::WriteTraffic<'a, rustls::client::ClientConnectionData>;
+
+/// Appends a record of the handshake.
+fn encode(
+    mut data: EncodeTlsData<'_, rustls::client::ClientConnectionData>,
+    records: &mut Vec<u8>,
+) {
+    let begin = records.len();
+    let mut room = 0;
+    loop {
+        records.resize(begin + room, 0);
+        match data.encode(&mut records[begin..]) {
+            Ok(written) => return records.truncate(begin + written),
+            Err(EncodeError::InsufficientSize(InsufficientSizeError { required_size })) => {
+                room = required_size;
+            }
+            Err(EncodeError::AlreadyEncoded) => return records.truncate(begin),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! What connections agreed on for TLS.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// TLS of a load's connections, as its first handshake agreed on it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tls {
+    /// `TLS 1.3`.
+    pub version: String,
+    /// IANA's name of the cipher suite: `TLS13_AES_128_GCM_SHA256`.
+    pub suite: String,
+    /// IANA's name of the key exchange group: `X25519`. `None` if a session was resumed without one.
+    pub group: Option<String>,
+    /// The protocol chosen by ALPN: `h2`. `None` if the server chose none.
+    pub alpn: Option<String>,
+    /// By what servers were verified: `the system's authorities`, the name of a file, or `nothing`.
+    pub verified_by: String,
+    /// Full handshakes until all connections were open.
+    pub full_handshakes: u64,
+    /// Handshakes that resumed a session, in the same time.
+    pub resumed_handshakes: u64,
+}
+
+impl Tls {
+    /// Adds the handshakes of another load thread.
+    pub fn add(&mut self, other: &Self) {
+        self.full_handshakes += other.full_handshakes;
+        self.resumed_handshakes += other.resumed_handshakes;
+    }
+}
