@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs programs of other projects that end-to-end tests use into target/peers: grpcurl, a Go module; Apache's Thrift library
-# for Python in a virtual environment, with generated code; and pandas, DuckDB and Polars in another. curl and nginx come from the
-# distribution, and a container engine from the user.
+# Installs programs of other projects that end-to-end tests use into target/peers: grpcurl and an example of grpc-go with
+# reflection, Go modules; Apache's Thrift library for Python in a virtual environment, with generated code; and pandas, DuckDB and
+# Polars in another. curl and nginx come from the distribution, and a container engine from the user.
 # Prints the tests that can run here and names what is missing. In CI a missing program is an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -37,6 +37,12 @@ grpcurl() {
   GOBIN=$folder go install "github.com/fullstorydev/grpcurl/cmd/grpcurl@$grpcurl_version"
 }
 
+# grpc_go: a server of grpc-go's examples, at the locked version.
+grpc_go() {
+  (cd crates/cli/tests/it/foreign/grpc_go &&
+    go build -mod=readonly -o "$folder/grpc-go-reflection" google.golang.org/grpc/examples/features/reflection/server)
+}
+
 # packages NAME REQUIREMENTS: a virtual environment with the locked packages, rebuilt if they changed.
 packages() {
   cmp -s "$2" "$folder/$1/requirements.txt" && return
@@ -67,6 +73,9 @@ peer curl "apt-get install curl" curl || true
 peer nginx "apt-get install nginx-light" nginx || true
 if peer grpcurl "install Go from https://go.dev/dl/" go; then
   grpcurl >&2
+fi
+if peer grpc_go "install Go from https://go.dev/dl/" go; then
+  grpc_go >&2
 fi
 if peer thrift "apt-get install python3-venv thrift-compiler" python3 thrift; then
   packages venv servers/python/thrift/requirements.txt >&2

@@ -190,3 +190,19 @@ fn other_version_of_http_is_named() {
     let expected = format!("{address}: it speaks HTTP/1.1, not HTTP/2; leave --http 2 out");
     assert!(ended.err.contains(&expected), "{}", ended.err);
 }
+
+#[test]
+fn loads_of_different_targets_are_not_compared() {
+    let _machine = Machine::shared();
+    let (_, address) = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let records = ["a", "b"].map(|path| {
+        let record = folder.path().join(path);
+        let url = format!("http://{address}/{path}");
+        load(&url, &["--out", record.to_str().unwrap()]).expect_ok_or_late();
+        assert!(recorded(&record).header.plan.servers[0].entry.ends_with(&format!("@GET /{path}")));
+        record.display().to_string()
+    });
+    let ended = look(&format!("compare {} {}", records[0], records[1]));
+    assert!(ended.code != Some(0) && !ended.out.contains("faster"), "{ended:?}");
+}

@@ -81,7 +81,7 @@ impl Setup<'_> {
         let endpoint =
             Endpoint { address: addresses[0].clone(), authority, tls: request.tls.clone() };
         let site = Unmanaged::new(endpoint, request.pid)?;
-        let entry = Entry::existing(address.to_string(), request.protocol);
+        let mut entry = Entry::existing(address.to_string(), request.protocol);
         let limits = Limits { cpus: site.capacity()?.cpus, memory_bytes: None };
         let plan = plan_load(request.workloads.clone(), limits, entry.planned(), request.seed)?;
         let mut plan = Plan { fail_if: request.fail_if.clone(), ..plan };
@@ -92,6 +92,10 @@ impl Setup<'_> {
             calls => calls,
         };
         if let Some(calls) = calls {
+            // What is called is part of the entry's name: other calls of the server have their own history.
+            entry.variant = Some(calls.described.target.clone());
+            plan = plan_load(request.workloads.clone(), limits, entry.planned(), request.seed)?;
+            plan.fail_if.clone_from(&request.fail_if);
             self.carry(&mut plan, &request.call, calls);
         }
         let server = request.connection(used.clone());

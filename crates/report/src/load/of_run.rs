@@ -82,7 +82,7 @@ impl Load {
         Some(Self {
             header: run.header.clone(),
             started: trial.started,
-            address: server.entry.clone(),
+            address: address(server).to_owned(),
             protocol: server.protocol,
             workload: Workload {
                 arrivals: trial.arrivals.unwrap_or(workload.arrivals),
@@ -126,7 +126,7 @@ impl LoadCurve {
         };
         (!points.is_empty()).then(|| Self {
             header: run.header.clone(),
-            address: server.entry.clone(),
+            address: address(server).to_owned(),
             protocol: server.protocol,
             workload: first.clone(),
             capacity: Capacity::of(run, server, first),
@@ -151,4 +151,11 @@ impl LoadPoint {
         (!is_cut_short(measured, workload))
             .then(|| Self::swept(rate, measured.clone(), workload, server.protocol))
     }
+}
+
+/// The address of a server that the user runs: its entry, without what was called.
+fn address(server: &PlannedServer) -> &str {
+    let target = server.variant.as_ref();
+    let bare = target.and_then(|it| server.entry.strip_suffix(it.as_str())?.strip_suffix('@'));
+    bare.unwrap_or(&server.entry)
 }

@@ -1,8 +1,9 @@
-//! Peers that this project did not write: clients that call every server that was built, an Apache server that the engine
-//! calls, nginx between the engine and two servers, and libraries for tables that read what a load leaves. scripts/peers.sh installs them.
+//! Peers that this project did not write: clients that call every server that was built, an Apache server and one of grpc-go
+//! that the engine calls, nginx between the engine and two servers, and libraries for tables that read what a load leaves. scripts/peers.sh installs them.
 
 mod curl;
 mod docker;
+mod grpc_go;
 mod grpcurl;
 mod nginx;
 mod requests;
