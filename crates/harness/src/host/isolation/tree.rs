@@ -62,9 +62,7 @@ impl Counted for ProcessTree {
             _ => proportional(stat.pid).or_else(|| resident(stat.pid)),
         };
         let anon = stats.iter().filter_map(own).sum();
-        // Forked processes share pages, so the sum of their peaks may be many times what they use.
-        let highest = (stats.len() > 1).then_some(anon);
-        Ok(MemoryUse { anon, cache: None, highest })
+        Ok(MemoryUse { anon, cache: None, highest: None })
     }
 }
 
