@@ -51,7 +51,7 @@ pub fn reach(
                     Some(what) => Err(ReachError(format!("{address}: {what}"))),
                 };
             }
-            // Somebody answers there.
+            // A server does listen there.
             Err(error) if is_tls(&error) => return Err(ReachError(format!("{address}: {error}"))),
             Err(error) => last = error,
         }

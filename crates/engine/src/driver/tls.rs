@@ -13,7 +13,7 @@ use rpcbench_clock::{Nanos, OwnClock};
 pub(crate) struct TlsDriver<D> {
     inner: D,
     client: Option<TlsClient>,
-    /// Without TLS there are none.
+    /// Empty without TLS.
     places: Vec<Option<Box<Place>>>,
     plaintext: Vec<u8>,
     /// The first handshake, and how many there were.

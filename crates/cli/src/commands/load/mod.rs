@@ -31,7 +31,7 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
         address: args.address.clone(),
         call: args.call.clone(),
         protocol: args.protocol()?,
-        tls: args.tls(std::env::var_os("SSLKEYLOGFILE").is_some())?,
+        tls: args.tls(context.logs_keys)?,
         pid: args.pid,
         seed: args.seed,
         workloads: args.workloads()?,
