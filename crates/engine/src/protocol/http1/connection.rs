@@ -172,10 +172,20 @@ impl<A: Http1Application> Connection<A> {
             if self.calls.awaited() == 0 && !rest.is_empty() {
                 return self.unasked(rest);
             }
-            let is_head = self.templates.has_head_requests && self.awaits_head(events);
-            match self.replies.next(&mut rest, is_head)? {
-                Came::Head { last: false } => {}
-                Came::Head { last: true } => self.leave(events),
+            match self.replies.next(&mut rest)? {
+                Came::Head(head)
+                    if self.templates.has_head_requests && awaits_head(&self.calls, events) =>
+                {
+                    self.replies.skip_body(head);
+                    if head.closes {
+                        self.leave(events);
+                    }
+                }
+                Came::Head(head) => {
+                    if head.is_last() {
+                        self.leave(events);
+                    }
+                }
                 Came::Reply(reply) => answer::<A>(&mut self.calls, &reply, events),
                 Came::Nothing => break,
             }
@@ -185,13 +195,6 @@ impl<A: Http1Application> Connection<A> {
         } else {
             Err("too many bytes of unfinished replies")
         }
-    }
-
-    /// True if the next reply is to a HEAD request.
-    #[cold]
-    fn awaits_head(&self, events: &impl Events) -> bool {
-        let call = self.calls.next();
-        call.and_then(|call| events.target(call)).is_some_and(Target::is_head)
     }
 
     /// Takes bytes that belong to no call.
@@ -219,6 +222,12 @@ impl<A: Http1Application> Connection<A> {
     pub fn footprint(&self) -> (usize, usize) {
         (self.replies.room(), self.replies.known())
     }
+}
+
+/// True if the next reply is to a HEAD request.
+#[cold]
+fn awaits_head(calls: &InOrder, events: &impl Events) -> bool {
+    calls.next().and_then(|call| events.target(call)).is_some_and(Target::is_head)
 }
 
 /// The requests of a payload.

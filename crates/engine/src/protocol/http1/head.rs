@@ -20,6 +20,11 @@ pub(super) struct Head {
 }
 
 impl Head {
+    /// Whether the connection ends with this reply.
+    pub fn is_last(&self) -> bool {
+        self.closes || self.framing == Framing::UntilClose
+    }
+
     /// Whether another head follows for the same call.
     pub fn is_interim(&self) -> bool {
         self.status < 200

@@ -14,10 +14,8 @@ pub(crate) const MAX_INTERIM: u32 = 16;
 /// The next event of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Came<'a> {
-    /// The head of a reply; no other reply follows if it is the `last`.
-    Head {
-        last: bool,
-    },
+    /// The head of a reply.
+    Head(Head),
     Reply(Reply<'a>),
     /// More input is needed.
     Nothing,
@@ -42,12 +40,12 @@ pub(crate) enum Kept {
 }
 
 impl Kept {
-    /// Bytes kept of a body.
-    fn most(self, status: u16) -> usize {
+    /// Bytes kept of a body of status 200, and of another.
+    fn most(self) -> (usize, usize) {
         match self {
-            Self::All => MAX_BODY,
-            Self::Successes if status == 200 => MAX_BODY,
-            Self::Successes | Self::Starts => MAX_START,
+            Self::All => (MAX_BODY, MAX_BODY),
+            Self::Successes => (MAX_BODY, MAX_START),
+            Self::Starts => (MAX_START, MAX_START),
         }
     }
 }
@@ -67,8 +65,8 @@ pub(crate) struct Replies {
     /// The start of a head or of a body.
     kept: Vec<u8>,
     known: Known,
-    /// What is kept of bodies.
-    bodies: Kept,
+    /// Bytes kept of a body of status 200, and of another.
+    most: (usize, usize),
     /// Heads of status 1xx received for the current reply.
     interim: u32,
 }
@@ -76,16 +74,12 @@ pub(crate) struct Replies {
 impl Replies {
     pub fn new(bodies: Kept) -> Self {
         let (kept, known) = (Vec::new(), Known::default());
-        Self { stage: Stage::Head, kept, known, bodies, interim: 0 }
+        Self { stage: Stage::Head, kept, known, most: bodies.most(), interim: 0 }
     }
 
-    /// Takes the next event off `bytes`; a reply to HEAD has no body. After an error, the stream can't continue.
+    /// Takes the next event off `bytes`. After an error, the stream can't continue.
     #[inline]
-    pub fn next<'a, 'b: 'a>(
-        &'a mut self,
-        bytes: &mut &'b [u8],
-        is_head: bool,
-    ) -> Result<Came<'a>, Problem> {
+    pub fn next<'a, 'b: 'a>(&'a mut self, bytes: &mut &'b [u8]) -> Result<Came<'a>, Problem> {
         if let Stage::Body(body) = &mut self.stage {
             let status = body.status;
             let Some(body) = body.read(&mut self.kept, bytes)? else { return Ok(Came::Nothing) };
@@ -96,13 +90,18 @@ impl Replies {
             self.kept.clear();
             self.stage = Stage::Head;
         }
-        let Some(mut head) = self.head(bytes)? else { return Ok(Came::Nothing) };
-        if is_head {
-            head.framing = Framing::Length(0);
-        }
-        self.stage = Stage::Body(Body::of(head, self.bodies.most(head.status)));
+        let Some(head) = self.head(bytes)? else { return Ok(Came::Nothing) };
+        let most = if head.status == 200 { self.most.0 } else { self.most.1 };
+        self.stage = Stage::Body(Body::of(head, most));
         self.interim = 0;
-        Ok(Came::Head { last: head.closes || head.framing == Framing::UntilClose })
+        Ok(Came::Head(head))
+    }
+
+    /// The reply whose head came last has no body, since it answers HEAD.
+    #[cold]
+    pub fn skip_body(&mut self, head: Head) {
+        let head = Head { framing: Framing::Length(0), ..head };
+        self.stage = Stage::Body(Body::of(head, 0));
     }
 
     /// Ends the connection; returns the reply that is complete by that, if any.
