@@ -187,9 +187,10 @@ pub(crate) fn detect_protocol(server: &ConnectionOptions, within: Duration) -> O
         };
     match speaks {
         Speaks::Unknown => other_thrift(server, within),
-        // It may speak HTTP/1.1 as well.
-        Speaks::Http2 if answers(server, protocol, &Target::new("/"), within) => None,
-        speaks => explain(speaks, protocol),
+        speaks => explain(speaks, protocol).filter(|_| {
+            // It may speak HTTP/1.1 as well.
+            speaks != Speaks::Http2 || !answers(server, protocol, &Target::new("/"), within)
+        }),
     }
 }
 

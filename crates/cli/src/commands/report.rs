@@ -155,7 +155,7 @@ fn newest(results: &Path) -> anyhow::Result<PathBuf> {
 /// The records in `results`, the newest last. Other folders are ignored. Records that can't be read come first.
 pub fn records(results: &Path) -> io::Result<Vec<PathBuf>> {
     let begun = |folder: PathBuf| {
-        folder.join(RECORD).is_file().then(|| (rpcbench_record::started(&folder).ok(), folder))
+        folder.join(RECORD).exists().then(|| (rpcbench_record::started(&folder).ok(), folder))
     };
     let folders = fs::read_dir(results)?.flatten();
     let mut records: Vec<_> = folders.filter_map(|item| begun(item.path())).collect();

@@ -15,11 +15,11 @@ use crate::bench::{Machine, look, rpcbench};
 use crate::program::{Ended, Program};
 
 /// Requests by what they said, without their number.
-type Seen = Arc<Mutex<BTreeMap<String, u64>>>;
+pub type Seen = Arc<Mutex<BTreeMap<String, u64>>>;
 
 /// Answers `/status/N` with that status, `/chunked` in chunks, `/unframed` with a body that ends with the connection, and
 /// anything else with its own path.
-fn answer(stream: impl Read + Write, seen: &Seen) -> Option<()> {
+pub fn answer(stream: impl Read + Write, seen: &Seen) -> Option<()> {
     let mut stream = BufReader::new(stream);
     loop {
         let mut head = String::new();

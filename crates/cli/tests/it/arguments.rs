@@ -48,7 +48,7 @@ fn values_name_their_units() {
     refused("run --shape huge", &["text:N", "record", "dto", "tree"]);
     refused("run --protocol soap", &["expected one of grpc, json"]);
     refused("load 127.0.0.1", &["the port is missing; write HOST:PORT"]);
-    refused("load http://127.0.0.1:1", &["leave 'http://' out"]);
+    refused("load ftp://127.0.0.1:1", &["write a URL such as http://127.0.0.1:8080/path"]);
 }
 
 #[test]

@@ -37,6 +37,7 @@ mod set_up;
 mod slo;
 mod terminal;
 mod testkit;
+mod tls;
 mod truth;
 mod views;
 mod warm_up;
