@@ -86,9 +86,10 @@ fn certificate(f: &mut Formatter<'_>, error: &CertificateError) -> fmt::Result {
     }
 }
 
-/// The name in `DnsName("localhost")`.
+/// The name in `DnsName("localhost")` or `IpAddress(127.0.0.1)`.
 fn bare(presented: &str) -> &str {
-    presented.split('"').nth(1).unwrap_or(presented)
+    let address = presented.strip_prefix("IpAddress(").and_then(|rest| rest.strip_suffix(')'));
+    address.or_else(|| presented.split('"').nth(1)).unwrap_or(presented)
 }
 
 fn received(f: &mut Formatter<'_>, alert: AlertDescription) -> fmt::Result {
