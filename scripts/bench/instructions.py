@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Instructions per call of the load thread, counted by callgrind: exact to about 0.1 %, whatever else the machine does.
+"""Instructions per call of the load thread, counted by callgrind: exact to about 0.1 %, on a busy machine too.
 
   python3 scripts/bench/instructions.py target/first --against ../before/target/release
 

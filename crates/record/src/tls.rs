@@ -23,6 +23,13 @@ pub struct Tls {
 }
 
 impl Tls {
+    /// Counts a handshake.
+    pub fn count(&mut self, resumed: bool) {
+        let counter =
+            if resumed { &mut self.resumed_handshakes } else { &mut self.full_handshakes };
+        *counter += 1;
+    }
+
     /// Adds the handshakes of another load thread.
     pub fn add(&mut self, other: &Self) {
         self.full_handshakes += other.full_handshakes;

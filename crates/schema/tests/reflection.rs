@@ -159,7 +159,7 @@ fn file_known_by_another_name_is_found_by_its_symbols() {
 }
 
 #[test]
-fn server_without_reflection_is_told_apart() {
+fn server_without_reflection_has_its_own_error() {
     let error = serve(|_, _| None).schema(None).unwrap_err().to_string();
     assert!(error.contains("offers no reflection") && error.contains("--proto FILE"), "{error}");
 }

@@ -47,6 +47,13 @@ impl<D: Driver> TlsDriver<D> {
         self.places.get_mut(connection)?.as_mut()
     }
 
+    fn put(&mut self, connection: usize, place: Box<Place>) {
+        if self.places.len() <= connection {
+            self.places.resize_with(connection + 1, || None);
+        }
+        self.places[connection] = Some(place);
+    }
+
     /// Advances handshakes. An event of a connection that is not open yet stays inside.
     #[cold]
     fn advance(&mut self, ready: &mut Vec<Ready>) {
@@ -55,21 +62,22 @@ impl<D: Driver> TlsDriver<D> {
             let Some(place) = self.places.get_mut(event.connection).and_then(Option::as_mut) else {
                 return true;
             };
-            if matches!(place.stage, Stage::Open | Stage::Failed(_)) {
-                if event.writable
-                    && place.session.has_output()
-                    && !matches!(place.stage, Stage::Failed(_))
-                {
+            match place.stage {
+                Stage::Connecting | Stage::Handshaking => {}
+                Stage::Open if event.writable => {
                     // What fails here fails again at the next write.
                     let _ = flush(&mut self.inner, event.connection, &mut place.session);
+                    return true;
                 }
-                return true;
+                Stage::Open | Stage::Failed(_) => return true,
             }
             match place.handshake(&mut self.inner, client, event) {
                 Ok(false) => return false,
                 Ok(true) => {
                     place.stage = Stage::Open;
-                    count(&mut self.agreed, place.session.agreed());
+                    let session = &place.session;
+                    let agreed = self.agreed.get_or_insert_with(|| session.agreed(client));
+                    agreed.count(session.is_resumed());
                     // Bytes may have come with the last message of the handshake.
                     *event = Ready { readable: true, writable: true, ..*event };
                 }
@@ -129,14 +137,6 @@ impl Place {
     }
 }
 
-/// Counts a handshake.
-fn count(agreed: &mut Option<Tls>, handshake: Tls) {
-    match agreed {
-        Some(agreed) => agreed.add(&handshake),
-        None => *agreed = Some(handshake),
-    }
-}
-
 /// Gives waiting records to the kernel; see [`Session::flush`].
 #[inline]
 fn flush(inner: &mut impl Driver, connection: usize, session: &mut Session) -> io::Result<()> {
@@ -163,11 +163,8 @@ impl<D: Driver> Driver for TlsDriver<D> {
     fn connect(&mut self, connection: usize, address: &ServerAddress) -> io::Result<()> {
         if let Some(client) = &self.client {
             let session = Session::new(client)?;
-            if self.places.len() <= connection {
-                self.places.resize_with(connection + 1, || None);
-            }
-            self.places[connection] =
-                Some(Box::new(Place { session, stage: Stage::Connecting, early: Vec::new() }));
+            let place = Place { session, stage: Stage::Connecting, early: Vec::new() };
+            self.put(connection, Box::new(place));
         }
         self.inner.connect(connection, address)
     }
@@ -185,10 +182,7 @@ impl<D: Driver> Driver for TlsDriver<D> {
     fn renumber(&mut self, from: usize, to: usize) -> io::Result<()> {
         self.inner.renumber(from, to)?;
         if let Some(place) = self.places.get_mut(from).and_then(Option::take) {
-            if self.places.len() <= to {
-                self.places.resize_with(to + 1, || None);
-            }
-            self.places[to] = Some(place);
+            self.put(to, place);
         }
         Ok(())
     }

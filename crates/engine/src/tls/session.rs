@@ -21,7 +21,6 @@ const RECORD: (usize, usize) = (64, 16 * 1024);
 /// One connection's session.
 pub(crate) struct Session {
     tls: UnbufferedClientConnection,
-    verified_by: String,
     /// The start of a record whose end has not arrived.
     torn: Vec<u8>,
     /// Records that the kernel has not taken.
@@ -45,7 +44,6 @@ impl Session {
         let tls = UnbufferedClientConnection::new(Arc::clone(&client.config), client.name.clone())?;
         Ok(Self {
             tls,
-            verified_by: client.verified_by.clone(),
             torn: Vec::new(),
             records: Vec::new(),
             written: 0,
@@ -60,9 +58,13 @@ impl Session {
         self.tls.alpn_protocol()
     }
 
-    /// What the handshake agreed on, as one handshake.
-    pub fn agreed(&self) -> Tls {
-        let resumed = self.tls.handshake_kind() == Some(HandshakeKind::Resumed);
+    /// True if the handshake resumed an earlier session.
+    pub fn is_resumed(&self) -> bool {
+        self.tls.handshake_kind() == Some(HandshakeKind::Resumed)
+    }
+
+    /// What the handshake agreed on, without a count of handshakes.
+    pub fn agreed(&self, client: &TlsClient) -> Tls {
         let suite = self.tls.negotiated_cipher_suite();
         let group = self.tls.negotiated_key_exchange_group();
         let alpn = self.tls.alpn_protocol();
@@ -71,9 +73,9 @@ impl Session {
             suite: suite.map_or_else(String::new, |it| name(it.suite())),
             group: group.map(|it| name(it.name())),
             alpn: alpn.map(|it| String::from_utf8_lossy(it).into_owned()),
-            verified_by: self.verified_by.clone(),
-            full_handshakes: u64::from(!resumed),
-            resumed_handshakes: u64::from(resumed),
+            verified_by: client.verified_by.clone(),
+            full_handshakes: 0,
+            resumed_handshakes: 0,
         }
     }
 

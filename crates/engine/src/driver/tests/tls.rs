@@ -151,7 +151,7 @@ fn bytes_pass_both_ways() {
 }
 
 #[test]
-fn megabytes_pass_both_ways_whatever_the_kernel_takes_at_once() {
+fn megabytes_pass_both_ways_in_partial_writes() {
     let issued = issue(|_| {});
     let all = pattern(8 << 20);
     let theirs = all.clone();
@@ -330,7 +330,7 @@ fn identity(issued: &Issued) -> Option<ClientIdentity> {
 }
 
 #[test]
-fn missing_and_wrong_client_certificates_are_told_apart() {
+fn missing_and_wrong_client_certificates_have_their_own_errors() {
     let issued = issue(|_| {});
     assert_eq!(
         refused(mutual(&issued), settings(&issued)),
