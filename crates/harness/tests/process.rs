@@ -185,6 +185,8 @@ fn frozen_server_stands_still_until_thawed() {
         let length = || fs::metadata(shell.path("progress")).map_or(0, |file| file.len());
         wait_until("the server writes", || length() > 0);
         server.group().freeze().unwrap();
+        // The kernel calls a task frozen before it leaves the CPU, and counts its time when it does.
+        busy_wait();
         let (before, cpu) = (length(), server.group().cpu().unwrap());
         assert!(server.group().pids().unwrap().contains(&server.pid()));
         busy_wait();

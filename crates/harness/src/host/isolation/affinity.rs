@@ -92,8 +92,10 @@ impl Backend for Group {
         })
     }
 
+    /// Signals every process: one that waits for its child between vfork and exec is not stopped yet, but would be by the
+    /// pending signal.
     fn thaw(&self) -> io::Result<()> {
-        self.signal_until(Signal::CONT, "thawed", |state, _| state != 'T')
+        self.signal_until(Signal::CONT, "thawed", |state, signalled| signalled && state != 'T')
     }
 
     fn kill(&self) -> io::Result<()> {
