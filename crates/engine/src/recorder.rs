@@ -19,12 +19,20 @@ pub(crate) enum SendTiming {
     HeldBack,
 }
 
+/// An empty span.
+const NO_TIME: Span = Span { start: Nanos(0), end: Nanos(0) };
+
 /// What one load thread counts.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     /// Names status codes.
     protocol: Protocol,
     window: Option<Window>,
+    /// The last span of the window, in which bytes count; empty without a window.
+    counting: Span,
+    /// Bytes received and sent in it so far.
+    bytes_in: u64,
+    bytes_out: u64,
     /// Calls outside the window: warm-up.
     outside: Outcomes,
     outside_examples: Vec<String>,
@@ -52,6 +60,9 @@ impl Recorder {
         Self {
             protocol,
             window: None,
+            counting: NO_TIME,
+            bytes_in: 0,
+            bytes_out: 0,
             outside: Outcomes::default(),
             outside_examples: Vec::new(),
             explained: None,
@@ -64,6 +75,8 @@ impl Recorder {
     pub fn measure(&mut self, span: Span) {
         self.burst.calls = 0;
         self.explained = None;
+        self.counting = span;
+        (self.bytes_in, self.bytes_out) = (0, 0);
         // If the end is unknown, the series grows.
         let length = if span.end == Nanos::NEVER { Nanos(0) } else { span.end - span.start };
         let (time, tally) = (Counted::new(span), Tally::new(length));
@@ -77,6 +90,7 @@ impl Recorder {
             self.measure(span);
         } else if let Some(Window { time, tally, .. }) = &mut self.window {
             time.add(span);
+            self.counting = span;
             tally.series.resize(slices(time.length()), Slice::default());
         }
         if let Some(window) = &mut self.window {
@@ -89,6 +103,7 @@ impl Recorder {
         self.count_burst();
         if let Some(Window { time, tally, .. }) = &mut self.window {
             time.end_at(end);
+            self.counting.end = end;
             tally.series.resize(slices(time.length()), Slice::default());
         }
     }
@@ -111,11 +126,12 @@ impl Recorder {
 
     /// Ends measuring.
     pub fn take(&mut self) -> Option<Tally> {
-        self.count_burst();
+        self.complete();
         if let Some(log) = &mut self.log {
             log.flush();
         }
         self.explained = None;
+        self.counting = NO_TIME;
         self.window.take().map(|window| window.tally)
     }
 
@@ -126,7 +142,7 @@ impl Recorder {
 
     /// What is measured so far. `None` outside a span.
     pub fn so_far(&mut self) -> Option<&Tally> {
-        self.count_burst();
+        self.complete();
         self.window.as_ref().map(|window| &window.tally)
     }
 
@@ -184,6 +200,14 @@ impl Recorder {
         }
     }
 
+    /// Completes the tally with what is counted apart from it.
+    fn complete(&mut self) {
+        self.count_burst();
+        if let Some(Window { tally, .. }) = &mut self.window {
+            (tally.bytes_in, tally.bytes_out) = (self.bytes_in, self.bytes_out);
+        }
+    }
+
     #[inline]
     fn count_burst(&mut self) {
         if let Some(Window { time, tally, .. }) = &mut self.window
@@ -233,20 +257,16 @@ impl Recorder {
     /// Counts bytes that were received at `at`.
     #[inline]
     pub fn received(&mut self, bytes: usize, at: Nanos) {
-        if let Some(Window { time, tally, .. }) = &mut self.window
-            && time.contains(at)
-        {
-            tally.bytes_in += bytes as u64;
+        if self.counting.contains(at) {
+            self.bytes_in += bytes as u64;
         }
     }
 
     /// Counts bytes that were sent at `at`.
     #[inline]
     pub fn sent(&mut self, bytes: usize, at: Nanos) {
-        if let Some(Window { time, tally, .. }) = &mut self.window
-            && time.contains(at)
-        {
-            tally.bytes_out += bytes as u64;
+        if self.counting.contains(at) {
+            self.bytes_out += bytes as u64;
         }
     }
 

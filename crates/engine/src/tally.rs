@@ -98,19 +98,18 @@ impl Tally {
 
     /// Calls that ended `ok`.
     #[inline]
-    pub(crate) fn answered(&mut self, Burst { due, written, done, calls }: Burst, time: &Counted) {
+    pub(crate) fn answered(&mut self, burst: Burst, time: &Counted) {
+        let Burst { due, written, done, calls } = burst;
         let took = done.since(due);
-        self.carry_out(due, done, time, calls);
-        if let Some(slice) = self.slice(done, time) {
+        let slice = self.slice(done, time);
+        let is_within = slice.is_some();
+        if let Some(slice) = slice {
             slice.ok += calls;
             slice.sum_ns += took * calls;
             slice.max_ns = slice.max_ns.max(took);
-            if due < time.last().start {
-                // A gap is within its time.
-                self.ok_cut -= (1.0 - time.part(written, done)) * calls as f64;
-            }
-        } else {
-            self.ok_cut += time.part(written, done) * calls as f64;
+        }
+        if !is_within || due < time.last().start {
+            self.cut(burst, time, is_within);
         }
         self.outcomes.ok += calls;
         self.ok.record_times(took, calls);
@@ -131,7 +130,20 @@ impl Tally {
         self.errors.record(done.since(call.due));
     }
 
-    #[inline]
+    /// Counts `ok` calls that reach over an edge: those that ended in counted time began before its last gap.
+    #[cold]
+    #[inline(never)]
+    fn cut(
+        &mut self,
+        Burst { due, written, done, calls }: Burst,
+        time: &Counted,
+        ended_within: bool,
+    ) {
+        self.carry_out(due, done, time, calls);
+        let within = time.part(written, done) - f64::from(u8::from(ended_within));
+        self.ok_cut += within * calls as f64;
+    }
+
     fn carry_out(&mut self, due: Nanos, done: Nanos, time: &Counted, calls: u64) {
         let outside = match due >= time.last().start {
             true => done - time.end(),
@@ -144,10 +156,13 @@ impl Tally {
     #[inline]
     pub(crate) fn slice(&mut self, done: Nanos, time: &Counted) -> Option<&mut Slice> {
         let slice = (time.so_far(done)?.0 / SLICE.0) as usize;
-        if time.end() == Nanos::NEVER && slice >= self.series.len() {
+        if slice >= self.series.len() {
+            if time.end() != Nanos::NEVER {
+                return None;
+            }
             self.series.resize(slice + 1, Slice::default());
         }
-        self.series.get_mut(slice)
+        Some(&mut self.series[slice])
     }
 }
 

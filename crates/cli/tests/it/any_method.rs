@@ -133,9 +133,9 @@ fn one_call_shows_request_and_reply() {
 
 #[test]
 fn server_that_is_never_reached_ends_the_wait() {
-    let ended = look("load 127.0.0.1:1 --wait 100ms").expect(2);
+    let ended = look("load 127.0.0.1:1 --wait 1s").expect(2);
     assert!(
-        ended.err.contains("--wait 100ms is over: 127.0.0.1:1: nothing listens there"),
+        ended.err.contains("--wait 1s is over: 127.0.0.1:1: nothing listens there"),
         "{}",
         ended.err
     );

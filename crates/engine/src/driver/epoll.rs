@@ -172,9 +172,9 @@ impl Driver for EpollDriver {
     // Not inlined otherwise without LTO.
     #[inline(always)]
     fn receive(&mut self, connection: usize) -> io::Result<Received<'_>> {
-        let socket = self.sockets[connection]
-            .as_ref()
-            .ok_or(io::Error::from(io::ErrorKind::NotConnected))?;
+        let Some(socket) = &self.sockets[connection] else {
+            return Err(io::ErrorKind::NotConnected.into());
+        };
         let (read, _) = net::recv(&socket.fd, &mut *self.buffer, RecvFlags::empty())?;
         let more = read == self.buffer.len() || socket.ending;
         Ok(Received { bytes: &mut self.buffer[..read], more, at: self.clock.now() })

@@ -225,12 +225,20 @@ impl<D: Driver> Driver for TlsDriver<D> {
         self.receive_records(connection)
     }
 
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, connection: usize, bytes: &[u8]) -> io::Result<usize> {
+        if self.client.is_none() {
+            return self.inner.send(connection, bytes);
+        }
+        self.send_records(connection, bytes)
+    }
+}
+
+impl<D: Driver> TlsDriver<D> {
+    fn send_records(&mut self, connection: usize, bytes: &[u8]) -> io::Result<usize> {
         let Self { inner, places, .. } = self;
-        let Some(place) = places.get_mut(connection).and_then(Option::as_mut) else {
-            return inner.send(connection, bytes);
-        };
+        let place = places.get_mut(connection).and_then(Option::as_mut);
+        let place = place.ok_or_else(|| io::Error::from(io::ErrorKind::NotConnected))?;
         let session = &mut place.session;
         // Sealed before, and only now taken by the kernel.
         flush(inner, connection, session)?;
@@ -242,14 +250,12 @@ impl<D: Driver> Driver for TlsDriver<D> {
         flush(inner, connection, session)?;
         Ok(session.take_sent())
     }
-}
 
-impl<D: Driver> TlsDriver<D> {
     /// Reads records until some plaintext has come: one that held only a ticket is none.
     fn receive_records(&mut self, connection: usize) -> io::Result<Received<'_>> {
         let Self { inner, places, plaintext, .. } = self;
         let place = places.get_mut(connection).and_then(Option::as_mut);
-        let place = place.ok_or(io::Error::from(io::ErrorKind::NotConnected))?;
+        let place = place.ok_or_else(|| io::Error::from(io::ErrorKind::NotConnected))?;
         plaintext.clear();
         if !place.early.is_empty() {
             plaintext.append(&mut place.early);

@@ -50,7 +50,9 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             slot.reset_backoff();
         }
         let parent_slot = slot.parent_slot.unwrap_or(index);
-        self.slots[parent_slot].again.extend(again);
+        if !again.is_empty() {
+            self.slots[parent_slot].again.extend(again);
+        }
         if ended > 0 {
             self.allow_reconnect(index, at);
         }

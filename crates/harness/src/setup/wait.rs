@@ -36,12 +36,13 @@ impl Setup<'_> {
                 Err(error) => error.to_string(),
             };
             self.interrupt.check()?;
-            let now = clock::now();
-            if now >= deadline {
+            // Another attempt with less time would fail for that reason alone.
+            let next = clock::now() + PAUSE;
+            if next >= deadline {
                 let wait = units::length(wait);
                 return Err(SetupError::Refused(format!("--wait {wait} is over: {problem}")));
             }
-            clock::sleep_until(deadline.min(now + PAUSE));
+            clock::sleep_until(next);
         }
     }
 }

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 const LAST_STREAM: u32 = 0x7fff_ffff;
 /// Most streams in the ring; others go to the map.
 const MAX_EXPECTED: u32 = 1 << 16;
-/// Marks an empty cell; no stream of a client has this identifier.
-const EMPTY: u32 = 0;
+/// Marks an empty cell. Identifiers have 31 bits.
+const EMPTY: u32 = u32::MAX;
 
 #[derive(Debug)]
 struct Cell<T> {
@@ -94,7 +94,7 @@ impl<T: Copy + Default> Streams<T> {
     #[inline]
     pub fn get_mut(&mut self, id: u32) -> Option<&mut T> {
         let index = (id >> 1) as usize & (self.ring.len() - 1);
-        if self.ring[index].id == id && id != EMPTY {
+        if self.ring[index].id == id {
             return Some(&mut self.ring[index].value);
         }
         self.displaced.get_mut(&id)
@@ -104,7 +104,7 @@ impl<T: Copy + Default> Streams<T> {
     #[inline]
     pub fn remove(&mut self, id: u32) -> Option<T> {
         let cell = self.cell(id);
-        let value = if cell.id == id && id != EMPTY {
+        let value = if cell.id == id {
             cell.id = EMPTY;
             cell.value
         } else {
@@ -118,7 +118,7 @@ impl<T: Copy + Default> Streams<T> {
     #[inline]
     pub fn remove_if(&mut self, id: u32, ready: impl FnOnce(&T) -> bool) -> Option<T> {
         let cell = self.cell(id);
-        if cell.id != id || id == EMPTY || !ready(&cell.value) {
+        if cell.id != id || !ready(&cell.value) {
             return None;
         }
         cell.id = EMPTY;
