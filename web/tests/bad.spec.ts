@@ -33,6 +33,7 @@ test("one server is a page", async ({ open, page }) => {
 });
 
 test("two hundred servers are a page, of less than 3 MB", async ({ open, page }) => {
+  test.slow();
   write("many", copies(Array.from({ length: 200 }, (_, at) => `go-grpc${at}`)));
   expect(readFileSync(`${folder("many")}.html`).length).toBeLessThan(3_000_000);
   await open("many");
