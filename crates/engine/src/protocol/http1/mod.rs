@@ -15,8 +15,8 @@ use rpcbench_record::printable;
 pub(crate) use connection::Templates;
 pub(crate) use connection::{Connection, Http1Application};
 pub(crate) use head::length;
-#[cfg(any(test, feature = "fuzzing"))]
-pub(crate) use replies::Kept;
+#[cfg(test)]
+use replies::Kept;
 use replies::{Came, Replies};
 pub(crate) use replies::{MAX_INTERIM, Reply};
 
