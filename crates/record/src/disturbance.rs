@@ -76,7 +76,8 @@ impl Measured {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::{ClientUsage, Latency, MachineUsage, Outcomes, Pacing, ServerUsage};
+    use crate::trial::{Latency, Outcomes, Pacing};
+    use crate::usage::{ClientUsage, MachineUsage, ServerUsage};
 
     const MS: u64 = 1_000_000;
 

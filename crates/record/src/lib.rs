@@ -56,6 +56,7 @@ mod tls;
 mod trial;
 pub mod units;
 mod unsteady;
+mod usage;
 mod workload;
 
 pub use arrivals::{Arrivals, PerSecond, Rate};
@@ -92,11 +93,11 @@ pub use store::{Event, StoreError, Writer, read, started};
 pub use threshold::{Comparison, Figure, Threshold};
 pub use tls::Tls;
 pub use trial::{
-    ClientUsage, Failure, Latency, MachineUsage, Measured, Outcomes, Pacing, ReferenceUsage,
-    ServerUsage, Slice, Trial, TrialResult, Unmeasured,
+    Failure, Latency, Measured, Outcomes, Pacing, Slice, Trial, TrialResult, Unmeasured,
 };
 pub use units::ParseError;
 pub use unsteady::Unsteady;
+pub use usage::{ClientUsage, MachineUsage, ReferenceUsage, ServerUsage};
 pub use workload::{Authority, WarmUp, Window, Workload};
 
 /// Version of the record's shape. Records of any other version are refused.

@@ -120,7 +120,8 @@ impl Measured {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::{ClientUsage, Outcomes, ServerUsage};
+    use crate::trial::Outcomes;
+    use crate::usage::{ClientUsage, ServerUsage};
 
     #[test]
     fn late_share_up_to_1_percent_is_tolerated() {

@@ -15,6 +15,7 @@ use crate::protocol::Protocol;
 use crate::runtime::RuntimeStatistics;
 use crate::search::Search;
 use crate::slicing::Slicing;
+use crate::usage::{ClientUsage, MachineUsage, ServerUsage};
 
 /// One trial of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -292,126 +293,6 @@ impl Latency {
             max_ns: histogram.max()?,
             histogram: histogram.to_base64(),
         })
-    }
-}
-
-/// Kernel counters of the server: differences over the window.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ServerUsage {
-    /// Time between the two readings of the counters, nanoseconds.
-    pub interval_ns: u64,
-    /// CPU time in user mode, nanoseconds.
-    pub cpu_user_ns: u64,
-    /// CPU time in the kernel, nanoseconds.
-    pub cpu_system_ns: u64,
-    /// CPU time of the runtime's compiler threads, nanoseconds.
-    pub compiler_cpu_ns: u64,
-    /// Time for which the CPU controller throttled it, nanoseconds. `None` without such a controller.
-    pub throttled_ns: Option<u64>,
-    /// Peak memory since the conformance check, or since the start without one, excluding page cache, bytes.
-    pub memory_peak_bytes: u64,
-    /// Anonymous and shared memory at the window's end, bytes.
-    pub memory_anon_bytes: u64,
-    /// Page cache charged to it at the window's end, bytes. `None` without a cgroup.
-    pub memory_cache_bytes: Option<u64>,
-    /// Voluntary context switches of all threads.
-    pub switches_voluntary: u64,
-    /// Involuntary context switches of all threads.
-    pub switches_involuntary: u64,
-    /// Threads at the window's end.
-    pub threads: u32,
-    /// CPU time of the busiest thread, nanoseconds. A thread that fills a CPU may be the server's limit, however many CPUs
-    /// the server has.
-    pub busiest_thread_ns: u64,
-    /// CPU time that its threads report beyond that of their cgroup, nanoseconds: they were outside of it for a while.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub outside_group_ns: u64,
-}
-
-impl ServerUsage {
-    /// CPU time, user and system, seconds.
-    pub fn cpu_seconds(&self) -> f64 {
-        (self.cpu_user_ns + self.cpu_system_ns) as f64 / 1e9
-    }
-}
-
-/// What the load threads used over the window.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ClientUsage {
-    /// Load threads.
-    pub threads: u32,
-    /// CPU time of all of them, nanoseconds.
-    pub cpu_ns: u64,
-    /// The part of it spent busy-waiting for calls that came due within microseconds, nanoseconds.
-    pub awake_ns: u64,
-    /// Time for which they were runnable but had no CPU, nanoseconds. `None` if the kernel does not report it.
-    pub run_delay_ns: Option<u64>,
-    /// CPU time of the busiest thread, with its run delay and without its busy-waiting, nanoseconds.
-    pub busiest_ns: u64,
-    /// Longest time for which one of them did not run though calls were in flight, nanoseconds. 0 below 1 ms. A thread that
-    /// was waiting for replies is not missed for the first 50 ms.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub longest_absence_ns: u64,
-}
-
-/// What happened on the machine over the window.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct MachineUsage {
-    /// Time stolen by the hypervisor from the CPUs of client and server, nanoseconds. A shared CPU counts once.
-    pub steal_ns: u64,
-    /// Stolen from the client's CPUs, nanoseconds.
-    pub client_steal_ns: u64,
-    /// Stolen from the server's CPUs, nanoseconds. `None` if those are unknown.
-    pub server_steal_ns: Option<u64>,
-    /// Time for which the server's CPUs ran any task, to the clock tick, nanoseconds. Includes interrupts where the kernel
-    /// is known to charge them to the interrupted task. If it exceeds the server's own CPU time, other programs ran
-    /// there. `None` for a server that rpcbench did not start.
-    pub server_cpus_busy_ns: Option<u64>,
-    /// Other runs of rpcbench that used some of the same CPUs when the window ended.
-    pub rivals: u32,
-    /// Time for which some task on the machine waited for a CPU, nanoseconds. `None` without PSI.
-    pub cpu_pressure_ns: Option<u64>,
-    /// Cost of the machine reference on the server's CPUs. `None` if it did not run: in an open loop, where it could
-    /// disturb the tail, and next to a server that rpcbench did not start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reference: Option<ReferenceUsage>,
-}
-
-impl MachineUsage {
-    /// Adds what happened in a later slice of the same window.
-    pub fn add(&mut self, slice: &Self) {
-        let sum = |one: Option<u64>, more: Option<u64>| one.zip(more).map(|(a, b)| a + b);
-        self.steal_ns += slice.steal_ns;
-        self.client_steal_ns += slice.client_steal_ns;
-        self.server_steal_ns = sum(self.server_steal_ns, slice.server_steal_ns);
-        self.server_cpus_busy_ns = sum(self.server_cpus_busy_ns, slice.server_cpus_busy_ns);
-        self.cpu_pressure_ns = sum(self.cpu_pressure_ns, slice.cpu_pressure_ns);
-        self.rivals = self.rivals.max(slice.rivals);
-    }
-}
-
-/// The machine reference within a window: a fixed piece of work, repeated on the server's CPUs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ReferenceUsage {
-    /// Repetitions.
-    pub pieces: u64,
-    /// CPU time of sending messages through a pair of sockets, the sum in nanoseconds.
-    pub syscalls_ns: u64,
-    /// CPU time of loads from memory, the sum in nanoseconds.
-    pub memory_ns: u64,
-    /// CPU time of arithmetic, the sum in nanoseconds.
-    pub arithmetic_ns: u64,
-}
-
-impl ReferenceUsage {
-    /// Total CPU time, nanoseconds.
-    pub fn cpu_ns(&self) -> u64 {
-        self.syscalls_ns + self.memory_ns + self.arithmetic_ns
-    }
-
-    /// CPU time of a repetition, nanoseconds. 0 without any.
-    pub fn mean_ns(&self) -> f64 {
-        self.cpu_ns() as f64 / self.pieces.max(1) as f64
     }
 }
 

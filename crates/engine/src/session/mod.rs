@@ -2,33 +2,29 @@
 
 mod error;
 mod measurement;
+mod window;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use rpcbench_record::{Arrivals, ClientUsage, Outcomes, Pacing, Slice, Tls, Unmeasured};
+use rpcbench_record::{Arrivals, Outcomes, Tls, Unmeasured};
 use rpcbench_stats::Histogram;
 
-use crate::counted::Part;
 use crate::file_limit;
 use crate::log::CallLog;
-use crate::pacing::{Schedule, window_seed};
+use crate::pacing::window_seed;
 use crate::payload::{Payload, check_targets};
 use crate::plan::{LoadPlan, check_rate};
 use crate::protocol::dispatch;
-use crate::tally::Tally;
 use crate::thread::{Command, Drained, Handle, Report, Threads};
 use crate::worker::Start;
 use rpcbench_clock::{self as clock, Nanos, OwnClock, Span};
 
 pub use error::SessionError;
+use measurement::add_unmeasured;
 pub use measurement::{Measurement, Progress, Sample};
-use measurement::{add_unmeasured, add_usage};
-
-/// How far ahead a span is cut, so that every load thread gets the command in time.
-const NOTICE: Nanos = Nanos::from_millis(20);
 
 /// How often a wait for load threads checks whether it was given up.
 const ASK: Duration = Duration::from_millis(50);
@@ -196,28 +192,6 @@ impl Session {
         self.begin(None, None);
     }
 
-    /// Like [`Self::start`] and [`Self::measure`] in one: load threads know the schedule for `span` before the first call.
-    pub fn start_measuring(&mut self, span: Span) {
-        self.begin(Some(span), None);
-    }
-
-    /// Like [`Self::start_measuring`], for a span of `calls` calls from `start` on. In a closed loop it ends with the last of
-    /// them; in an open loop, when the call after them would come due.
-    pub fn start_measuring_calls(&mut self, start: Nanos, calls: u64) {
-        if !self.arrivals.is_open() {
-            return self.begin(Some(Span { start, end: Nanos::NEVER }), Some(calls));
-        }
-        let nth = usize::try_from(calls).unwrap_or(usize::MAX);
-        let length = Schedule::new(self.arrivals, self.window_seed()).nth(nth);
-        let end = length.map_or(Nanos::NEVER, |length| start + length);
-        self.begin(Some(Span { start, end }), None);
-    }
-
-    /// True if the measured span is over and all its calls have ended.
-    pub fn is_drained(&self) -> bool {
-        self.threads.iter().all(|thread| thread.counters.drained.load(Ordering::Relaxed))
-    }
-
     fn begin(&mut self, span: Option<Span>, calls: Option<u64>) {
         let span = span.map(|span| self.own(span));
         let (arrivals, seed) = (self.arrivals, self.window_seed());
@@ -291,26 +265,6 @@ impl Session {
         Ok(sum)
     }
 
-    /// Measures the calls that come due in the future `span`. The load ends with the span. Does nothing without a load, or
-    /// if a span is measured already.
-    pub fn measure(&mut self, span: Span) {
-        if self.loading && self.span.is_none() {
-            let span = self.own(span);
-            (self.span, self.continues) = (Some(span), false);
-            self.tell(&Command::Measure(span));
-        }
-    }
-
-    /// Measures the calls that come due in the future `span`, a part of a window, which ends with the last part. The load of
-    /// a closed loop goes on after it. Does nothing without a load.
-    pub fn measure_part(&mut self, span: Span, is_last: bool) {
-        if self.loading {
-            let span = self.own(span);
-            (self.span, self.continues) = (Some(span), true);
-            self.tell(&Command::MeasurePart(Part { span, is_last }));
-        }
-    }
-
     fn own(&self, Span { start, end }: Span) -> Span {
         Span { start: self.clock.own(start), end: self.clock.own(end) }
     }
@@ -341,66 +295,6 @@ impl Session {
         if let Some(left_at) = self.left_at.take() {
             self.clock = OwnClock::showing(left_at, clock::now());
             self.tell(&Command::Enter(self.clock));
-        }
-    }
-
-    /// Ends the measured span in a moment; it counts as if planned so. False if it has not begun.
-    pub fn cut(&mut self) -> bool {
-        let end = clock::now() + NOTICE;
-        let span = self.span.map(|span| self.real(span));
-        span.is_some_and(|span| span.start < end && (span.end <= end || self.end_at(end)))
-    }
-
-    /// Ends the measured span at `end` instead, which lies ahead as its present end does. False if nothing is measured.
-    pub fn end_at(&mut self, end: Nanos) -> bool {
-        let end = self.clock.own(end);
-        let Some(span) = &mut self.span else { return false };
-        span.end = end;
-        self.tell(&Command::EndAt(end));
-        true
-    }
-
-    /// Waits for the span's end and its last calls.
-    ///
-    /// # Errors
-    /// If no span is measured, `given_up` returns true, or a load thread is gone.
-    pub fn finish(&mut self) -> Result<Measurement, SessionError> {
-        let mut span = self.span.ok_or(SessionError::NotLoading)?;
-        let mut gaps = Nanos(0);
-        let mut tally: Option<Tally> = None;
-        let mut client = ClientUsage { run_delay_ns: Some(0), ..ClientUsage::default() };
-        let mut unmeasured = Unmeasured::default();
-        let continues = std::mem::take(&mut self.continues);
-        for (at, drained) in self.drained()?.into_iter().enumerate() {
-            add_unmeasured(&mut unmeasured, &drained);
-            let theirs = drained.measured.ok_or(SessionError::Lost)?;
-            let end = if at == 0 { theirs.span.end } else { span.end.max(theirs.span.end) };
-            (span, gaps) = (Span { end, ..theirs.span }, theirs.gaps);
-            add_usage(&mut client, theirs.usage);
-            match &mut tally {
-                Some(tally) => tally.merge(&theirs.tally),
-                None => tally = Some(theirs.tally),
-            }
-        }
-        let tally = tally.ok_or(SessionError::Lost)?;
-        client.longest_absence_ns = tally.longest_absence.0;
-        let length = (span.end - span.start) - gaps;
-        let pacing = self.arrivals.is_open().then(|| self.pacing(length, &tally));
-        self.windows += 1;
-        self.loading = continues;
-        let span = self.real(span);
-        Ok(Measurement { span, length, tally, client, pacing, unmeasured })
-    }
-
-    fn pacing(&self, length: Nanos, tally: &Tally) -> Pacing {
-        let due_before = |end| Schedule::new(self.arrivals, self.window_seed()).due_before(end);
-        let middle = Nanos(Slice::middle_ns(tally.series.len())).min(length);
-        let due = due_before(length);
-        Pacing {
-            due,
-            due_second_half: due - due_before(middle),
-            late: tally.late,
-            held_back: tally.held_back,
         }
     }
 

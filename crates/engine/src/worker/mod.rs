@@ -12,6 +12,7 @@ mod start;
 #[cfg(test)]
 mod tests;
 mod watch;
+mod window;
 
 use std::collections::VecDeque;
 use std::io;
@@ -19,7 +20,6 @@ use std::sync::Arc;
 
 use rpcbench_record::Tls;
 
-use crate::counted::Part;
 use crate::driver::{Driver, Ready};
 use crate::log::CallLog;
 use crate::outcome::Outcome;
@@ -223,48 +223,6 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// Measures the calls that come due in `span`, and drains when they have ended.
-    pub fn measure(&mut self, span: Span) {
-        self.calls.measure(span);
-        self.continues = false;
-        self.span = Some(span);
-        if let Some(open) = &mut self.open {
-            open.due_times.measure(span.start, span.end);
-        }
-        self.phase = Phase::Loading { until: span.end };
-    }
-
-    /// Measures the calls that come due in a part of a closed loop's window. The load goes on after the last part, and
-    /// [`Self::take_window_over`] tells when the calls of the window have ended.
-    pub fn measure_part(&mut self, part: Part) {
-        self.calls.measure_part(part);
-        self.continues = true;
-        self.span = Some(part.span);
-        self.phase =
-            Phase::Loading { until: if part.is_last { part.span.end } else { Nanos::NEVER } };
-    }
-
-    /// True once after a window in parts.
-    pub fn take_window_over(&mut self) -> bool {
-        std::mem::take(&mut self.is_window_over)
-    }
-
-    /// Ends the measured span at `end` instead; if that is past, right after now. Returns the new span; `None` if nothing is
-    /// measured, or the span is over.
-    pub fn end_at(&mut self, end: Nanos) -> Option<Span> {
-        let now = self.driver.now();
-        let loading = matches!(self.phase, Phase::Loading { .. });
-        let span = self.span.as_mut().filter(|_| loading)?;
-        span.end = end.max(now + Nanos(1));
-        self.calls.recorder.end_at(span.end);
-        self.budget = None;
-        self.phase = Phase::Loading { until: span.end };
-        if let Some(open) = &mut self.open {
-            open.due_times.stop(span.end);
-        }
-        Some(*span)
-    }
-
     /// Stops calls from coming due; those in flight have the grace period if they are measured, and their timeout otherwise.
     pub fn drain(&mut self) {
         if self.phase != Phase::Idle {
@@ -276,14 +234,6 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             }
         }
         self.end_drain();
-    }
-
-    /// The span of a number of calls, once it is drained.
-    pub fn take_counted(&mut self) -> Option<Span> {
-        let mut span = self.budget.take()?.span?;
-        span.end = span.start.max(self.calls.ended_at) + Nanos(1);
-        self.calls.recorder.end_at(span.end);
-        Some(span)
     }
 
     /// One turn: waits for events and handles them.
@@ -367,16 +317,6 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.end_drain();
     }
 
-    /// True while the measured span lasts, and until its last calls have ended.
-    fn awaits_measured(&self) -> bool {
-        match self.phase {
-            Phase::Loading { .. } | Phase::Following { .. } => true,
-            // After a number of calls.
-            Phase::Draining { .. } => self.budget.is_some(),
-            Phase::Idle => false,
-        }
-    }
-
     fn end_drain(&mut self) {
         let now = self.driver.now();
         if let Phase::Following { until } = self.phase
@@ -399,23 +339,6 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             self.phase = Phase::Idle;
             self.open = None;
             self.expiry_at = Nanos::NEVER;
-        }
-    }
-
-    /// Ends a window in parts, and with it the calls that had the grace period. The load goes on.
-    #[cold]
-    fn end_window(&mut self, now: Nanos, gives_up: bool) {
-        if gives_up {
-            self.expire_measured(now);
-        }
-        self.phase = Phase::Loading { until: Nanos::NEVER };
-        self.is_window_over = true;
-    }
-
-    /// Ends the calls of a window that had the grace period. Those after it have their timeout.
-    fn expire_measured(&mut self, now: Nanos) {
-        if let Some(last) = self.calls.recorder.last_due() {
-            self.expire(last, now);
         }
     }
 

@@ -1,0 +1,120 @@
+//! What of a load is measured.
+
+use std::sync::atomic::Ordering;
+
+use rpcbench_record::{ClientUsage, Pacing, Slice, Unmeasured};
+
+use super::measurement::{Measurement, add_unmeasured, add_usage};
+use super::{Session, SessionError};
+use crate::counted::Part;
+use crate::pacing::Schedule;
+use crate::tally::Tally;
+use crate::thread::Command;
+use rpcbench_clock::{self as clock, Nanos, Span};
+
+/// How far ahead a span is cut, so that every load thread gets the command in time.
+const NOTICE: Nanos = Nanos::from_millis(20);
+
+impl Session {
+    /// Like [`Self::start`] and [`Self::measure`] in one: load threads know the schedule for `span` before the first call.
+    pub fn start_measuring(&mut self, span: Span) {
+        self.begin(Some(span), None);
+    }
+
+    /// Like [`Self::start_measuring`], for a span of `calls` calls from `start` on. In a closed loop it ends with the last of
+    /// them; in an open loop, when the call after them would come due.
+    pub fn start_measuring_calls(&mut self, start: Nanos, calls: u64) {
+        if !self.arrivals.is_open() {
+            return self.begin(Some(Span { start, end: Nanos::NEVER }), Some(calls));
+        }
+        let nth = usize::try_from(calls).unwrap_or(usize::MAX);
+        let length = Schedule::new(self.arrivals, self.window_seed()).nth(nth);
+        let end = length.map_or(Nanos::NEVER, |length| start + length);
+        self.begin(Some(Span { start, end }), None);
+    }
+
+    /// True if the measured span is over and all its calls have ended.
+    pub fn is_drained(&self) -> bool {
+        self.threads.iter().all(|thread| thread.counters.drained.load(Ordering::Relaxed))
+    }
+
+    /// Measures the calls that come due in the future `span`. The load ends with the span. Does nothing without a load, or
+    /// if a span is measured already.
+    pub fn measure(&mut self, span: Span) {
+        if self.loading && self.span.is_none() {
+            let span = self.own(span);
+            (self.span, self.continues) = (Some(span), false);
+            self.tell(&Command::Measure(span));
+        }
+    }
+
+    /// Measures the calls that come due in the future `span`, a part of a window, which ends with the last part. The load of
+    /// a closed loop goes on after it. Does nothing without a load.
+    pub fn measure_part(&mut self, span: Span, is_last: bool) {
+        if self.loading {
+            let span = self.own(span);
+            (self.span, self.continues) = (Some(span), true);
+            self.tell(&Command::MeasurePart(Part { span, is_last }));
+        }
+    }
+
+    /// Ends the measured span in a moment; it counts as if planned so. False if it has not begun.
+    pub fn cut(&mut self) -> bool {
+        let end = clock::now() + NOTICE;
+        let span = self.span.map(|span| self.real(span));
+        span.is_some_and(|span| span.start < end && (span.end <= end || self.end_at(end)))
+    }
+
+    /// Ends the measured span at `end` instead, which lies ahead as its present end does. False if nothing is measured.
+    pub fn end_at(&mut self, end: Nanos) -> bool {
+        let end = self.clock.own(end);
+        let Some(span) = &mut self.span else { return false };
+        span.end = end;
+        self.tell(&Command::EndAt(end));
+        true
+    }
+
+    /// Waits for the span's end and its last calls.
+    ///
+    /// # Errors
+    /// If no span is measured, `given_up` returns true, or a load thread is gone.
+    pub fn finish(&mut self) -> Result<Measurement, SessionError> {
+        let mut span = self.span.ok_or(SessionError::NotLoading)?;
+        let mut gaps = Nanos(0);
+        let mut tally: Option<Tally> = None;
+        let mut client = ClientUsage { run_delay_ns: Some(0), ..ClientUsage::default() };
+        let mut unmeasured = Unmeasured::default();
+        let continues = std::mem::take(&mut self.continues);
+        for (at, drained) in self.drained()?.into_iter().enumerate() {
+            add_unmeasured(&mut unmeasured, &drained);
+            let theirs = drained.measured.ok_or(SessionError::Lost)?;
+            let end = if at == 0 { theirs.span.end } else { span.end.max(theirs.span.end) };
+            (span, gaps) = (Span { end, ..theirs.span }, theirs.gaps);
+            add_usage(&mut client, theirs.usage);
+            match &mut tally {
+                Some(tally) => tally.merge(&theirs.tally),
+                None => tally = Some(theirs.tally),
+            }
+        }
+        let tally = tally.ok_or(SessionError::Lost)?;
+        client.longest_absence_ns = tally.longest_absence.0;
+        let length = (span.end - span.start) - gaps;
+        let pacing = self.arrivals.is_open().then(|| self.pacing(length, &tally));
+        self.windows += 1;
+        self.loading = continues;
+        let span = self.real(span);
+        Ok(Measurement { span, length, tally, client, pacing, unmeasured })
+    }
+
+    fn pacing(&self, length: Nanos, tally: &Tally) -> Pacing {
+        let due_before = |end| Schedule::new(self.arrivals, self.window_seed()).due_before(end);
+        let middle = Nanos(Slice::middle_ns(tally.series.len())).min(length);
+        let due = due_before(length);
+        Pacing {
+            due,
+            due_second_half: due - due_before(middle),
+            late: tally.late,
+            held_back: tally.held_back,
+        }
+    }
+}
