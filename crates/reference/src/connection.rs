@@ -4,20 +4,20 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Session;
-use super::poll::Interest;
+use crate::attend::{Close, Session};
 use crate::http2::{DEFAULT_MAX_PAYLOAD, Head};
+use crate::poll::Interest;
 
 const READ: usize = 256 << 10;
 
 /// Buffers of a turn, shared by all connections, which keep only what a turn leaves over.
-pub(super) struct Buffers {
+pub(crate) struct Buffers {
     input: Vec<u8>,
     output: Vec<u8>,
 }
 
 impl Buffers {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             input: vec![0; READ + Head::SIZE + DEFAULT_MAX_PAYLOAD],
             output: Vec::with_capacity(READ),
@@ -25,8 +25,8 @@ impl Buffers {
     }
 }
 
-pub(super) struct Connection<S> {
-    pub(super) stream: TcpStream,
+pub(crate) struct Connection<S> {
+    pub(crate) stream: TcpStream,
     session: S,
     /// The start of an incomplete frame.
     partial: Vec<u8>,
@@ -36,21 +36,21 @@ pub(super) struct Connection<S> {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(crate) enum Turn {
     Same,
     Wait(Interest),
     Over,
 }
 
 impl<S: Session> Connection<S> {
-    pub(super) fn new(stream: TcpStream, session: S) -> io::Result<Self> {
+    pub(crate) fn new(stream: TcpStream, session: S) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, session, partial: Vec::new(), unsent: Vec::new(), closing: false })
     }
 
     /// Reads and writes as much as the kernel allows. Counts calls before sending their replies.
-    pub(super) fn turn(&mut self, buffers: &mut Buffers, calls: &AtomicU64) -> Turn {
+    pub(crate) fn turn(&mut self, buffers: &mut Buffers, calls: &AtomicU64) -> Turn {
         let outcome =
             if self.unsent.is_empty() { self.exchange(buffers, calls) } else { self.flush() };
         // A connection that fails has ended.
@@ -70,7 +70,7 @@ impl<S: Session> Connection<S> {
         self.partial.clear();
         match self.session.receive(input, &mut buffers.output) {
             Ok(used) => self.partial.extend_from_slice(&input[used..]),
-            Err(()) => self.closing = true,
+            Err(Close) => self.closing = true,
         }
         calls.fetch_add(self.session.take_calls(), Ordering::Relaxed);
         let turn = self.send(&buffers.output);

@@ -1,8 +1,8 @@
 //! Replies as frames with precomputed header blocks.
 
-use super::message::REPLY_TAG;
 use crate::http2::flag::{END_HEADERS, END_STREAM};
 use crate::http2::{FrameType, Head};
+use crate::rewrite::REPLY_TAG;
 
 /// `:status: 200` of the static table.
 const STATUS_200: u8 = 0x88;
@@ -33,20 +33,20 @@ enum Table {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Encoder {
+pub(crate) struct Encoder {
     table: Table,
 }
 
 impl Encoder {
     /// Follows the peer's SETTINGS_HEADER_TABLE_SIZE. A table below the default size is not used.
-    pub(super) fn limit_table(&mut self, bytes: u32) {
+    pub(crate) fn limit_table(&mut self, bytes: u32) {
         if bytes < DEFAULT_TABLE && self.table != Table::Closed {
             self.table = Table::Closing;
         }
     }
 
     /// A whole ok reply: `message` with its first byte changed to the reply's tag.
-    pub(super) fn ok(&mut self, out: &mut Vec<u8>, stream: u32, message: &[u8]) {
+    pub(crate) fn ok(&mut self, out: &mut Vec<u8>, stream: u32, message: &[u8]) {
         self.headers(out, stream);
         let length = message.len() + 5;
         Head { length, kind: FrameType::Data, flags: 0, stream }.put(out);
@@ -60,7 +60,7 @@ impl Encoder {
         self.trailers(out, stream);
     }
 
-    pub(super) fn headers(&mut self, out: &mut Vec<u8>, stream: u32) {
+    pub(crate) fn headers(&mut self, out: &mut Vec<u8>, stream: u32) {
         match self.table {
             Table::Both => block(out, stream, END_HEADERS, &[&[STATUS_200, SECOND]]),
             Table::ContentType => block(out, stream, END_HEADERS, &[&[STATUS_200, NEWEST]]),
@@ -77,7 +77,7 @@ impl Encoder {
     }
 
     /// The frame that ends an ok reply.
-    pub(super) fn trailers(&mut self, out: &mut Vec<u8>, stream: u32) {
+    pub(crate) fn trailers(&mut self, out: &mut Vec<u8>, stream: u32) {
         let flags = END_HEADERS | END_STREAM;
         match self.table {
             Table::Both => block(out, stream, flags, &[&[NEWEST]]),
@@ -94,7 +94,7 @@ impl Encoder {
     }
 
     /// A reply of one frame with an error status.
-    pub(super) fn error(&mut self, out: &mut Vec<u8>, stream: u32, code: u32) {
+    pub(crate) fn error(&mut self, out: &mut Vec<u8>, stream: u32, code: u32) {
         let code = code.to_string();
         let update: &[u8] = if self.table == Table::Closing { &[TABLE_SIZE_0] } else { &[] };
         let parts = [

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use super::encoder::Encoder;
-use super::message;
+use crate::attend::{Close, Session};
+use crate::encoder::Encoder;
 use crate::http2::flag::{ACK, END_HEADERS, END_STREAM, PADDED};
 use crate::http2::{
     DEFAULT_MAX_PAYLOAD, DEFAULT_WINDOW, Frame, FrameRef, FrameType, Head, MAX_WINDOW, PREFACE,
     setting,
 };
+use crate::rewrite::{Protobuf, REPLY_TAG};
 
 const MAX_BODY: usize = (4 << 20) + 5;
 /// Larger than the largest body, so that streams need no window updates.
@@ -24,16 +25,18 @@ const REFUSED_STREAM: u32 = 7;
 
 /// A connection error with its HTTP/2 code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fatal {
+pub(crate) enum Fatal {
     Protocol = 1,
     FlowControl = 3,
     FrameSize = 6,
 }
 
+/// A connection. Request headers are not decoded, so a call counts whatever its method is.
 #[derive(Debug)]
-pub(super) struct Session {
+pub struct Grpc {
+    rewrite: Protobuf,
     /// Calls answered and not yet taken by the owner.
-    pub(super) calls: u64,
+    pub(crate) calls: u64,
     greeted: bool,
     last_stream: u32,
     /// Incomplete requests, in the order of their streams.
@@ -63,9 +66,11 @@ struct Blocked {
     granted: i64,
 }
 
-impl Default for Session {
-    fn default() -> Self {
+impl Grpc {
+    /// A new connection, whose replies are made by `rewrite`.
+    pub fn new(rewrite: Protobuf) -> Self {
         Self {
+            rewrite,
             calls: 0,
             greeted: false,
             last_stream: 0,
@@ -80,10 +85,12 @@ impl Default for Session {
     }
 }
 
-impl super::Session for Session {
-    fn receive(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<usize, ()> {
-        self.take(input, output)
-            .map_err(|fatal| Frame::goaway(MAX_WINDOW, fatal as u32).put(output))
+impl Session for Grpc {
+    fn receive(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<usize, Close> {
+        self.take(input, output).map_err(|fatal| {
+            Frame::goaway(MAX_WINDOW, fatal as u32).put(output);
+            Close
+        })
     }
 
     fn take_calls(&mut self) -> u64 {
@@ -91,9 +98,9 @@ impl super::Session for Session {
     }
 }
 
-impl Session {
+impl Grpc {
     /// Handles the complete frames in `input`, writes the replies, and returns the length of the frames.
-    pub(super) fn take(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, Fatal> {
+    pub(crate) fn take(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, Fatal> {
         let mut used = 0;
         if !self.greeted {
             let start = &input[..input.len().min(PREFACE.len())];
@@ -257,9 +264,9 @@ impl Session {
     #[inline]
     fn answer(&mut self, stream: u32, body: &[u8], granted: i64, out: &mut Vec<u8>) {
         self.calls += 1;
-        match message::reply(body) {
+        match (self.rewrite)(body) {
             Ok(reply) => self.ok(stream, reply, granted, out),
-            Err(status) => self.encoder.error(out, stream, status.code),
+            Err(status) => self.encoder.error(out, stream, status),
         }
     }
 
@@ -275,7 +282,7 @@ impl Session {
         data.extend_from_slice(&(reply.len() as u32).to_be_bytes());
         data.extend_from_slice(&reply);
         if let Some(tag) = data.get_mut(5) {
-            *tag = message::REPLY_TAG;
+            *tag = REPLY_TAG;
         }
         self.encoder.headers(out, stream);
         self.blocked.push_back(Blocked { stream, data, sent: 0, granted });

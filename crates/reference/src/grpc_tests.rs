@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::session::{Fatal, Session};
+use crate::grpc::{Fatal, Grpc};
 use crate::http2::{Frame, FrameRef, FrameType, PREFACE, flag, hpack, setting};
+use crate::rewrite::protobuf;
 
 fn bytes(frames: &[Frame]) -> Vec<u8> {
     frames.iter().flat_map(Frame::encode).collect()
@@ -20,8 +21,8 @@ fn parse(mut bytes: &[u8]) -> Vec<Frame> {
 }
 
 /// A session after the client's preface and SETTINGS.
-fn session(settings: &[(u16, u32)]) -> Session {
-    let mut session = Session::default();
+fn session(settings: &[(u16, u32)]) -> Grpc {
+    let mut session = Grpc::new(protobuf);
     let mut out = Vec::new();
     let hello = [PREFACE, &bytes(&[Frame::settings(settings), Frame::settings_ack()])].concat();
     assert_eq!(session.take(&hello, &mut out), Ok(hello.len()));
@@ -33,7 +34,7 @@ fn session(settings: &[(u16, u32)]) -> Session {
     session
 }
 
-fn feed(session: &mut Session, frames: &[Frame]) -> Result<Vec<Frame>, Fatal> {
+fn feed(session: &mut Grpc, frames: &[Frame]) -> Result<Vec<Frame>, Fatal> {
     let mut out = Vec::new();
     let input = bytes(frames);
     assert_eq!(session.take(&input, &mut out)?, input.len());
@@ -203,7 +204,7 @@ fn client_protocol_errors_end_the_connection() {
     }
     let interrupted = [Frame::headers(1, []).unfinished(), Frame::ping([0; 8])];
     assert_eq!(feed(&mut session(&[]), &interrupted).unwrap_err(), Fatal::Protocol);
-    assert_eq!(Session::default().take(b"GET / HTTP/1.1", &mut Vec::new()), Err(Fatal::Protocol));
+    assert_eq!(Grpc::new(protobuf).take(b"GET / HTTP/1.1", &mut Vec::new()), Err(Fatal::Protocol));
 }
 
 fn conversation() -> Vec<u8> {
@@ -218,9 +219,9 @@ proptest! {
     fn replies_are_independent_of_read_boundaries(cuts in prop::collection::vec(1_usize..200, 1..40)) {
         let input = conversation();
         let mut whole = Vec::new();
-        Session::default().take(&input, &mut whole).unwrap();
+        Grpc::new(protobuf).take(&input, &mut whole).unwrap();
 
-        let (mut session, mut pieces, mut start, mut end) = (Session::default(), Vec::new(), 0, 0);
+        let (mut session, mut pieces, mut start, mut end) = (Grpc::new(protobuf), Vec::new(), 0, 0);
         for cut in cuts.iter().cycle() {
             end = input.len().min(end + cut);
             start += session.take(&input[start..end], &mut pieces).unwrap();
@@ -242,7 +243,7 @@ proptest! {
             .into_iter()
             .map(|(kind, flags, stream, payload)| Frame::new(FrameType::from_byte(kind), flags, stream, payload))
             .collect();
-        let mut session = Session::default();
+        let mut session = Grpc::new(protobuf);
         let input = [PREFACE, &bytes(&frames)].concat();
         let mut out = Vec::new();
         if let Ok(used) = session.take(&input, &mut out) {

@@ -7,31 +7,31 @@ use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, Event, EventData};
 use rustix::io::Errno;
 
-pub(super) use rustix::event::epoll::EventFlags as Interest;
+pub(crate) use rustix::event::epoll::EventFlags as Interest;
 
 const EVENTS: usize = 1024;
 
-pub(super) struct Poll {
+pub(crate) struct Poll {
     epoll: OwnedFd,
     events: Vec<Event>,
 }
 
 impl Poll {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         Ok(Self { epoll, events: Vec::with_capacity(EVENTS) })
     }
 
-    pub(super) fn add(&self, source: impl AsFd, interest: Interest) -> io::Result<()> {
+    pub(crate) fn add(&self, source: impl AsFd, interest: Interest) -> io::Result<()> {
         Ok(epoll::add(&self.epoll, &source, token(&source), interest)?)
     }
 
-    pub(super) fn change(&self, source: impl AsFd, interest: Interest) -> io::Result<()> {
+    pub(crate) fn change(&self, source: impl AsFd, interest: Interest) -> io::Result<()> {
         Ok(epoll::modify(&self.epoll, &source, token(&source), interest)?)
     }
 
     /// Waits for ready descriptors and returns their number.
-    pub(super) fn wait(&mut self) -> io::Result<usize> {
+    pub(crate) fn wait(&mut self) -> io::Result<usize> {
         loop {
             self.events.clear();
             match epoll::wait(&self.epoll, spare_capacity(&mut self.events), None) {
@@ -41,7 +41,7 @@ impl Poll {
         }
     }
 
-    pub(super) fn ready(&self, index: usize) -> RawFd {
+    pub(crate) fn ready(&self, index: usize) -> RawFd {
         self.events[index].data.u64() as RawFd
     }
 }

@@ -1,4 +1,4 @@
-//! HTTP/2 frames, for the null server, the floor, scripted peers, fuzz targets and tests.
+//! HTTP/2 frames, for the reference server, the floor, scripted peers, fuzz targets and tests.
 //!
 //! Nothing here is shared with the engine, so that neither hides a bug of the other.
 
