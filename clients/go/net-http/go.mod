@@ -1,0 +1,13 @@
+module rpcbench.dev/clients/go/net-http
+
+go 1.26.0
+
+replace (
+	rpcbench.dev/clients/go/driver => ../driver
+	rpcbench.dev/servers/go/service => ../../../servers/go/service
+)
+
+require (
+	rpcbench.dev/clients/go/driver v0.0.0
+	rpcbench.dev/servers/go/service v0.0.0
+)
