@@ -12,9 +12,16 @@ use crate::poll::{Interest, Poll};
 /// Connections that may wait to be accepted; net.core.somaxconn limits it further.
 const BACKLOG: i32 = 4096;
 
-/// The connection is to be closed: its peer broke the protocol.
+/// How a connection must be closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Close;
+pub enum Close {
+    /// Once the output is written: its peer broke the protocol.
+    Now,
+    /// By a reset, on purpose.
+    Reset,
+    /// The server's side alone, on purpose.
+    Half,
+}
 
 /// The protocol of one connection: bytes in, bytes out.
 pub trait Session {
@@ -22,7 +29,7 @@ pub trait Session {
     /// connection is closed once the output is written.
     ///
     /// # Errors
-    /// If the peer breaks the protocol.
+    /// If the connection must be closed.
     fn receive(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<usize, Close>;
 
     /// Calls answered since the last call of this function.

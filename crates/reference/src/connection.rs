@@ -1,8 +1,11 @@
 //! One socket with its session.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use rustix::net::sockopt::set_socket_linger;
 
 use crate::attend::{Close, Session};
 use crate::http2::{DEFAULT_MAX_PAYLOAD, Head};
@@ -32,7 +35,9 @@ pub(crate) struct Connection<S> {
     partial: Vec<u8>,
     /// Bytes that the kernel has not taken yet. Nothing is read until it has.
     unsent: Vec<u8>,
-    closing: bool,
+    closing: Option<Close>,
+    /// Whether the server's side is closed; then input is discarded.
+    is_mute: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -46,7 +51,14 @@ impl<S: Session> Connection<S> {
     pub(crate) fn new(stream: TcpStream, session: S) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, session, partial: Vec::new(), unsent: Vec::new(), closing: false })
+        Ok(Self {
+            stream,
+            session,
+            partial: Vec::new(),
+            unsent: Vec::new(),
+            closing: None,
+            is_mute: false,
+        })
     }
 
     /// Reads and writes as much as the kernel allows. Counts calls before sending their replies.
@@ -66,11 +78,14 @@ impl<S: Session> Connection<S> {
             Err(error) if is_transient(&error) => return Ok(Turn::Same),
             Err(error) => return Err(error),
         };
+        if self.is_mute {
+            return Ok(Turn::Same);
+        }
         let input = &buffers.input[..kept + length];
         self.partial.clear();
         match self.session.receive(input, &mut buffers.output) {
             Ok(used) => self.partial.extend_from_slice(&input[used..]),
-            Err(Close) => self.closing = true,
+            Err(close) => self.closing = Some(close),
         }
         calls.fetch_add(self.session.take_calls(), Ordering::Relaxed);
         let turn = self.send(&buffers.output);
@@ -91,7 +106,24 @@ impl<S: Session> Connection<S> {
                 Err(error) => return Err(error),
             }
         }
-        Ok(if self.closing { Turn::Over } else { Turn::Same })
+        self.end()
+    }
+
+    /// Closes the connection, if that is due.
+    fn end(&mut self) -> io::Result<Turn> {
+        match self.closing.take() {
+            None => Ok(Turn::Same),
+            Some(Close::Now) => Ok(Turn::Over),
+            Some(Close::Reset) => {
+                set_socket_linger(&self.stream, Some(Duration::ZERO))?;
+                Ok(Turn::Over)
+            }
+            Some(Close::Half) => {
+                self.is_mute = true;
+                self.stream.shutdown(Shutdown::Write)?;
+                Ok(Turn::Same)
+            }
+        }
     }
 
     fn flush(&mut self) -> io::Result<Turn> {

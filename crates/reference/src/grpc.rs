@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use crate::attend::{Close, Session};
 use crate::encoder::Encoder;
+use crate::fault::{Fault, Faults, Striker};
 use crate::http2::flag::{ACK, END_HEADERS, END_STREAM, PADDED};
 use crate::http2::{
     DEFAULT_MAX_PAYLOAD, DEFAULT_WINDOW, Frame, FrameRef, FrameType, Head, MAX_WINDOW, PREFACE,
@@ -19,6 +21,8 @@ const WINDOW_REFILL: u32 = 1 << 29;
 const MAX_STREAMS: u32 = 16_384;
 
 const RESOURCE_EXHAUSTED: u32 = 8;
+/// A field with a length that is cut short.
+const MALFORMED: &[u8] = &[REPLY_TAG, 0xff, 0xff];
 
 const NO_ERROR: u32 = 0;
 const REFUSED_STREAM: u32 = 7;
@@ -31,10 +35,15 @@ pub(crate) enum Fatal {
     FrameSize = 6,
 }
 
-/// A connection. Request headers are not decoded, so a call counts whatever its method is.
+/// A connection. Request headers are not decoded, so a call of any method counts.
 #[derive(Debug)]
 pub struct Grpc {
     rewrite: Protobuf,
+    striker: Striker,
+    /// Due after the output of this turn.
+    closing: Option<Close>,
+    /// The last stream that is answered, after GOAWAY.
+    last_answered: Option<u32>,
     /// Calls answered and not yet taken by the owner.
     pub(crate) calls: u64,
     greeted: bool,
@@ -67,10 +76,18 @@ struct Blocked {
 }
 
 impl Grpc {
+    /// The same with calls that go wrong.
+    pub(crate) fn with_faults(self, faults: Option<Arc<Faults>>) -> Self {
+        Self { striker: Striker::new(faults), ..self }
+    }
+
     /// A new connection, whose replies are made by `rewrite`.
     pub fn new(rewrite: Protobuf) -> Self {
         Self {
             rewrite,
+            striker: Striker::default(),
+            closing: None,
+            last_answered: None,
             calls: 0,
             greeted: false,
             last_stream: 0,
@@ -87,10 +104,11 @@ impl Grpc {
 
 impl Session for Grpc {
     fn receive(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<usize, Close> {
-        self.take(input, output).map_err(|fatal| {
+        let used = self.take(input, output).map_err(|fatal| {
             Frame::goaway(MAX_WINDOW, fatal as u32).put(output);
-            Close
-        })
+            Close::Now
+        })?;
+        self.closing.take().map_or(Ok(used), Err)
     }
 
     fn take_calls(&mut self) -> u64 {
@@ -263,10 +281,42 @@ impl Grpc {
 
     #[inline]
     fn answer(&mut self, stream: u32, body: &[u8], granted: i64, out: &mut Vec<u8>) {
+        if let Some(fault) = self.striker.next() {
+            return self.fail(fault, stream, body, out);
+        }
+        if self.last_answered.is_some_and(|last| stream > last) {
+            return;
+        }
         self.calls += 1;
         match (self.rewrite)(body) {
-            Ok(reply) => self.ok(stream, reply, granted, out),
+            Ok(reply) => {
+                self.striker.keep(&reply);
+                self.ok(stream, reply, granted, out);
+            }
             Err(status) => self.encoder.error(out, stream, status),
+        }
+    }
+
+    /// A call that goes wrong on purpose.
+    #[cold]
+    fn fail(&mut self, fault: Fault, stream: u32, body: &[u8], out: &mut Vec<u8>) {
+        if matches!(fault, Fault::Silence | Fault::Reset | Fault::HalfClose) {
+            self.closing = fault.close();
+            return;
+        }
+        self.calls += 1;
+        match fault {
+            Fault::Status(code) => self.encoder.error(out, stream, code),
+            Fault::Remembered => self.encoder.ok(out, stream, self.striker.last()),
+            Fault::Malformed => self.encoder.ok(out, stream, MALFORMED),
+            Fault::GoAway => {
+                Frame::goaway(stream, NO_ERROR).put(out);
+                self.last_answered = Some(stream);
+                if let Ok(reply) = (self.rewrite)(body) {
+                    self.encoder.ok(out, stream, &reply);
+                }
+            }
+            _ => self.encoder.ok(out, stream, b""),
         }
     }
 

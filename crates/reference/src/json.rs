@@ -1,8 +1,11 @@
 //! JSON over HTTP/1.1.
 
+use std::sync::Arc;
+
 use httparse::{EMPTY_HEADER, Request, Status};
 
 use crate::attend::{Close, Session};
+use crate::fault::{Fault, Faults, Striker};
 use crate::rewrite;
 
 /// Longest request accepted, bytes.
@@ -16,6 +19,7 @@ type Answer = fn(Option<&'static str>, &[u8], &mut Vec<u8>);
 #[derive(Debug)]
 pub struct Json {
     answer: Answer,
+    striker: Striker,
     /// The start of an incomplete request.
     partial: Vec<u8>,
     /// The last head and its content.
@@ -50,7 +54,7 @@ impl Session for Json {
             partial.drain(..used);
             self.partial = partial;
         }
-        if self.partial.len() > MAX_LEN { Err(Close) } else { Ok(input.len()) }
+        if self.partial.len() > MAX_LEN { Err(Close::Now) } else { Ok(input.len()) }
     }
 
     fn take_calls(&mut self) -> u64 {
@@ -61,7 +65,8 @@ impl Session for Json {
 impl Json {
     /// A new connection, whose replies are written by `answer`.
     pub fn new(answer: Answer) -> Self {
-        Self { answer, partial: Vec::new(), head: Vec::new(), said: Head::default(), calls: 0 }
+        let (partial, head, said) = (Vec::new(), Vec::new(), Head::default());
+        Self { answer, striker: Striker::default(), partial, head, said, calls: 0 }
     }
 
     /// Answers the complete requests at the start of `input` and returns their length.
@@ -69,11 +74,38 @@ impl Json {
         let mut rest = input;
         while let Some(at) = self.head(rest)? {
             let Some(body) = rest.get(at..at + self.said.body) else { break };
-            (self.answer)(self.said.key, body, output);
-            self.calls += 1;
+            match self.striker.next() {
+                None => {
+                    (self.answer)(self.said.key, body, output);
+                    self.striker.keep(body);
+                    self.calls += 1;
+                }
+                Some(fault) => self.fail(fault, body, output)?,
+            }
             rest = &rest[at + body.len()..];
         }
         Ok(input.len() - rest.len())
+    }
+
+    /// The same with calls that go wrong.
+    pub(crate) fn with_faults(self, faults: Option<Arc<Faults>>) -> Self {
+        Self { striker: Striker::new(faults), ..self }
+    }
+
+    /// A call that goes wrong on purpose.
+    #[cold]
+    fn fail(&mut self, fault: Fault, body: &[u8], output: &mut Vec<u8>) -> Result<(), Close> {
+        match fault {
+            Fault::Silence => return Ok(()),
+            Fault::Reset | Fault::HalfClose => return fault.close().map_or(Ok(()), Err),
+            Fault::Status(code) => put(&format!("{code} On purpose"), &[b"{}"], output),
+            Fault::Remembered => (self.answer)(self.said.key, self.striker.last(), output),
+            Fault::Malformed => put("200 OK", &[b"{\"echo\":"], output),
+            Fault::Empty => put("200 OK", &[b"{}"], output),
+            Fault::GoAway => (self.answer)(self.said.key, body, output),
+        }
+        self.calls += 1;
+        Ok(())
     }
 
     /// Reads the head at the start of `bytes` into `said` and returns its length.
@@ -83,10 +115,10 @@ impl Json {
         }
         let mut fields = [EMPTY_HEADER; FIELDS];
         let mut request = Request::new(&mut fields);
-        let Status::Complete(length) = request.parse(bytes).map_err(|_| Close)? else {
+        let Status::Complete(length) = request.parse(bytes).map_err(|_| Close::Now)? else {
             return Ok(None);
         };
-        let body = content_length(request.headers, MAX_LEN).ok_or(Close)?;
+        let body = content_length(request.headers, MAX_LEN).ok_or(Close::Now)?;
         self.said = Head { key: key(request.path.unwrap_or_default()), body };
         self.head.clear();
         self.head.extend_from_slice(&bytes[..length]);
@@ -201,7 +233,7 @@ mod tests {
             "POST / HTTP/1.1\r\n\r\n",
             "POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
         ] {
-            assert_eq!(Json::default().receive(bytes.as_bytes(), &mut Vec::new()), Err(Close));
+            assert_eq!(Json::default().receive(bytes.as_bytes(), &mut Vec::new()), Err(Close::Now));
         }
     }
 }

@@ -11,6 +11,7 @@
 mod attend;
 mod connection;
 mod encoder;
+mod fault;
 mod grpc;
 #[cfg(test)]
 mod grpc_tests;
@@ -22,6 +23,7 @@ mod server;
 mod thrift;
 
 pub use attend::{Close, Counts, Session, attend};
+pub use fault::{Fault, Faults};
 pub use grpc::Grpc;
 pub use json::{Json, content_length, put};
 pub use server::{Counted, ReferenceServer, ThreadTime, thread_time};

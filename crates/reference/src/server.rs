@@ -13,6 +13,7 @@ use rpcbench_record::Protocol;
 use rustix::thread::{CpuSet, gettid, sched_setaffinity};
 
 use crate::attend::{Counts, Session, attend};
+use crate::fault::Faults;
 use crate::grpc::Grpc;
 use crate::json::Json;
 use crate::rewrite;
@@ -68,6 +69,18 @@ impl ReferenceServer {
     /// # Errors
     /// For a protocol that it does not speak, and if the system refuses.
     pub fn start(protocol: Protocol, cpus: &[u32]) -> io::Result<Self> {
+        Self::serve(protocol, cpus, None)
+    }
+
+    /// The same with one thread, and with calls that go wrong.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub fn start_faulty(protocol: Protocol, faults: Arc<Faults>) -> io::Result<Self> {
+        Self::serve(protocol, &[], Some(faults))
+    }
+
+    fn serve(protocol: Protocol, cpus: &[u32], faults: Option<Arc<Faults>>) -> io::Result<Self> {
         if !Self::PROTOCOLS.contains(&protocol) {
             let spoken = Self::PROTOCOLS.map(|it| it.to_string()).join(", ");
             let problem =
@@ -90,6 +103,7 @@ impl ReferenceServer {
                 listener: listener.try_clone()?,
                 stop: stopped.try_clone()?,
                 counters: Arc::clone(&server.counters),
+                faults: faults.clone(),
             };
             let ids = ids.clone();
             let named = thread::Builder::new().name("reference".to_owned());
@@ -151,6 +165,7 @@ struct Serving {
     listener: TcpListener,
     stop: UnixStream,
     counters: Arc<Counters>,
+    faults: Option<Arc<Faults>>,
 }
 
 impl Serving {
@@ -158,9 +173,11 @@ impl Serving {
         // The starter waits for the id; if it is gone, so is the other end of `stop`.
         let _ = ids.send(self.pin().map(|()| gettid().as_raw_nonzero().get().unsigned_abs()));
         match self.protocol {
-            Protocol::Grpc => self.attend(|| Grpc::new(rewrite::protobuf)),
-            Protocol::Json => self.attend(Json::default),
-            Protocol::Thrift => self.attend(Thrift::default),
+            Protocol::Grpc => {
+                self.attend(|| Grpc::new(rewrite::protobuf).with_faults(self.faults.clone()))
+            }
+            Protocol::Json => self.attend(|| Json::default().with_faults(self.faults.clone())),
+            Protocol::Thrift => self.attend(|| Thrift::with_faults(self.faults.clone())),
             other => Err(io::Error::other(format!("no reference server speaks {other}"))),
         }
     }

@@ -1,6 +1,9 @@
 //! Thrift's binary protocol with framed transport.
 
+use std::sync::Arc;
+
 use crate::attend::{Close, Session};
+use crate::fault::{Fault, Faults, Striker};
 
 /// Longest frame accepted, bytes.
 const MAX_FRAME: usize = 64 << 20;
@@ -13,6 +16,10 @@ const ARGUMENT: [u8; 3] = [12, 0, 1];
 const RESULT: [u8; 3] = [12, 0, 0];
 /// Type of an exception: the request can't be read.
 const PROTOCOL_ERROR: u8 = 7;
+/// The type of a text.
+const STRING: u8 = 11;
+/// An empty text, and the ends of both structs.
+const NO_TEXT: &[u8] = &[0, 0, 0, 0, 0, 0];
 
 /// A connection: the content of field 1 of a request is sent back as field 2.
 #[derive(Debug, Default)]
@@ -20,6 +27,7 @@ pub struct Thrift {
     /// The start of an incomplete frame.
     partial: Vec<u8>,
     calls: u64,
+    striker: Striker,
 }
 
 impl Session for Thrift {
@@ -49,18 +57,62 @@ impl Thrift {
         while let Some((length, after)) = rest.split_first_chunk() {
             let length = u32::from_be_bytes(*length) as usize;
             if length > MAX_FRAME {
-                return Err(Close);
+                return Err(Close::Now);
             }
             let Some(frame) = after.get(..length) else { break };
-            let (head, body) = split(frame).ok_or(Close)?;
-            self.calls += 1;
-            match content(body) {
-                Some((kind, content)) => reply(head, kind, content, output),
-                None => exception(head, output),
+            let (head, body) = split(frame).ok_or(Close::Now)?;
+            match self.striker.next() {
+                None => self.answer(head, body, output),
+                Some(fault) => self.fail(fault, (head, body), output)?,
             }
             rest = &after[length..];
         }
         Ok(input.len() - rest.len())
+    }
+}
+
+impl Thrift {
+    /// A connection with calls that go wrong.
+    pub(crate) fn with_faults(faults: Option<Arc<Faults>>) -> Self {
+        Self { striker: Striker::new(faults), ..Self::default() }
+    }
+
+    fn answer(&mut self, head: &[u8], body: &[u8], output: &mut Vec<u8>) {
+        self.calls += 1;
+        match content(body) {
+            Some((kind, content)) => {
+                self.striker.keep(body);
+                reply(head, kind, content, output);
+            }
+            None => exception(head, PROTOCOL_ERROR, output),
+        }
+    }
+
+    /// A call that goes wrong on purpose.
+    #[cold]
+    fn fail(
+        &mut self,
+        fault: Fault,
+        (head, body): (&[u8], &[u8]),
+        output: &mut Vec<u8>,
+    ) -> Result<(), Close> {
+        match fault {
+            Fault::Silence => return Ok(()),
+            Fault::Reset | Fault::HalfClose => return fault.close().map_or(Ok(()), Err),
+            Fault::Status(code) => exception(head, code as u8, output),
+            Fault::Remembered => {
+                let (kind, content) = content(self.striker.last()).unwrap_or((STRING, NO_TEXT));
+                reply(head, kind, content, output);
+            }
+            Fault::Malformed => reply(head, STRING, &[0x7f, 0xff, 0xff, 0xff], output),
+            Fault::Empty => reply(head, STRING, NO_TEXT, output),
+            Fault::GoAway => {
+                self.answer(head, body, output);
+                return Ok(());
+            }
+        }
+        self.calls += 1;
+        Ok(())
     }
 }
 
@@ -85,8 +137,8 @@ fn reply(head: &[u8], kind: u8, content: &[u8], output: &mut Vec<u8>) {
     parts.into_iter().for_each(|part| output.extend_from_slice(part));
 }
 
-fn exception(head: &[u8], output: &mut Vec<u8>) {
-    let body = [8, 0, 2, 0, 0, 0, PROTOCOL_ERROR, 0];
+fn exception(head: &[u8], of: u8, output: &mut Vec<u8>) {
+    let body = [8, 0, 2, 0, 0, 0, of, 0];
     let length = (EXCEPTION.len() + head.len() + body.len()) as u32;
     let parts = [&length.to_be_bytes()[..], &EXCEPTION, head, &body];
     parts.into_iter().for_each(|part| output.extend_from_slice(part));
@@ -126,7 +178,7 @@ mod tests {
         for bytes in
             [&b"GET / HTTP/1.1\r\n\r\n"[..], &message(REPLY, b""), b"\0\0\0\x05\x80\x01\0\x01\0"]
         {
-            assert_eq!(Thrift::default().receive(bytes, &mut Vec::new()), Err(Close));
+            assert_eq!(Thrift::default().receive(bytes, &mut Vec::new()), Err(Close::Now));
         }
     }
 }

@@ -24,7 +24,7 @@ impl Session for Thrift {
         let mut bytes = std::mem::take(&mut self.partial);
         bytes.extend_from_slice(input);
         let mut rest = &bytes[..];
-        while let Some((call, length)) = form.read(rest).map_err(|_| Close)? {
+        while let Some((call, length)) = form.read(rest).map_err(|_| Close::Now)? {
             self.calls += 1;
             let method = str::from_utf8(call.name).unwrap_or_default();
             let reply = form
@@ -33,7 +33,7 @@ impl Session for Thrift {
             let (answer, last) = thrift_answer(form, &call, reply);
             output.extend(answer);
             if last {
-                return Err(Close);
+                return Err(Close::Now);
             }
             rest = &rest[length..];
         }
