@@ -133,7 +133,11 @@ class Checks:
         self.open(proxy.target)
         self.program.start(0)
         time.sleep(0.3)
+        # So that calls are in flight.
+        self.server.signal(signal.SIGSTOP)
+        time.sleep(0.3)
         proxy.reset()
+        self.server.signal(signal.SIGCONT)
         time.sleep(3)
         records = self.program.stop(0)
         outcomes = self.outcomes(records)

@@ -123,9 +123,12 @@ class Program:
 
     def read(self) -> None:
         stream = self.socket.makefile("rb")
-        while len(header := stream.read(8)) == 8:
-            length, kind = struct.unpack("<II", header)
-            data = stream.read(length)
+        while True:
+            try:
+                length, kind = struct.unpack("<II", stream.read(8))
+                data = stream.read(length)
+            except (OSError, struct.error):
+                break
             received = time.monotonic_ns()
             if kind == 1:
                 self.messages.put(json.loads(data))
