@@ -170,6 +170,17 @@ class Checks:
             self.program.close()
         return "all of text, every 16th of others"
 
+    def undecodable(self) -> str:
+        proxy = Proxy(self.server.target)
+        # Text that is not UTF-8, or a broken key.
+        proxy.replies = (b'"echo":', b'"echo"?') if self.protocol == "json" else (TAIL.encode(), b"\xff" * 8)
+        self.open(proxy.target)
+        self.program.start(0, calls=50)
+        outcomes = self.outcomes(self.program.stopped())
+        expect(outcomes == {"wrong answer": 50}, str(outcomes))
+        self.program.close()
+        return str(dict(outcomes))
+
     def status(self) -> str:
         proxy = Proxy(self.server.target)
         # gRPC: text that is not UTF-8. JSON and Thrift: no such method.
