@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# Checks the settings that every server and client program gets, for the launchers (run.sh) that source this. `here` is the folder of their language.
+# Checks the settings that every server and client program gets, for the launchers (run.sh) that source this. `here` is the folder
+# of their language.
 
 fail() {
     echo "$(basename "${here:?}"): $1" >&2
