@@ -76,6 +76,15 @@ class Checks:
         self.program.close()
         return "1 and 777"
 
+    def many_connections(self) -> str:
+        self.open(connections=100, timeout_ns=30 * SECOND)
+        slots = 100 * self.in_flight
+        self.program.start(0, calls=2 * slots)
+        outcomes = self.outcomes(self.program.stopped())
+        expect(outcomes == {"ok": 2 * slots}, str(outcomes))
+        self.program.close()
+        return f"{slots} calls in flight"
+
     def shapes(self) -> str:
         for shape in SHAPES:
             self.open(shape=shape)
@@ -213,6 +222,9 @@ class Checks:
         errors.append(self.program.await_message("failed")["error"])
         self.program.send("unknown")
         errors.append(self.program.await_message("failed")["error"])
+        if self.in_flight == 1:
+            errors.append(self.program.open(self.server.target, self.protocol, in_flight=2).get("error", "in_flight 2 is accepted"))
+            expect("one call at a time" in errors[-1], errors[-1])
         return "; ".join(errors)
 
     def ends(self) -> str:

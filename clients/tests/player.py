@@ -20,7 +20,7 @@ ROOT = requests.ROOT
 OUTCOMES = ["ok", "wrong answer", "status", "timeout", "transport", "not sent"]
 SECOND = 1_000_000_000
 MILLISECOND = 1_000_000
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class Fault(Exception):

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
@@ -69,7 +70,7 @@ final class Run<C> {
 
   /** Makes the calls, and returns their number when the last one has ended. */
   long make() throws InterruptedException {
-    var flusher = Thread.ofPlatform().daemon().start(this::flush);
+    Thread.ofPlatform().daemon().start(this::flush);
     dispatcher = Thread.currentThread();
     sleepUntilStart();
     if (schedule == null) {
@@ -83,7 +84,6 @@ final class Run<C> {
     }
     end();
     ended.await();
-    flusher.interrupt();
     return started.sum();
   }
 
@@ -94,14 +94,14 @@ final class Run<C> {
     }
   }
 
+  /** Without interrupts: one within a write would close the socket. */
   private void flush() {
     try {
-      while (true) {
-        Thread.sleep(FLUSH_MILLIS);
+      while (!ended.await(FLUSH_MILLIS, TimeUnit.MILLISECONDS)) {
         wire.flush();
       }
-    } catch (InterruptedException ended) {
-      Thread.currentThread().interrupt();
+    } catch (InterruptedException error) {
+      throw new IllegalStateException(error);
     }
   }
 
