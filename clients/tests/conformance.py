@@ -76,6 +76,15 @@ class Checks:
         self.program.close()
         return "1 and 777"
 
+    def many_connections(self) -> str:
+        self.open(connections=100, timeout_ns=30 * SECOND)
+        slots = 100 * self.in_flight
+        self.program.start(0, calls=2 * slots)
+        outcomes = self.outcomes(self.program.stopped())
+        expect(outcomes == {"ok": 2 * slots}, str(outcomes))
+        self.program.close()
+        return f"{slots} calls in flight"
+
     def shapes(self) -> str:
         for shape in SHAPES:
             self.open(shape=shape)
@@ -133,7 +142,11 @@ class Checks:
         self.open(proxy.target)
         self.program.start(0)
         time.sleep(0.3)
+        # So that calls are in flight.
+        self.server.signal(signal.SIGSTOP)
+        time.sleep(0.3)
         proxy.reset()
+        self.server.signal(signal.SIGCONT)
         time.sleep(3)
         records = self.program.stop(0)
         outcomes = self.outcomes(records)
@@ -165,6 +178,17 @@ class Checks:
             expect(outcomes == expected, f"{shape}: {outcomes}; expected {expected}")
             self.program.close()
         return "all of text, every 16th of others"
+
+    def undecodable(self) -> str:
+        proxy = Proxy(self.server.target)
+        # Text that is not UTF-8, or a broken key.
+        proxy.replies = (b'"echo":', b'"echo"?') if self.protocol == "json" else (TAIL.encode(), b"\xff" * 8)
+        self.open(proxy.target)
+        self.program.start(0, calls=50)
+        outcomes = self.outcomes(self.program.stopped())
+        expect(outcomes == {"wrong answer": 50}, str(outcomes))
+        self.program.close()
+        return str(dict(outcomes))
 
     def status(self) -> str:
         proxy = Proxy(self.server.target)
@@ -198,6 +222,9 @@ class Checks:
         errors.append(self.program.await_message("failed")["error"])
         self.program.send("unknown")
         errors.append(self.program.await_message("failed")["error"])
+        if self.in_flight == 1:
+            errors.append(self.program.open(self.server.target, self.protocol, in_flight=2).get("error", "in_flight 2 is accepted"))
+            expect("one call at a time" in errors[-1], errors[-1])
         return "; ".join(errors)
 
     def ends(self) -> str:

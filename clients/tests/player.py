@@ -20,7 +20,7 @@ ROOT = requests.ROOT
 OUTCOMES = ["ok", "wrong answer", "status", "timeout", "transport", "not sent"]
 SECOND = 1_000_000_000
 MILLISECOND = 1_000_000
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class Fault(Exception):
@@ -123,9 +123,12 @@ class Program:
 
     def read(self) -> None:
         stream = self.socket.makefile("rb")
-        while len(header := stream.read(8)) == 8:
-            length, kind = struct.unpack("<II", header)
-            data = stream.read(length)
+        while True:
+            try:
+                length, kind = struct.unpack("<II", stream.read(8))
+                data = stream.read(length)
+            except (OSError, struct.error):
+                break
             received = time.monotonic_ns()
             if kind == 1:
                 self.messages.put(json.loads(data))

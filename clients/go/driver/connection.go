@@ -2,6 +2,7 @@ package driver
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,6 +18,16 @@ type Target struct {
 	// CallsPerConnection is the number of calls after which a pool closes a connection; 0 if it keeps them.
 	CallsPerConnection int
 }
+
+// Life says which calls close their connection, for pools that can be asked to.
+type Life struct {
+	// Calls is the number of calls of a connection; 0 if it stays open.
+	Calls int
+	made  atomic.Int64
+}
+
+// Ends reports whether the connection of this call closes after it. Connections have their number of calls on average.
+func (l *Life) Ends() bool { return l.Calls > 0 && l.made.Add(1)%int64(l.Calls) == 0 }
 
 // connection is opened again when it has made its number of calls, or broke.
 type connection[C any] struct {

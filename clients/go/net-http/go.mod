@@ -7,7 +7,6 @@ replace (
 	rpcbench.dev/servers/go/service => ../../../servers/go/service
 )
 
-require (
-	rpcbench.dev/clients/go/driver v0.0.0
-	rpcbench.dev/servers/go/service v0.0.0
-)
+require rpcbench.dev/clients/go/driver v0.0.0
+
+require rpcbench.dev/servers/go/service v0.0.0 // indirect

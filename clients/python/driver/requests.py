@@ -35,13 +35,21 @@ class Request:
         return self.text
 
 
+    def is_answered_by(self, reply: Any) -> bool:
+        """Whether a reply is right. One that can't be decoded is None to some libraries, and JSON may be anything."""
+        try:
+            return self.is_echoed_by(reply)
+        except (AttributeError, LookupError, TypeError):
+            return False
+
+
 class ProtobufRequest(Request):
     __slots__ = ()
 
     def patch(self) -> None:
         setattr(self.content, self.field, self.next_text())
 
-    def is_answered_by(self, reply: Any) -> bool:
+    def is_echoed_by(self, reply: Any) -> bool:
         echo = reply.echo
         if self.content is self.message:
             return echo == self.text
@@ -54,7 +62,7 @@ class JsonRequest(Request):
     def patch(self) -> None:
         self.content[self.field] = self.next_text()
 
-    def is_answered_by(self, reply: Any) -> bool:
+    def is_echoed_by(self, reply: Any) -> bool:
         echo = reply["echo"]
         if self.content is self.message:
             return echo == self.text
