@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Formatting and lints: the workspace, documents, scripts, and the servers with the tools that ship with their toolchains.
+# Formatting and lints: the workspace, documents, scripts, and servers and clients with the tools that ship with their toolchains.
 #
 #   lint.sh          of Rust servers only those that the branch changes
 #   lint.sh all      of Rust servers all
@@ -46,8 +46,8 @@ is_chosen() {
 go_servers() {
   has go || return 0
   local folder work unformatted
-  for folder in servers/go/*/; do
-    work=$PWD/build/servers/go-$(basename "$folder")/go.work
+  for folder in servers/go/*/ clients/go/*/; do
+    work=$PWD/build/${folder%%/*}/go-$(basename "$folder")/go.work
     [ -f "$work" ] || work=
     if ! (cd "$folder" && GOWORK=$work go list -deps ./... >/dev/null 2>&1); then
       echo "- $folder: skipped, $(cd "$folder" && GOWORK=$work go list -deps ./... 2>&1 >/dev/null | head -n 1)"
@@ -55,8 +55,8 @@ go_servers() {
     fi
     (cd "$folder" && GOWORK=$work run go vet ./...)
   done
-  echo "+ gofmt -l servers/go"
-  unformatted=$(gofmt -l servers/go)
+  echo "+ gofmt -l servers/go clients/go"
+  unformatted=$(gofmt -l servers/go clients/go)
   [ -z "$unformatted" ] || { printf 'not formatted; run gofmt -w on:\n%s\n' "$unformatted" >&2; return 1; }
 }
 

@@ -95,7 +95,7 @@ page() {
 }
 
 fuzz() {
-  concerns crates/engine crates/record crates/stats crates/testkit/src/http2 || return 0
+  concerns crates/engine crates/record crates/stats crates/reference/src/http2 || return 0
   scripts/fuzz.sh "$fuzz_seconds"
 }
 
@@ -104,13 +104,14 @@ page_and_fuzzing() {
   fuzz
 }
 
-# The representative servers, or all.
+# The representative servers, or all, and the representative clients.
 builds() {
   "${build[@]}"
   if [ "$mode" = all ]; then "$rpcbench" build '*'; else "$rpcbench" build; fi
+  "$rpcbench" build --clients
 }
 
-# Every chosen server passes the contract's cases, answers clients of other projects, and does not fail in a short run, which has the
+# Every chosen server and client passes its cases; each server answers clients of other projects, and does not fail in a short run, which has the
 # representative ones and checks them first.
 servers() {
   local more
@@ -121,6 +122,7 @@ servers() {
     mapfile -t more < <(printf '%s\n' cpp-grpc go-connect go-thrift php-fpm:json-h2c 'php-fpm-grpc*'; scripts/changed.sh)
   fi
   "$rpcbench" check "${more[@]}"
+  "$rpcbench" check --clients
   RPCBENCH_TEST_SERVERS=${more[*]} peers
   # The second try is for a machine that takes the CPU away from a server for a whole window.
   short_run && return

@@ -61,7 +61,7 @@ if [ $# -gt 0 ]; then
   files=("$@")
 else
   mapfile -t files < <(git ls-files -- '*.md' '*.rs' '*.toml' '*.sh' '*.proto' '*.thrift' '*.yaml' '*.ts' '*.tsx' Makefile \
-    'servers/*' 'suites/*' | sort -u | grep -vE '(^|/)(Cargo\.lock|package-lock\.json|.*\.lock|.*\.snap|go\.(mod|sum)|requirements\.txt|THIRD-PARTY\.md|words\.sh)$')
+    'servers/*' 'clients/*' 'suites/*' | sort -u | grep -vE '(^|/)(Cargo\.lock|package-lock\.json|.*\.lock|.*\.snap|go\.(mod|sum)|requirements\.txt|THIRD-PARTY\.md|words\.sh)$')
 fi
 
 PHRASES=$phrases NAMES=$names IDENTIFIERS=$identifiers MODE=$mode perl - "${files[@]}" <<'PERL'

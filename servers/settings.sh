@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# Checks the settings that every server gets, for the launchers (run.sh) that source this. `here` is the folder of their language.
+# Checks the settings that every server and client program gets, for the launchers (run.sh) that source this. `here` is the folder
+# of their language.
 
 fail() {
     echo "$(basename "${here:?}"): $1" >&2
@@ -22,8 +23,11 @@ memory() {
         fail "RPCBENCH_MEMORY='$RPCBENCH_MEMORY': $2 needs $1 MiB ($(($1 * 1048576))) or more"
 }
 
-[ -n "${RPCBENCH_HOST:-}" ] || fail "RPCBENCH_HOST is not set"
-[ -n "${RPCBENCH_PORT:-}" ] || fail "RPCBENCH_PORT is not set"
+# Client programs have a socket instead of a port.
+if [ -z "${RPCBENCH_SOCKET:-}" ]; then
+    [ -n "${RPCBENCH_HOST:-}" ] || fail "RPCBENCH_HOST is not set"
+    [ -n "${RPCBENCH_PORT:-}" ] || fail "RPCBENCH_PORT is not set"
+    whole RPCBENCH_PORT "$RPCBENCH_PORT" 65535
+fi
 [ -n "${RPCBENCH_CPUS:-}" ] || fail "RPCBENCH_CPUS is not set"
-whole RPCBENCH_PORT "$RPCBENCH_PORT" 65535
 whole RPCBENCH_CPUS "$RPCBENCH_CPUS" 65535

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the .NET server in the current folder into RPCBENCH_BUILD_DIR, with the packages of its lock file.
+# Builds the .NET server or client program in the current folder into RPCBENCH_BUILD_DIR, with the packages of its lock file.
 #
 #   build.sh [native-aot]         builds; native-aot: to machine code, with packages.native-aot.lock.json
 #   build.sh lock [native-aot]    rewrites the lock file

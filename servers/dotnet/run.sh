@@ -1,5 +1,5 @@
 #!/bin/sh
-# Becomes a .NET server: run.sh BUILD_FOLDER
+# Becomes a .NET server or client program: run.sh BUILD_FOLDER
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -21,4 +21,6 @@ export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1
 if [ -x "$1/app/server" ]; then
     exec "$1/app/server"
 fi
-exec dotnet "$1/app/server.dll"
+program=$1/app/server.dll
+[ -f "$program" ] || program=$1/app/client.dll
+exec dotnet "$program"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the Go server in the current folder into RPCBENCH_BUILD_DIR. The code generated from the contract is there as
+# Builds the Go server or client program in the current folder into RPCBENCH_BUILD_DIR. The code generated from the contract is there as
 # well, as the module rpcbench.dev/contract, which a workspace adds. protoc's plugins and Kitex are tools in the server's go.mod; Apache's
 # compiler is the distribution's.
 #
@@ -20,13 +20,14 @@ contract=rpcbench.dev/contract
 mods="readonly"
 [ "${1:-}" != lock ] || mods=mod
 
-# The generated module has the server's requirements, and so its versions.
+# The generated module has the program's requirements, and so its versions, without the modules of this repository.
 generated_module() {
     rm -rf "$build/contract" "$build/tools"
     mkdir "$build/contract"
     sed -e '/^tool (/,/^)/d' -e '/^tool /d' go.mod >"$build/contract/go.mod"
-    go mod edit "-module=$contract" -droprequire=rpcbench.dev/servers/go/service \
-        -dropreplace=rpcbench.dev/servers/go/service "$build/contract/go.mod"
+    go mod edit "-module=$contract" \
+        -droprequire=rpcbench.dev/servers/go/service -dropreplace=rpcbench.dev/servers/go/service \
+        -droprequire=rpcbench.dev/clients/go/driver -dropreplace=rpcbench.dev/clients/go/driver "$build/contract/go.mod"
     printf '%s\n\nuse (\n\t%s\n\t%s\n)\n' "$(grep '^go ' go.mod)" "$PWD" "$build/contract" >"$build/go.work"
 }
 
@@ -79,4 +80,6 @@ fi
 
 # Go's own defaults: no linker or compiler flag, no profile-guided optimisation. -trimpath keeps the folder's path out of the binary;
 # -buildvcs=false allows builds in a checkout of another user.
-exec go build -mod=readonly -trimpath -buildvcs=false -o "$build/server" .
+program=server
+! grep -q '^module rpcbench.dev/clients/' go.mod || program=client
+exec go build -mod=readonly -trimpath -buildvcs=false -o "$build/$program" .

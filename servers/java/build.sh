@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the Java server in the current folder into RPCBENCH_BUILD_DIR: server.jar, in lib/ all its libraries, each with the
-# checksum in the server's dependencies.lock, and in statistics/ the agent of run.sh. Quarkus has its own layout, in quarkus-app/.
+# Builds the Java server or client program in the current folder into RPCBENCH_BUILD_DIR: server.jar or client.jar, in lib/ all its
+# libraries, each with the checksum in its dependencies.lock, and in statistics/ the agent of run.sh. Quarkus has its own layout, in quarkus-app/.
 #
 #   build.sh          builds, and fails if a library is not as locked
 #   build.sh lock     builds, and rewrites dependencies.lock

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Becomes a Java server: run.sh BUILD_FOLDER MAIN_CLASS|JAR [JVM OPTION...]
+# Becomes a Java server or client program: run.sh BUILD_FOLDER MAIN_CLASS|JAR [JVM OPTION...]
 #
 # JAR, in the build folder, names its main class and its libraries.
 set -eu
@@ -50,7 +50,11 @@ fi
 
 case $main in
     *.jar) set -- "$@" -jar "$build/$main" ;;
-    *) set -- "$@" -cp "$build/server.jar:$build/lib/*" "$main" ;;
+    *)
+        jar=$build/server.jar
+        [ -f "$jar" ] || jar=$build/client.jar
+        set -- "$@" -cp "$jar:$build/lib/*" "$main"
+        ;;
 esac
 
 # A JVM out of memory exits rather than limp on.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the Node server in the current folder into RPCBENCH_BUILD_DIR: its sources, the shared ones, the contract, the
+# Builds the Node server or client program in the current folder into RPCBENCH_BUILD_DIR: its sources, the shared ones, the contract, the
 # code that a compiler generates from it, and node_modules exactly as locked.
 #
 #   build.sh          builds
@@ -14,7 +14,13 @@ if [ "${1:-}" = lock ]; then
 fi
 
 here=$(cd "$(dirname "$0")" && pwd)
-cp package.json package-lock.json "$here"/*.js ./*.js "$RPCBENCH_CONTRACT/echo.proto" "$RPCBENCH_BUILD_DIR"
+if [ -d ../driver ]; then
+    # Client programs.
+    cp -r ../driver "$here/runtime-log.js" "$RPCBENCH_BUILD_DIR"
+else
+    cp "$here"/*.js "$RPCBENCH_BUILD_DIR"
+fi
+cp package.json package-lock.json ./*.js "$RPCBENCH_CONTRACT/echo.proto" "$RPCBENCH_BUILD_DIR"
 if grep -q '^    "thrift": ' package.json; then
     mkdir -p "$RPCBENCH_BUILD_DIR/generated"
     thrift -gen js:node,es6 -out "$RPCBENCH_BUILD_DIR/generated" "$RPCBENCH_CONTRACT/echo.thrift"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds the Python server in the current folder into RPCBENCH_BUILD_DIR: its sources, the shared ones, a virtual environment with
-# the locked packages, each checked against its hash, and the code generated from the contract (for a library that reads the contract at
-# start, the contract).
+# Builds the Python server or client program in the current folder into RPCBENCH_BUILD_DIR: its sources, the shared ones, a virtual
+# environment with the locked packages, each checked against its hash, and the code generated from the contract (for a library that
+# reads the contract at start, the contract).
 #
 #   build.sh          builds
 #   build.sh lock     rewrites requirements.txt
@@ -24,7 +24,13 @@ fi
 python3 -m venv --clear "$build/venv"
 "$build/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
     --require-hashes --requirement requirements.txt
-cp "$here"/*.py ./*.py "$build"
+if [ -d ../driver ]; then
+    # Client programs.
+    cp -r ../driver "$here/runtime_log.py" ./*.py "$build"
+    "$build/venv/bin/python" -m compileall -q "$build/driver"
+else
+    cp "$here"/*.py ./*.py "$build"
+fi
 if grep -q '^grpcio-tools==' requirements.txt; then
     "$build/venv/bin/python" -m grpc_tools.protoc --proto_path="$RPCBENCH_CONTRACT" \
         --python_out="$build" --grpc_python_out="$build" echo.proto

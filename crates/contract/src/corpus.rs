@@ -42,7 +42,7 @@ struct Request {
 impl Corpus {
     /// Generates 16 to 1,024 requests, about 256 KiB in total if those limits allow it.
     pub fn generate(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
-        Self::with(shape, seed, encoding, |value, other, at| {
+        Self::with(shape, seed, encoding, Value::add_patch_point, |value, other, at| {
             let forms = encoding.codec().non_canonical_forms();
             let number = at / NON_CANONICAL_EVERY;
             let oddity = NonCanonicalVariant::numbered(forms[number % forms.len()], *shape, number);
@@ -53,15 +53,21 @@ impl Corpus {
 
     /// The same with every request in its canonical encoding, for clients and servers that support no other.
     pub fn canonical(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
-        Self::with(shape, seed, encoding, |_, _, _| None)
+        Self::with(shape, seed, encoding, Value::add_patch_point, |_, _, _| None)
     }
 
-    /// `encode` returns the non-canonical bytes of a value, given another value and the request's index; `None` for the
+    /// The same with the nonce at the beginning of the first text, where client programs put theirs: contract/clients.md.
+    pub fn for_clients(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
+        Self::with(shape, seed, encoding, Value::add_leading_patch_point, |_, _, _| None)
+    }
+
+    /// `patch` chooses where a value's nonce goes. `encode` returns the non-canonical bytes of a value, given another value and the request's index; `None` for the
     /// canonical ones.
     fn with(
         shape: &Shape,
         seed: u64,
         encoding: Encoding,
+        patch: impl Fn(&mut Value, &mut Source) -> PatchPoint,
         encode: impl Fn(&Value, &Value, usize) -> Option<Vec<u8>>,
     ) -> Self {
         let mut source = Source::new(seed);
@@ -69,7 +75,7 @@ impl Corpus {
         let mut total = 0;
         while requests.len() < MIN_REQUESTS || total < BUDGET && requests.len() < MAX_REQUESTS {
             let mut value = Value::random(*shape, &mut source);
-            let patch_point = value.add_patch_point(&mut source);
+            let patch_point = patch(&mut value, &mut source);
             let other = requests.last().map_or(&value, |last| &last.value);
             let bytes = encode(&value, other, requests.len());
             let bytes = bytes.unwrap_or_else(|| encoding.codec().request(&value));

@@ -190,6 +190,22 @@ fn one_request_in_64_detects_a_copy_of_json() {
 }
 
 #[test]
+fn client_requests_have_their_nonce_first_in_the_first_text() {
+    for (shape, head) in [
+        (Shape::Text(100), &b"{\"text\":\""[..]),
+        (Shape::Record, b"{\"record\":{\"field1\":\""),
+        (Shape::Dto, b"{\"dto\":{\"prop1\":\""),
+    ] {
+        let corpus = Corpus::for_clients(&shape, 8, Encoding::Json);
+        for at in 0..corpus.len() {
+            let nonce = corpus.nonce(at).clone();
+            assert_eq!(nonce, head.len()..head.len() + 8, "{shape} {at}");
+            assert!(corpus.request(at).starts_with(head) && corpus.request(at)[nonce].is_ascii());
+        }
+    }
+}
+
+#[test]
 fn a_nonce_is_not_written_into_a_field_name() {
     for length in 1..5 {
         let corpus = Corpus::canonical(&Shape::Text(length), 3, Encoding::Json);

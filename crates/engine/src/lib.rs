@@ -9,6 +9,7 @@
 
 mod address;
 mod call;
+mod call_counter;
 mod client;
 mod counted;
 mod driver;
@@ -35,6 +36,7 @@ mod tls;
 mod worker;
 
 pub use address::ServerAddress;
+pub use call_counter::{CallCounter, EndedCall};
 pub use client::{CallError, CallPosition, Client, Greeting, greet};
 pub use file_limit::FileLimit;
 pub use log::{CallLog, Ended, LoggedCall, call_log};

@@ -215,7 +215,7 @@ fn variant_changes_command_and_environment() {
     let base = BTreeMap::from([("PATH".to_owned(), "/bin".to_owned())]);
     let address = Address { host: IpAddr::V4(Ipv4Addr::LOCALHOST), port: 4711 };
     let limits = Limits { cpus: 2, memory_bytes: Some(512 << 20) };
-    let env = entry.environment(&base, address, &limits);
+    let env = entry.environment(&base, Some(address), &limits);
     for (key, value) in [
         ("PATH", "/bin"),
         ("GC", "z"),
@@ -230,7 +230,7 @@ fn variant_changes_command_and_environment() {
     let g1 = &catalog.select(&named(&["java-grpc@g1"])).unwrap()[0];
     assert_eq!(g1.command()[..2], ["java", "-jar"]);
     let unlimited = Limits { cpus: 2, memory_bytes: None };
-    assert!(!g1.environment(&base, address, &unlimited).contains_key("RPCBENCH_MEMORY"));
+    assert!(!g1.environment(&base, Some(address), &unlimited).contains_key("RPCBENCH_MEMORY"));
 }
 
 #[test]

@@ -45,6 +45,7 @@ mod price;
 mod printable;
 mod protocol;
 pub mod regular;
+mod role;
 mod run;
 mod runtime;
 pub mod schema;
@@ -85,6 +86,7 @@ pub use preparation::{
 pub use price::Price;
 pub use printable::{is_printable, printable};
 pub use protocol::{ContractProtocol, Protocol, ProtocolSpec, Transport};
+pub use role::Role;
 pub use run::{Header, Run, Tool};
 pub use runtime::{Pauses, RuntimeStatistics};
 pub use search::{NotMet, Search, SearchStep, StepVerdict};

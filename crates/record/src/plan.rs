@@ -12,6 +12,7 @@ use crate::build::Build;
 use crate::call_header::CallHeader;
 use crate::price::Price;
 use crate::protocol::Protocol;
+use crate::role::Role;
 use crate::threshold::Threshold;
 use crate::units::ParseError;
 use crate::workload::Workload;
@@ -44,6 +45,9 @@ pub struct PlannedServer {
     pub language: String,
     /// What a reader knows it by: `grpc-java`.
     pub library: String,
+    /// Whether it is a server or a client.
+    #[serde(default, skip_serializing_if = "Role::is_server")]
+    pub role: Role,
     /// Which of two builds it is, where a run compares builds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<Build>,
@@ -124,6 +128,8 @@ pub enum LoadGeneratorKind {
     /// Threads of the rpcbench process.
     #[default]
     InProcess,
+    /// Client libraries under test, each in a program that calls the reference server.
+    ClientPrograms,
 }
 
 /// One trial to be: an entry under a workload.
@@ -225,6 +231,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Which half of a stack the entries are.
+    pub fn role(&self) -> Role {
+        self.servers.first().map(|entry| entry.role).unwrap_or_default()
+    }
+
     fn headers(&self) -> impl Iterator<Item = &CallHeader> {
         self.workloads.iter().flat_map(|workload| &workload.headers)
     }

@@ -16,7 +16,7 @@ use crate::row::{Absent, Row};
 use crate::speed_trend::SpeedTrend;
 use crate::verdict::{Verdict, VerdictKind};
 use crate::warming::{remark, unsteady, warming};
-use crate::{connections, disturbed, figures};
+use crate::{connections, disturbed, figures, parties};
 
 /// A cell's part of the record.
 pub(crate) struct Cell<'a> {
@@ -125,7 +125,7 @@ impl<'a> Cell<'a> {
             by,
             price: self.run.header.plan.price.clone(),
             stalls_decide: false,
-            verdict,
+            verdict: verdict.of_role(self.server.role),
             figures,
             highest_rate: highest_rate(&self.searches()),
             bracket: bracket(&self.searches()),
@@ -300,7 +300,8 @@ impl<'a> Cell<'a> {
                 format::plural(u64::from(self.planned), "trial")
             ));
         }
-        notes
+        let role = self.server.role;
+        notes.into_iter().map(|note| parties::words(role, &note).into_owned()).collect()
     }
 }
 

@@ -22,6 +22,7 @@ mod layout;
 mod lives;
 mod load;
 mod open;
+mod parties;
 mod published;
 mod row;
 mod runtime;

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use rpcbench_record::SATURATED;
+use rpcbench_record::{Role, SATURATED};
 
 use crate::format::percent_near;
+use crate::parties;
 
 /// What the figures of a cell or a load are worth.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,11 +16,13 @@ pub struct Verdict {
     pub reason: Option<String>,
 }
 
-/// A verdict in a word. Only the first three are ranked.
+/// A verdict in a word. Only the first four are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerdictKind {
     /// The server was the bottleneck: this is its capacity.
     ServerBound,
+    /// The same of a client: it was the bottleneck.
+    AtItsLimit,
     /// Neither side was saturated, or both were: the figures are true, their limit is unknown.
     Unclear,
     /// Open loop: calls came due by their schedule and the server kept up. These are its response times at that rate.
@@ -31,6 +34,8 @@ pub enum VerdictKind {
     /// The client was the limit: the server can do more. Open loop: the client had no CPU left in a trial, or when it
     /// measured the capacity that the rate is a share of, so response times or share can be its own.
     ClientBound,
+    /// The reference server was the limit: the client can do more.
+    ReferenceBound,
     /// A threshold was exceeded.
     LimitExceeded,
     /// The server was still getting faster.
@@ -88,10 +93,25 @@ impl Verdict {
         }
     }
 
+    /// The same in the words of a run of this role.
+    pub(crate) fn of_role(self, role: Role) -> Self {
+        let kind = match (role, self.kind) {
+            (Role::Client, VerdictKind::ServerBound) => VerdictKind::AtItsLimit,
+            (Role::Client, VerdictKind::ClientBound) => VerdictKind::ReferenceBound,
+            (_, kind) => kind,
+        };
+        // The run explains failures, and knows the role.
+        let worded = |reason: String| match kind {
+            VerdictKind::Failed => reason,
+            _ => parties::words(role, &reason).into_owned(),
+        };
+        Self { kind, reason: self.reason.map(worded) }
+    }
+
     /// Whether the figures take part in the ranking.
     pub fn is_ranked(&self) -> bool {
-        use VerdictKind::{Ok, ServerBound, Unclear};
-        matches!(self.kind, ServerBound | Unclear | Ok)
+        use VerdictKind::{AtItsLimit, Ok, ServerBound, Unclear};
+        matches!(self.kind, ServerBound | AtItsLimit | Unclear | Ok)
     }
 
     /// Whether the server failed.
@@ -103,11 +123,13 @@ impl Verdict {
     pub fn name(&self) -> &'static str {
         match self.kind {
             VerdictKind::ServerBound => "server-bound",
+            VerdictKind::AtItsLimit => "at its limit",
             VerdictKind::Unclear => "unclear",
             VerdictKind::Ok => "ok",
             VerdictKind::Overloaded => "overloaded",
             VerdictKind::GeneratorLate => "generator late",
             VerdictKind::ClientBound => "client-bound",
+            VerdictKind::ReferenceBound => "reference-bound",
             VerdictKind::LimitExceeded => "limit exceeded",
             VerdictKind::StillWarming => "still warming",
             VerdictKind::Disturbed => "disturbed",
@@ -138,6 +160,21 @@ mod tests {
     }
 
     #[test]
+    fn client_at_its_limit_is_ranked_and_one_held_back_by_its_reference_is_not() {
+        let verdict =
+            |client, reference| Verdict::saturation(Some(client), reference).of_role(Role::Client);
+        let (wanted, flaw) = (verdict(0.99, 0.6), verdict(0.6, 0.99));
+        assert!(wanted.is_ranked() && wanted.name() == "at its limit");
+        assert!(!flaw.is_ranked() && flaw.name() == "reference-bound");
+        assert_eq!(
+            flaw.reason.as_deref(),
+            Some(
+                "the busiest thread of the reference server was at 99 % of a CPU, the client at 60 % of its limit"
+            )
+        );
+    }
+
+    #[test]
     fn only_server_figures_are_ranked() {
         for kind in [VerdictKind::ServerBound, VerdictKind::Unclear, VerdictKind::Ok] {
             assert!(Verdict::ranked(kind).is_ranked());
@@ -146,6 +183,7 @@ mod tests {
             VerdictKind::Overloaded,
             VerdictKind::GeneratorLate,
             VerdictKind::ClientBound,
+            VerdictKind::ReferenceBound,
             VerdictKind::LimitExceeded,
             VerdictKind::StillWarming,
             VerdictKind::Disturbed,

@@ -1,15 +1,19 @@
 //! What limits a run's figures, and what to do about it.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use itertools::Itertools as _;
-use rpcbench_record::{Isolation, IsolationMode, Measured, Preparation, Readiness, Run, Trial};
+use rpcbench_record::{
+    Isolation, IsolationMode, Measured, Preparation, Readiness, Role, Run, Trial,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cell::Cell;
 use crate::figures::{ServerFigures, share};
 use crate::format::{bytes, percent_near, plural};
+use crate::parties;
 use crate::standings::Standings;
 use crate::summary::Table;
 use crate::verdict::VerdictKind;
@@ -32,12 +36,24 @@ pub struct Warning {
     /// What is the case: one sentence without its full stop.
     pub message: String,
     /// What to do about it: one sentence without its full stop.
-    pub advice: &'static str,
+    pub advice: Cow<'static, str>,
 }
 
 impl Warning {
     fn new(kind: &'static str, message: impl Into<String>, advice: &'static str) -> Self {
-        Self { kind, message: message.into(), advice }
+        Self { kind, message: message.into(), advice: advice.into() }
+    }
+
+    /// The same in the words of a run of this role.
+    fn of_role(self, role: Role) -> Self {
+        match role {
+            Role::Server => self,
+            Role::Client => Self {
+                message: parties::words(role, &self.message).into_owned(),
+                advice: parties::words(role, &self.advice).into_owned().into(),
+                ..self
+            },
+        }
     }
 
     pub(crate) fn line(&self) -> String {
@@ -58,7 +74,8 @@ pub(crate) fn warnings(run: &Run, tables: &[Table], cells: &[Cell]) -> Vec<Warni
     found.extend(foreign(cells));
     found.extend(rivals(run));
     found.extend(throttled(cells));
-    found
+    let role = run.header.plan.role();
+    found.into_iter().map(|warning| warning.of_role(role)).collect()
 }
 
 fn unfinished(run: &Run) -> Option<Warning> {
@@ -134,7 +151,9 @@ fn one_process(run: &Run, tables: &[Table]) -> Option<Warning> {
 }
 
 fn client_bound(table: &Table) -> Option<Warning> {
-    let bound = |row: &&crate::row::Row| row.verdict.kind == VerdictKind::ClientBound;
+    let bound = |row: &&crate::row::Row| {
+        matches!(row.verdict.kind, VerdictKind::ClientBound | VerdictKind::ReferenceBound)
+    };
     let entries = table.rows.iter().filter(bound).map(|row| &row.server.entry).join(", ");
     let threads = plural(table.workload.client_threads.into(), "thread");
     (!entries.is_empty()).then(|| {

@@ -16,7 +16,6 @@ mod dialect;
 mod echo;
 mod fault;
 mod file_limit;
-pub mod http2;
 mod null;
 mod plan;
 mod relay;
@@ -29,6 +28,8 @@ mod swap;
 pub mod thrift;
 mod transcode;
 mod workload;
+
+pub use rpcbench_reference::http2;
 
 pub use behaviour::{Behaviour, BehaviourError, FORMS, Form};
 pub use clock::{CpuTime, process_cpu};

@@ -13,9 +13,9 @@ import (
 // reading is the interval between readings of the heap.
 const reading = 50 * time.Millisecond
 
-// logCollections writes the contract's runtime log to the file RPCBENCH_RUNTIME_LOG for as long as the process lives. Without that
+// LogCollections writes the contract's runtime log to the file RPCBENCH_RUNTIME_LOG for as long as the process lives. Without that
 // variable it does nothing.
-func logCollections() error {
+func LogCollections() error {
 	path, asked := os.LookupEnv("RPCBENCH_RUNTIME_LOG")
 	if !asked {
 		return nil
@@ -29,7 +29,7 @@ func logCollections() error {
 		{Name: "/memory/classes/heap/objects:bytes"},
 		{Name: "/gc/heap/allocs:bytes"},
 	}}
-	t.line = fmt.Appendf(t.line, "%d begin %d\n", t.pid, monotonic())
+	t.line = fmt.Appendf(t.line, "%d begin %d\n", t.pid, Monotonic())
 	go func() {
 		for range time.Tick(reading) {
 			if !t.write() {
@@ -53,7 +53,7 @@ type runtimeLog struct {
 // write logs the collections since the last time, then a reading. It reports whether that succeeded.
 func (t *runtimeLog) write() bool {
 	// Collections that ended before this instant are in what is read after it.
-	now := monotonic()
+	now := Monotonic()
 	metrics.Read(t.samples)
 	if int64(t.samples[0].Value.Uint64()) > t.logged {
 		t.collections()
@@ -68,7 +68,7 @@ func (t *runtimeLog) write() bool {
 // phases together, and when the last of them ended.
 func (t *runtimeLog) collections() {
 	// In wall-clock time.
-	offset := monotonic() - time.Now().UnixNano()
+	offset := Monotonic() - time.Now().UnixNano()
 	debug.ReadGCStats(&t.stats)
 	news := min(int(t.stats.NumGC-t.logged), len(t.stats.Pause))
 	for i := news - 1; i >= 0; i-- {
@@ -78,8 +78,8 @@ func (t *runtimeLog) collections() {
 	t.logged = t.stats.NumGC
 }
 
-// monotonic is CLOCK_MONOTONIC in nanoseconds, which package time does not expose.
-func monotonic() int64 {
+// Monotonic is CLOCK_MONOTONIC in nanoseconds, which package time does not expose.
+func Monotonic() int64 {
 	const clockMonotonic = 1
 	var now syscall.Timespec
 	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockMonotonic, uintptr(unsafe.Pointer(&now)), 0)

@@ -44,10 +44,10 @@ func run(server func() Server) error {
 	if err != nil {
 		return err
 	}
-	if err := useLimits(); err != nil {
+	if err := UseLimits(); err != nil {
 		return err
 	}
-	if err := logCollections(); err != nil {
+	if err := LogCollections(); err != nil {
 		return err
 	}
 	// TCP_NODELAY is Go's own default.
@@ -71,8 +71,8 @@ func setting(name string, bits int) (uint64, error) {
 	return value, nil
 }
 
-// useLimits applies the limits to the runtime, as one would in a container.
-func useLimits() error {
+// UseLimits applies the limits to the runtime, as one would in a container.
+func UseLimits() error {
 	cpus, err := setting("RPCBENCH_CPUS", 16)
 	if err != nil {
 		return err

@@ -21,6 +21,7 @@ Examples:
   rpcbench run --suite latency go-grpc         Response times at 10 to 90 % of its capacity
   rpcbench run --suite slo go-grpc             The highest rate that keeps p99 below 10 ms
   rpcbench run --suite short-connections go-grpc go-thrift
+  rpcbench run --clients 'go-*'                Client libraries in place of servers
   rpcbench run --rate 5k --duration 10s        Response times at 5,000 calls a second
   rpcbench run --sweep 10%..90% --duration 3s  Response times over load
   rpcbench run --suite mine.toml               Your own suite

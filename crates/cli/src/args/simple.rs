@@ -62,6 +62,7 @@ Examples:
   rpcbench build rust-tonic
   rpcbench build --in docker go-grpc           Build its image
   rpcbench build --lock go-gin                 Update its lock file
+  rpcbench build --clients                     Build client libraries
 
 Builds only what has changed.")]
 pub struct BuildArgs {
@@ -139,9 +140,10 @@ pub struct ServeArgs {
 Examples:
   rpcbench list
   rpcbench list suites
+  rpcbench list clients                        Client libraries that can be measured
   rpcbench list --matrix                       Which language speaks which protocol")]
 pub struct ListArgs {
-    /// What to list [default: both]
+    /// What to list [default: all]
     #[arg(value_enum, value_name = "WHAT")]
     pub what: Option<ListWhat>,
     /// Print languages against protocols: existing servers, and why others are missing
@@ -154,6 +156,8 @@ pub struct ListArgs {
 pub enum ListWhat {
     /// Servers, their variants and versions, and whether they can run here
     Servers,
+    /// Client libraries, as servers are listed
+    Clients,
     /// Suites and their workloads
     Suites,
 }

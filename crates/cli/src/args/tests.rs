@@ -264,6 +264,7 @@ fn contradicting_options_are_refused() {
     insta::assert_snapshot!(refused("rpcbench run --resume results/x go-grpc"), @"
 error: the argument '--resume <DIR>' cannot be used with:
   [SERVER]...
+  --clients [<CLIENT>...]
   --protocol <PROTOCOL>
   --language <LANGUAGE>
   --all

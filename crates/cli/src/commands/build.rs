@@ -19,7 +19,7 @@ use crate::print::{note, out};
 pub fn build(context: &Context, args: &BuildArgs) -> anyhow::Result<Verdict> {
     let interrupt = shared::listen(Interrupt::default())?;
     if args.lock {
-        let catalog = shared::catalog(&context.root()?)?;
+        let catalog = shared::catalog(&context.root()?, args.selection.role())?;
         return lock(context, &catalog.into_selected(&args.selection)?, &interrupt);
     }
     let mut progress = SetupProgress { is_terse: false, ..SetupProgress::new(context) };

@@ -12,6 +12,7 @@ use rpcbench_harness::run::Ending;
 use rpcbench_harness::setup::{FinishedRun, RunRequest};
 use rpcbench_harness::spec::RunSpec;
 use rpcbench_harness::toolchain::Probe;
+use rpcbench_record::Role;
 use rpcbench_report::spreads;
 
 use super::run::measure;
@@ -33,7 +34,7 @@ const GOOD: f64 = 0.05;
 const FAIR: f64 = 0.15;
 
 pub fn doctor(context: &Context, args: &DoctorArgs) -> anyhow::Result<Verdict> {
-    let catalog = shared::catalog(&context.root()?)?;
+    let catalog = shared::catalog(&context.root()?, Role::Server)?;
     if let Some(whose) = args.missing {
         let entries = catalog.select(&match whose {
             Whose::All => Selection::ALL,

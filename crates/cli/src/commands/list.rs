@@ -7,6 +7,7 @@ use rpcbench_harness::host::cpus::Topology;
 use rpcbench_harness::manifest::{Selection, Server};
 use rpcbench_harness::suite::{Suite, Suites};
 use rpcbench_harness::toolchain::{Probe, Versions};
+use rpcbench_record::Role;
 
 use super::{matrix, shared, suites};
 use crate::Verdict;
@@ -16,22 +17,31 @@ use crate::print::{FILE_WIDTH, Unprinted, hanging, note, out, print};
 
 pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
     let root = context.root()?;
-    let catalog = shared::catalog(&root)?;
+    let catalog = shared::catalog(&root, Role::Server)?;
     if args.matrix {
         out!("{}", matrix::text(&catalog.matrix()))?;
         return Ok(Verdict::Done);
     }
     let versions = Versions::ask(catalog.servers().iter().map(Arc::as_ref), &context.build_env);
     let width = context.style.width.unwrap_or(FILE_WIDTH);
-    if args.what != Some(ListWhat::Suites) {
+    let lists = |what| args.what.is_none_or(|only| only == what);
+    if lists(ListWhat::Servers) {
         out!("Servers")?;
         let mut servers = catalog.servers().iter();
         servers.try_for_each(|server| show_server(server, &versions.of(server), width))?;
     }
-    if args.what.is_none() {
-        out!("")?;
+    // A folder of your own servers needs no clients.
+    if args.what == Some(ListWhat::Clients) || args.what.is_none() && root.join("clients").is_dir()
+    {
+        between(args)?;
+        out!("Clients")?;
+        let clients = shared::catalog(&root, Role::Client)?;
+        let versions = Versions::ask(clients.servers().iter().map(Arc::as_ref), &context.build_env);
+        let mut clients = clients.servers().iter();
+        clients.try_for_each(|client| show_server(client, &versions.of(client), width))?;
     }
-    if args.what != Some(ListWhat::Servers) {
+    if lists(ListWhat::Suites) {
+        between(args)?;
         out!("Suites")?;
         let mut entries = catalog.select(&Selection::default())?;
         entries.retain(|entry| !entry.server.build.container_only);
@@ -46,6 +56,11 @@ pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
         }
     }
     Ok(Verdict::Done)
+}
+
+/// An empty line between parts, if there are several.
+fn between(args: &ListArgs) -> Result<(), Unprinted> {
+    if args.what.is_none() { out!("") } else { Ok(()) }
 }
 
 fn show_server(server: &Server, probes: &[Probe], width: usize) -> Result<(), Unprinted> {

@@ -8,6 +8,7 @@ use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_harness::host::process::is_ignored;
 use rpcbench_harness::interrupt::{Interrupt, Raised};
 use rpcbench_harness::manifest::{Catalog, Selection};
+use rpcbench_record::Role;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -53,9 +54,9 @@ fn what_follows(raised: Raised, ends_window: bool, now: Nanos) -> String {
     }
 }
 
-/// The servers under `root`. A broken manifest is reported and left out.
-pub fn catalog(root: &Path) -> anyhow::Result<Catalog> {
-    let catalog = Catalog::load(root)?;
+/// The servers or clients under `root`. A broken manifest is reported and left out.
+pub fn catalog(root: &Path, role: Role) -> anyhow::Result<Catalog> {
+    let catalog = Catalog::of(root, role)?;
     for broken in catalog.broken() {
         note!("rpcbench: {broken}");
     }

@@ -48,9 +48,20 @@ impl Value {
         let mut texts = self.nonce_texts();
         let text = source.below(texts.len() as u32) as usize;
         let Some(chosen) = texts.get_mut(text) else { return PatchPoint { text, range: 0..0 } };
-        let length = NONCE_BYTES.min(chosen.len());
-        let last = chosen.len().saturating_sub(length);
+        let last = chosen.len().saturating_sub(NONCE_BYTES);
         let at = if guids { last } else { source.below(last as u32 + 1) as usize };
+        self.patch_at(text, at, source)
+    }
+
+    /// The same at the beginning of the first text, where client programs put theirs.
+    pub fn add_leading_patch_point(&mut self, source: &mut Source) -> PatchPoint {
+        self.patch_at(0, 0, source)
+    }
+
+    fn patch_at(&mut self, text: usize, at: usize, source: &mut Source) -> PatchPoint {
+        let mut texts = self.nonce_texts();
+        let Some(chosen) = texts.get_mut(text) else { return PatchPoint { text, range: 0..0 } };
+        let length = NONCE_BYTES.min(chosen.len());
         let range = at..at + length;
         let (start, end) = (chosen.floor_char_boundary(at), chosen.ceil_char_boundary(range.end));
         if !chosen[start..end].is_ascii() {

@@ -8,7 +8,7 @@ mod carries;
 mod frames;
 mod hpack;
 // By its path, since fuzzing needs nothing else of the testkit, and would compile all that it depends on.
-#[path = "../../../testkit/src/http2/mod.rs"]
+#[path = "../../../reference/src/http2/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "the testkit uses the rest")]
 mod http2;
 mod ledger;

@@ -3,6 +3,7 @@
 //! Shared by the placements whose servers run on this machine; the run loop knows nothing of it.
 
 mod channels;
+pub mod control_socket;
 pub mod cpus;
 pub mod fingerprint;
 pub mod freezes;

@@ -8,7 +8,7 @@ use rpcbench_clock::Nanos;
 use rpcbench_contract::Shape;
 use rpcbench_contract::cases::Caller;
 use rpcbench_engine::{CallLog, LoadPlan, Payload, Scheme, Session, SessionError};
-use rpcbench_record::{Arrivals, Content, LoadGeneratorKind, Protocol, Tls, Window, Workload};
+use rpcbench_record::{Arrivals, Content, Protocol, Tls, Window, Workload};
 
 use super::contract::{EchoClient, EchoPayload};
 use super::{
@@ -31,9 +31,6 @@ pub struct InProcess {
 }
 
 impl InProcess {
-    /// Its kind in records.
-    pub const KIND: LoadGeneratorKind = LoadGeneratorKind::InProcess;
-
     fn payload(&self, request: &LoadRequest<'_>) -> Result<Arc<dyn Payload>, LoadError> {
         let LoadRequest { endpoint, workload, protocol, seed, spot_checks, .. } = *request;
         let name = match &workload.content {

@@ -1,14 +1,16 @@
 //! Who makes the load on a server.
 //!
 //! The run loop knows a load by these traits only: [`LoadGenerator`] opens its connections, and [`LoadSession`] is what is then
-//! started, measured and ended. Another kind of generator, such as a client program or another machine, is another file
-//! here. What crosses the traits is plain data, so that it can travel. Instants are of this process's monotonic clock; a
-//! generator with another clock converts them.
+//! started, measured and ended. A generator belongs to an entry: [`InProcess`] loads servers, [`ClientPrograms`] are entries
+//! themselves. Another kind, such as another machine, is another file here. What crosses the traits is plain data, so that it
+//! can travel. Instants are of this process's monotonic clock; a generator with another clock converts them.
 
+mod client_program;
 mod contract;
 mod in_process;
 pub mod room;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rpcbench_clock::Nanos;
@@ -18,6 +20,7 @@ use rpcbench_record::{Arrivals, Authority, CallHeader, Protocol, Tls, Window, Wo
 use crate::interrupt::Interrupt;
 use crate::placement::Endpoint;
 
+pub use client_program::{ClientPrograms, Hello, Program, check_client, client_problem};
 pub use contract::{EchoClient, EchoPayload};
 pub use in_process::InProcess;
 pub use rpcbench_clock::Span;
@@ -39,6 +42,8 @@ pub struct LoadRequest<'a> {
     pub logged: bool,
     /// Whether the load can make spot checks.
     pub spot_checks: bool,
+    /// The program that makes the load, if it is a client under test.
+    pub program: Option<&'a Arc<Program>>,
 }
 
 /// What single calls carry, as those of a load do.
@@ -89,6 +94,11 @@ pub trait LoadGenerator {
 
     /// Whether the connections of `workload` fit next to those that are open now.
     fn has_room(&self, workload: &Workload, protocol: Protocol) -> bool;
+
+    /// Whether its loads can take turns with others in slices of their windows.
+    fn takes_turns(&self) -> bool {
+        true
+    }
 }
 
 /// A load with open connections: started and ended any number of times. It opens as a closed loop, which warms a server at

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rpcbench_record::Role;
+
 use super::layers::{Defaults, Language, MissingEntry, MissingFile, Server as ServerFile};
 use super::matrix::{self, Matrix};
 use super::resolve::{Layer, Layers};
@@ -29,7 +31,7 @@ pub struct Broken {
 }
 
 impl Catalog {
-    /// Loads the manifests under `root/servers`. `root` is also where `contract/` lies and where
+    /// Loads the manifests of servers under `root/servers`. `root` is also where `contract/` lies and where
     /// `build/` will.
     ///
     /// A folder in `servers/` is a language if it has a `_language.toml`, and a folder in that is a server
@@ -38,18 +40,25 @@ impl Catalog {
     /// A bad manifest does not affect other servers: see [`Self::broken`]. Fails if files that all servers share are wrong, or
     /// if there is no server.
     pub fn load(root: &Path) -> Result<Self, ConfigError> {
+        Self::of(root, Role::Server)
+    }
+
+    /// The same for the entries of a role: clients are in `root/clients`, each with a `client.toml`.
+    pub fn of(root: &Path, role: Role) -> Result<Self, ConfigError> {
         let root = root.canonicalize().map_err(|source| unreadable(root, source))?;
-        let folder = root.join("servers");
-        let (file, defaults) = read::<Defaults>(&folder.join("_defaults.toml"))?;
+        let folder = root.join(role.plural());
+        let (file, defaults) = read::<Defaults>(&root.join("servers/_defaults.toml"))?;
         let defaults = Layer { file: &file, value: &defaults };
         let (mut servers, mut broken) = (Vec::new(), Vec::new());
         for language_folder in folders(&folder)? {
-            let mut reading = Reading { root: &root, defaults, broken: &mut broken };
+            let mut reading = Reading { root: &root, role, defaults, broken: &mut broken };
             servers.extend(reading.language(&language_folder));
         }
         if servers.is_empty() && broken.is_empty() {
-            let problem =
-                "no servers found; a server is a folder <language>/<library> with a server.toml";
+            let all = role.plural();
+            let problem = format!(
+                "no {all} found; a {role} is a folder <language>/<library> with a {role}.toml"
+            );
             return Err(ConfigError::value(folder.display(), problem));
         }
         let missing_file = folder.join("_missing.toml");
@@ -95,7 +104,7 @@ impl Catalog {
     /// As [`Self::select`], but fails with what is wrong with the manifest of a named server.
     pub fn into_selected(mut self, selection: &Selection) -> Result<Vec<Entry>, ConfigError> {
         let is_meant =
-            |broken: &Broken| selection.patterns.iter().any(|pattern| broken.is(pattern));
+            |broken: &Broken| selection.patterns().iter().any(|pattern| broken.is(pattern));
         if let Some(at) = self.broken.iter().position(is_meant) {
             return Err(self.broken.swap_remove(at).error);
         }
@@ -117,6 +126,7 @@ impl Broken {
 /// Reads the manifests of one language.
 struct Reading<'a> {
     root: &'a Path,
+    role: Role,
     defaults: Layer<'a, Defaults>,
     broken: &'a mut Vec<Broken>,
 }
@@ -132,7 +142,7 @@ impl Reading<'_> {
 
     fn servers(&mut self, name: &str, folder: &Path) -> Result<Vec<Arc<Server>>, ConfigError> {
         let file = folder.join("_language.toml");
-        let servers = servers_in(folder)?;
+        let servers = self.servers_in(folder)?;
         if servers.is_empty() && !file.exists() {
             return Ok(Vec::new());
         }
@@ -151,13 +161,21 @@ impl Reading<'_> {
         Ok(found)
     }
 
+    fn servers_in(&self, language: &Path) -> Result<Vec<PathBuf>, ConfigError> {
+        let mut found = folders(language)?;
+        let manifests = [Role::Server, Role::Client].map(manifest);
+        found.retain(|folder| manifests.iter().any(|name| folder.join(name).exists()));
+        Ok(found)
+    }
+
     /// The language whose toolchains this one shares.
     fn lender(
         &self,
         language: Layer<'_, Language>,
     ) -> Result<Option<(SourceFile, Language)>, ConfigError> {
         let Some(name) = &language.value.toolchains_of else { return Ok(None) };
-        let file = self.root.join("servers").join(&name.get_ref().0).join("_language.toml");
+        let file =
+            self.root.join(self.role.plural()).join(&name.get_ref().0).join("_language.toml");
         if !file.exists() {
             return Err(language
                 .file
@@ -172,10 +190,17 @@ impl Reading<'_> {
         lender: Option<Layer<'_, Language>>,
         folder: &Path,
     ) -> Result<Server, ConfigError> {
-        let (file, server) = read::<ServerFile>(&folder.join("server.toml"))?;
-        let (root, defaults) = (self.root, self.defaults);
+        let (file, server) = read::<ServerFile>(&folder.join(manifest(self.role)))?;
+        if let Some(other) = other_manifest(self.role, folder) {
+            let problem = format!(
+                "a folder has one role, and this one has a {other} too; move that to {}/",
+                other.trim_end_matches(".toml").to_owned() + "s"
+            );
+            return Err(ConfigError::value(folder.display(), problem));
+        }
+        let (root, role, defaults) = (self.root, self.role, self.defaults);
         let server = Layer { file: &file, value: &server };
-        Layers { root, folder, defaults, language, lender, server }.resolve()
+        Layers { root, role, folder, defaults, language, lender, server }.resolve()
     }
 }
 
@@ -185,10 +210,18 @@ fn read<T: FileKind>(path: &Path) -> Result<(SourceFile, T), ConfigError> {
     Ok((file, value))
 }
 
-fn servers_in(language: &Path) -> Result<Vec<PathBuf>, ConfigError> {
-    let mut found = folders(language)?;
-    found.retain(|folder| folder.join("server.toml").exists());
-    Ok(found)
+/// Name of the manifest of a role's entry.
+fn manifest(role: Role) -> String {
+    format!("{role}.toml")
+}
+
+/// The manifest of the other role, if the folder has it too.
+fn other_manifest(role: Role, folder: &Path) -> Option<String> {
+    let other = manifest(match role {
+        Role::Server => Role::Client,
+        Role::Client => Role::Server,
+    });
+    folder.join(&other).exists().then_some(other)
 }
 
 /// The visible folders in `parent`, sorted, without those that begin with `_`.

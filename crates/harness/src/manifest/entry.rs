@@ -117,6 +117,7 @@ impl Entry {
             variant: self.variant.clone(),
             language: self.server.language.clone(),
             library: self.server.library.clone(),
+            role: self.server.role,
             build: self.build.clone(),
         }
     }
@@ -142,17 +143,19 @@ impl Entry {
     }
 
     /// The whole environment of the process: `base` (the harness's own `PATH` and the like), then
-    /// [`Entry::env`], then the process contract.
+    /// [`Entry::env`], then the process contract. A client has no `address`.
     pub fn environment(
         &self,
         base: &BTreeMap<String, String>,
-        address: Address,
+        address: Option<Address>,
         limits: &Limits,
     ) -> BTreeMap<String, String> {
         let mut env = base.clone();
         env.extend(self.env());
-        env.insert("RPCBENCH_HOST".into(), address.host.to_string());
-        env.insert("RPCBENCH_PORT".into(), address.port.to_string());
+        if let Some(Address { host, port }) = address {
+            env.insert("RPCBENCH_HOST".into(), host.to_string());
+            env.insert("RPCBENCH_PORT".into(), port.to_string());
+        }
         env.insert("RPCBENCH_PROTOCOL".into(), self.protocol.to_string());
         env.insert("RPCBENCH_CPUS".into(), limits.cpus.to_string());
         if let Some(bytes) = limits.memory_bytes {

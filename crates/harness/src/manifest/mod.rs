@@ -1,5 +1,7 @@
 //! Servers under test, as their manifests describe them.
 //!
+//! Clients have the same manifests in `clients/`, each named `client.toml`; the defaults are those of servers.
+//!
 //! Three layers, each overriding the one before it key by key: `servers/_defaults.toml`,
 //! `servers/<language>/_language.toml`, `servers/<language>/<library>/server.toml`. Lists are replaced,
 //! `run.env` is merged. Unknown keys are refused. `servers/_missing.toml` lists servers that are impossible, and why.
@@ -20,7 +22,7 @@ use std::time::Duration;
 
 use jiff::civil::Date;
 use regex::Regex;
-use rpcbench_record::Protocol;
+use rpcbench_record::{Protocol, Role};
 
 pub use catalog::{Broken, Catalog};
 pub use entry::{Address, Entry};
@@ -37,6 +39,8 @@ pub(crate) const DOCKERFILE: &str = "Dockerfile";
 pub struct Server {
     /// `<language>-<library folder>`: `go-grpc`.
     pub name: String,
+    /// Whether it is a server or a client.
+    pub role: Role,
     /// Name of the language's folder: `go`.
     pub language: String,
     /// The language as people write it: `Go`.

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use regex::Regex;
-use rpcbench_record::{ContractProtocol, Protocol};
+use rpcbench_record::{ContractProtocol, Protocol, Role};
 
 use toml::Spanned;
 
@@ -53,6 +53,7 @@ impl<T> Layer<'_, Spanned<T>> {
 /// All manifests of one server.
 pub(super) struct Layers<'a> {
     pub root: &'a Path,
+    pub role: Role,
     pub folder: &'a Path,
     pub defaults: Layer<'a, Defaults>,
     pub language: Layer<'a, Language>,
@@ -84,7 +85,7 @@ impl Layers<'_> {
             Some((variant, settings)) if builds_own(settings) => format!("{name}@{}", variant.0),
             _ => name.clone(),
         };
-        let build_folder = self.root.join("build/servers").join(build_name);
+        let build_folder = self.root.join("build").join(self.role.plural()).join(build_name);
         let settings = only.map(|(_, settings)| settings);
         let lock = settings.and_then(|it| it.lock.as_ref()).unwrap_or(&server.lock);
         let files = self.lender.map(|lender| lender.file).into_iter();
@@ -93,6 +94,7 @@ impl Layers<'_> {
         let own = [self.language.map(|it| &it.toolchain), self.server.map(|it| &it.toolchain)];
         Ok(Server {
             lock: self.lock(&build_folder, lock)?,
+            role: self.role,
             language: language_name,
             language_title: language.name.clone(),
             library: server.library.clone(),

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use clap::Args;
 use globset::{Glob, GlobMatcher};
-use rpcbench_record::ContractProtocol;
+use rpcbench_record::{ContractProtocol, Role};
 
 use super::Entry;
 use crate::config::{ConfigError, did_you_mean, hint, near};
@@ -21,6 +21,9 @@ pub struct Selection {
     /// one for each language and protocol]
     #[arg(value_name = "SERVER")]
     pub patterns: Vec<String>,
+    /// Client libraries in place of servers, by name or glob [default: one for each language and protocol]
+    #[arg(long, value_name = "CLIENT", num_args = 0.., conflicts_with = "patterns")]
+    pub clients: Option<Vec<String>>,
     /// Only entries of this protocol; repeatable
     #[arg(long = "protocol", value_name = "PROTOCOL")]
     pub protocols: Vec<ContractProtocol>,
@@ -34,16 +37,40 @@ pub struct Selection {
 
 impl Selection {
     /// All entries.
-    pub const ALL: Self =
-        Self { patterns: Vec::new(), protocols: Vec::new(), languages: Vec::new(), all: true };
+    pub const ALL: Self = Self {
+        patterns: Vec::new(),
+        clients: None,
+        protocols: Vec::new(),
+        languages: Vec::new(),
+        all: true,
+    };
 
     /// The entries that `patterns` name.
     pub fn named(patterns: Vec<String>) -> Self {
         Self { patterns, ..Self::default() }
     }
 
+    /// The entries of a role that `patterns` name.
+    pub fn of(role: Role, patterns: Vec<String>) -> Self {
+        match role {
+            Role::Server => Self::named(patterns),
+            Role::Client => Self { clients: Some(patterns), ..Self::default() },
+        }
+    }
+
+    /// Whether servers or clients are selected.
+    pub fn role(&self) -> Role {
+        if self.clients.is_some() { Role::Client } else { Role::Server }
+    }
+
+    /// The names and globs of its role.
+    pub fn patterns(&self) -> &[String] {
+        self.clients.as_deref().unwrap_or(&self.patterns)
+    }
+
     fn says_nothing(&self) -> bool {
-        *self == Self::default()
+        let narrows = !self.protocols.is_empty() || !self.languages.is_empty();
+        self.patterns().is_empty() && !narrows && !self.all
     }
 
     fn takes(&self, entry: &Entry) -> bool {
@@ -67,24 +94,29 @@ pub(super) fn select(all: &[Entry], selection: &Selection) -> Result<Vec<Entry>,
     if let Some(language) =
         selection.languages.iter().find(|language| !all.iter().any(|entry| is_in(entry, language)))
     {
-        return Err(no_language(all, language));
+        return Err(no_language(all, selection.role(), language));
     }
-    let mut chosen = match selection.patterns.is_empty() {
-        true => all.to_vec(),
-        false => named(all, &selection.patterns)?,
+    let mut chosen = match selection.patterns() {
+        [] => all.to_vec(),
+        patterns => named(all, selection.role(), patterns)?,
     };
     chosen.retain(|entry| selection.takes(entry));
     if chosen.is_empty() {
+        let role = selection.role();
         return Err(ConfigError(format!(
-            "no server{}{}; `rpcbench list --matrix` shows which there are",
+            "no {role}{}{}; `rpcbench list {}` shows which there are",
             clause(" in ", &selection.languages),
-            clause(" speaks ", &selection.protocols)
+            clause(" speaks ", &selection.protocols),
+            match role {
+                Role::Server => "--matrix",
+                Role::Client => "clients",
+            }
         )));
     }
     Ok(chosen)
 }
 
-fn named(all: &[Entry], patterns: &[String]) -> Result<Vec<Entry>, ConfigError> {
+fn named(all: &[Entry], role: Role, patterns: &[String]) -> Result<Vec<Entry>, ConfigError> {
     let mut chosen: Vec<Choice<'_>> = Vec::new();
     for text in patterns {
         let pattern = Pattern::new(text)?;
@@ -93,7 +125,7 @@ fn named(all: &[Entry], patterns: &[String]) -> Result<Vec<Entry>, ConfigError> 
             matching.retain(|entry| entry.base_name() == *text);
         }
         if matching.is_empty() {
-            return Err(no_match(all, text));
+            return Err(no_match(all, role, text));
         }
         for entry in matching {
             let known = chosen.iter().position(|choice| std::ptr::eq(choice.entry, entry));
@@ -148,7 +180,7 @@ impl<'a> Pattern<'a> {
     }
 }
 
-fn no_match(all: &[Entry], pattern: &str) -> ConfigError {
+fn no_match(all: &[Entry], role: Role, pattern: &str) -> ConfigError {
     /// Most names to suggest.
     const MAX_SIMILAR: usize = 4;
     // Variants and protocols are suggested only if one was named.
@@ -159,15 +191,16 @@ fn no_match(all: &[Entry], pattern: &str) -> ConfigError {
     let mut similar = near(pattern, names.iter().map(String::as_str));
     similar.truncate(MAX_SIMILAR);
     let hint = hint((!similar.is_empty()).then(|| similar.join("' or '")).as_deref());
-    ConfigError(format!("no server matches '{pattern}'{hint}; `rpcbench list servers` shows all"))
+    let list = role.plural();
+    ConfigError(format!("no {role} matches '{pattern}'{hint}; `rpcbench list {list}` shows all"))
 }
 
-fn no_language(all: &[Entry], language: &str) -> ConfigError {
+fn no_language(all: &[Entry], role: Role, language: &str) -> ConfigError {
     let mut known: Vec<String> = all.iter().map(|entry| entry.server.language.clone()).collect();
     known.dedup();
     let hint = did_you_mean(language, known.iter().map(String::as_str));
     let known = known.join(", ");
-    ConfigError(format!("no server is written in '{language}'{hint}; there are: {known}"))
+    ConfigError(format!("no {role} is written in '{language}'{hint}; there are: {known}"))
 }
 
 /// ` in go or java`; nothing where there are no names.

@@ -44,8 +44,8 @@ impl Tree {
 
     /// The selected entries.
     pub fn entries(&self, selection: &Selection) -> Result<Vec<Entry>, ConfigError> {
-        let selected =
-            Catalog::load(&self.folder).and_then(|catalog| catalog.into_selected(selection));
+        let selected = Catalog::of(&self.folder, selection.role())
+            .and_then(|catalog| catalog.into_selected(selection));
         let selected = selected.map_err(|problem| bad(&self.build.origin, problem))?;
         let of_this = |entry| Entry { build: Some(self.build.clone()), ..entry };
         Ok(selected.into_iter().map(of_this).collect())

@@ -5,12 +5,14 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use rpcbench_clock::{self as clock, Span};
+use rpcbench_engine::ServerAddress;
 use rpcbench_record::{Isolation, RuntimeStatistics};
 use rustix::process::Pid;
 
 use super::host_machine::HostMachine;
 use super::native::Native;
 use super::{Counters, CpuReading, Endpoint, Freezer, Machine, PlacementError, Running};
+use crate::host::control_socket::ControlSocket;
 use crate::host::freezes::Freezes;
 use crate::host::isolation::Backend;
 use crate::host::meter::Meter;
@@ -54,10 +56,44 @@ pub(super) trait Started {
     fn stop(self) -> Result<(), PlacementError>;
 }
 
-/// A server that was started on this machine.
+/// How rpcbench and a process find each other.
+pub(super) enum Contact {
+    /// It listens there, as servers do.
+    Address(SocketAddr),
+    /// It connects to that, as clients do.
+    Socket(ControlSocket),
+}
+
+impl From<Address> for Contact {
+    fn from(Address { host, port }: Address) -> Self {
+        Self::Address(SocketAddr::new(host, port))
+    }
+}
+
+impl Contact {
+    fn endpoint(&self) -> Endpoint {
+        match self {
+            Self::Address(address) => (*address).into(),
+            Self::Socket(socket) => {
+                let address = ServerAddress::Unix(socket.path().to_owned());
+                Endpoint { authority: address.authority(), address, tls: None }
+            }
+        }
+    }
+
+    /// Where it listens. `None` of a client.
+    fn address(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Address(address) => Some(*address),
+            Self::Socket(_) => None,
+        }
+    }
+}
+
+/// A server or a client that was started on this machine.
 pub(super) struct LocalServer<S> {
     started: S,
-    address: SocketAddr,
+    contact: Contact,
     endpoint: Endpoint,
     isolation: Isolation,
     machine: HostMachine,
@@ -72,18 +108,17 @@ pub(super) struct LocalServer<S> {
 }
 
 impl<S: Started> LocalServer<S> {
-    /// The server of `entry` at `address`, on its own CPUs.
+    /// The process of `entry`, on its own CPUs.
     pub(super) fn new(
         started: S,
-        (address, runtime): (Address, Option<RuntimeLog>),
+        (contact, runtime): (Contact, Option<RuntimeLog>),
         isolation: Isolation,
         (site, entry): (&Native, &Entry),
     ) -> Self {
-        let address = SocketAddr::new(address.host, address.port);
         Self {
             started,
-            address,
-            endpoint: address.into(),
+            endpoint: contact.endpoint(),
+            contact,
             machine: HostMachine::owned(&isolation, site.presence.clone()),
             isolation,
             meter: Meter::new(&entry.server.runtime.compiler_threads),
@@ -107,6 +142,13 @@ impl<S: Started> Running for LocalServer<S> {
 
     fn machine(&mut self) -> &mut dyn Machine {
         &mut self.machine
+    }
+
+    fn control(&self) -> Option<&ControlSocket> {
+        match &self.contact {
+            Contact::Address(_) => None,
+            Contact::Socket(socket) => Some(socket),
+        }
     }
 
     fn pid(&self) -> Option<u32> {
@@ -174,7 +216,8 @@ impl<S: Started> Running for LocalServer<S> {
     }
 
     fn served_by_others(&mut self) -> Result<Option<String>, PlacementError> {
-        let served = served_by_others(self.address, self.started.group());
+        let Some(address) = self.contact.address() else { return Ok(None) };
+        let served = served_by_others(address, self.started.group());
         Ok(served.unwrap_or_else(|error| {
             let note = format!("who serves its port can't be checked: {error}");
             if !self.isolation.notes.contains(&note) {
@@ -195,6 +238,7 @@ impl<S: Started> Running for LocalServer<S> {
     fn stop(mut self: Box<Self>) -> Result<(), PlacementError> {
         self.wake()?;
         self.started.stop()?;
-        still_served(self.address).map_or(Ok(()), |problem| Err(PlacementError(problem)))
+        let problem = self.contact.address().and_then(still_served);
+        problem.map_or(Ok(()), |problem| Err(PlacementError(problem)))
     }
 }

@@ -35,6 +35,7 @@ use crate::build::ServerBuilder;
 use crate::build_env::BuildEnv;
 use crate::error::about;
 use crate::finding::Finding;
+use crate::host::control_socket::ControlSocket;
 use crate::host::cpus::Topology;
 use crate::host::fingerprint::memory_bytes;
 use crate::manifest::Entry;
@@ -191,7 +192,7 @@ pub trait Placement {
 
 /// A running server. Dropping it kills what the placement started.
 pub trait Running {
-    /// Where it listens.
+    /// Where it listens. Of a client, its control socket.
     fn endpoint(&self) -> &Endpoint;
 
     /// How it is isolated.
@@ -199,6 +200,11 @@ pub trait Running {
 
     /// The machine it runs on.
     fn machine(&mut self) -> &mut dyn Machine;
+
+    /// The socket that it connects to, if it is a client.
+    fn control(&self) -> Option<&ControlSocket> {
+        None
+    }
 
     /// Its process. `None` if it is unknown, or not of this machine.
     fn pid(&self) -> Option<u32> {

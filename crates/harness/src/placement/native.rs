@@ -10,15 +10,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use procfs::{Current as _, Meminfo};
-use rpcbench_record::{Isolation as IsolationRecord, IsolationMode, Machines};
+use rpcbench_record::{Isolation as IsolationRecord, IsolationMode, Machines, Role};
 use rustix::process::Pid;
 
-use super::local::{LocalServer, Started};
+use super::local::{Contact, LocalServer, Started};
 use super::processes::ProcessBuilder;
 use super::{CPUS, Freezer, OpenSite, Placement, PlacementError, Running, Site, SiteOptions};
 use crate::build::ServerBuilder;
 use crate::build_env::BuildEnv;
 use crate::error::{about, probe_folder};
+use crate::host::control_socket::ControlSocket;
 use crate::host::cpus::{Split, Topology, pin_this_thread};
 use crate::host::fingerprint::fingerprint;
 use crate::host::isolation::{Backend, GroupLimits, Isolation};
@@ -194,7 +195,8 @@ struct NativePlacement {
 impl NativePlacement {
     /// Names the manifest if its command can't be started.
     fn explain(&self, error: ProcessError) -> PlacementError {
-        let manifest = self.entry.server.folder.join("server.toml");
+        let server = &self.entry.server;
+        let manifest = server.folder.join(format!("{}.toml", server.role));
         PlacementError(match error {
             ProcessError::Command(error) => {
                 format!("{error}; correct 'run.command' in {}", manifest.display())
@@ -223,15 +225,31 @@ impl Placement for NativePlacement {
 }
 
 impl NativePlacement {
+    /// Where its server is to listen. `None` of a client.
+    fn address(&self) -> io::Result<Option<Address>> {
+        match self.entry.server.role {
+            Role::Server => self.site.address().map(Some),
+            Role::Client => Ok(None),
+        }
+    }
+
     fn start_on(&self, process: u32, cpus: &[u32]) -> Result<Box<dyn Running>, PlacementError> {
         let Self { site, entry } = self;
         let SiteOptions { limits, base_env, .. } = &site.options;
-        let address = site.address()?;
+        let address = self.address()?;
+        let contact = address
+            .map_or_else(|| ControlSocket::create().map(Contact::Socket), |it| Ok(it.into()))?;
         let group_limits = GroupLimits { cpus: cpus.to_vec(), memory_bytes: limits.memory_bytes };
         let group = site.isolation.create(&entry.name(), group_limits)?;
         let isolation = site.describe(group.memory_enforced);
         let file = |kind: &str| site.options.log_file(entry, process, kind);
         let mut env = entry.environment(base_env, address, limits);
+        if let Contact::Socket(socket) = &contact {
+            env.insert(
+                ControlSocket::VARIABLE.into(),
+                socket.path().to_string_lossy().into_owned(),
+            );
+        }
         let runtime = site.runtime_log(entry, process)?;
         if let Some(log) = &runtime {
             env.insert(RuntimeLog::VARIABLE.into(), log.path().to_string_lossy().into_owned());
@@ -244,7 +262,7 @@ impl NativePlacement {
             stop_timeout: entry.server.stop_timeout,
         };
         let started = ServerProcess::spawn(&spec, group).map_err(|error| self.explain(error))?;
-        let mut server = LocalServer::new(started, (address, runtime), isolation, (site, entry));
+        let mut server = LocalServer::new(started, (contact, runtime), isolation, (site, entry));
         server.is_away = cpus != site.split.server;
         server.wider_cpus = site.wider_cpus(&entry.server.runtime);
         Ok(Box::new(server))

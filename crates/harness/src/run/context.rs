@@ -5,9 +5,8 @@ use rpcbench_clock::Nanos;
 use super::observer::{Event, Observer};
 use super::slice::SliceLength;
 use crate::interrupt::Interrupt;
-use crate::load::LoadGenerator;
 
-/// The client of a run.
+/// What all entries of a run share.
 pub struct Environment {
     /// Seed of payloads and of random arrivals.
     pub seed: u64,
@@ -15,11 +14,9 @@ pub struct Environment {
     pub interrupt: Interrupt,
     /// Slices of the rounds, in turn, in place of those that suit the servers.
     pub slices: Vec<SliceLength>,
-    /// Makes the load.
-    pub generator: Box<dyn LoadGenerator>,
 }
 
-/// The client and the observer of every process.
+/// What entries share, and the observer of every process.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub environment: &'a Environment,

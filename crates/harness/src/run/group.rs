@@ -166,7 +166,7 @@ impl<'a> Runner<'a> {
         subject: &Subject<'_>,
         workload: &Workload,
     ) -> Option<&'static str> {
-        if !self.context.environment.generator.has_room(workload, subject.protocol) {
+        if !subject.generator.has_room(workload, subject.protocol) {
             return Some("open files");
         }
         (!self.state.is_early(planned) && !subject.placement.has_room()).then_some("memory")

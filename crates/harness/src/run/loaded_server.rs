@@ -1,18 +1,21 @@
 //! A running process of a subject, with the load on it.
 
+use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rpcbench_clock::Nanos;
 use rpcbench_contract::cases::{self, Caller, CheckReport};
 use rpcbench_contract::{Corpus, Profile, Shape};
-use rpcbench_record::{Failure, Outcomes, Workload, units};
+use rpcbench_record::{Failure, Outcomes, Role, Workload, units};
 
 use super::context::Context;
 use super::fault::Patient;
 use super::observer::Event;
 use super::subject::{Admission, Subject};
+use crate::host::control_socket::ControlSocket;
 use crate::interrupt::StopNow;
-use crate::load::{CallOptions, LoadError, LoadRequest, LoadSession};
+use crate::load::{CallOptions, LoadError, LoadRequest, LoadSession, Program, check_client};
 use crate::placement::{CpuReading, PlacementError, Running};
 
 /// Log lines that explain a failure.
@@ -77,6 +80,8 @@ pub(super) struct LoadedServer<'a> {
     pub running: Box<dyn Running>,
     /// What calls before the load carry.
     call_options: CallOptions,
+    /// The client, once it has connected. `None` of a server.
+    program: Option<Arc<Program>>,
     /// Opened by [`LoadedServer::connect`].
     load: Option<Box<dyn LoadSession>>,
     /// Calls outside of windows of which those that failed are not the server's failure: see [`super::fault`], or at a rate
@@ -137,6 +142,7 @@ impl<'a> LoadedServer<'a> {
             subject,
             running,
             call_options,
+            program: None,
             load: None,
             tolerated: Outcomes::default(),
             level: None,
@@ -150,7 +156,10 @@ impl<'a> LoadedServer<'a> {
             rest: None,
         };
         if let Admission::Proven { ready_timeout } = subject.admission {
-            server.await_ready(ready_timeout)?;
+            match subject.role {
+                Role::Server => server.await_ready(ready_timeout)?,
+                Role::Client => server.await_hello(ready_timeout)?,
+            }
         }
         Ok(server)
     }
@@ -197,14 +206,54 @@ impl<'a> LoadedServer<'a> {
     }
 
     fn caller(&self, timeout: Duration) -> Box<dyn Caller> {
-        let generator = &self.context.environment.generator;
+        let generator = &self.subject.generator;
         let (endpoint, options) = (self.running.endpoint(), &self.call_options);
         generator.caller(endpoint, self.subject.protocol, options, timeout)
     }
 
-    /// Tries the conformance cases.
+    /// Waits until a client has connected and said what it is.
+    fn await_hello(&mut self, ready_timeout: Duration) -> Result<(), StepError> {
+        let context = self.context;
+        let deadline = context.now() + Nanos::from(ready_timeout);
+        loop {
+            self.alive("before it had connected")?;
+            match &self.program {
+                None => self.program = self.accept()?.map(Arc::new),
+                Some(program) => match program.hello() {
+                    Ok(None) => {}
+                    Ok(Some(_)) => return Ok(()),
+                    Err(error) => return Err(self.blame(error.to_string()).into()),
+                },
+            }
+            if context.now() >= deadline {
+                let (limit, variable) = (units::length(ready_timeout), ControlSocket::VARIABLE);
+                let reason = match &self.program {
+                    None => format!("not connected to {variable} within {limit}"),
+                    Some(_) => format!("connected to {variable}, but no `hello` within {limit}"),
+                };
+                return Err(self.explain(reason).into());
+            }
+            context.interrupt().wait_until(context.now() + READY_PAUSE)?;
+        }
+    }
+
+    /// The program behind a connection of the control socket, if there is one.
+    fn accept(&self) -> Result<Option<Program>, Failure> {
+        let broken = |error: io::Error| failure(format!("its control socket failed: {error}"));
+        let control = self.running.control().ok_or_else(|| failure("it has no control socket"))?;
+        let Some(stream) = control.accept().map_err(broken)? else { return Ok(None) };
+        Program::start(stream, control).map(Some).map_err(broken)
+    }
+
+    /// Tries the conformance cases: of a client, those of [`crate::load::check_client`].
     pub fn check(&mut self) -> Result<CheckReport, StepError> {
         let interrupt = self.context.interrupt();
+        if let Some(program) = &self.program {
+            let seed = self.context.environment.seed;
+            let report = check_client(program, self.subject.protocol, seed, interrupt)?;
+            self.running.reset_peak()?;
+            return Ok(report);
+        }
         let mut caller = Patient::new(self.caller(CHECK_CALL), interrupt);
         let profile = Profile::of(self.subject.protocol);
         let report = cases::check(&mut caller, profile, self.context.environment.seed);
@@ -227,10 +276,11 @@ impl<'a> LoadedServer<'a> {
             seed: environment.seed,
             logged,
             spot_checks: self.subject.is_proven(),
+            program: self.program.as_ref(),
         };
         let wanted = workload.connections_under(self.subject.protocol);
         let mut progress = |open| observer.event(&Event::Connecting { open, wanted });
-        let opened = environment.generator.open(&request, &environment.interrupt, &mut progress);
+        let opened = self.subject.generator.open(&request, &environment.interrupt, &mut progress);
         self.load = Some(opened.map_err(|error| match error {
             LoadError::Stopped => StopNow.into(),
             LoadError::Failed(reason) => StepError::Server(self.blame(reason)),
@@ -337,6 +387,14 @@ impl<'a> LoadedServer<'a> {
         Failure { reason: reason.into(), log_tail: self.running.log_tail(LOG_TAIL) }
     }
 
+    /// A failure of a client's load with what the client's end or its log say of it.
+    pub fn explained(&mut self, failure: Failure) -> Failure {
+        match self.program.is_some() && failure.log_tail.is_empty() {
+            true => self.blame(failure.reason),
+            false => failure,
+        }
+    }
+
     /// A failure for `reason`, or for the server's end if that is the cause.
     pub fn blame(&mut self, reason: impl Into<String>) -> Failure {
         match self.running.ended(DEATH) {
@@ -348,6 +406,8 @@ impl<'a> LoadedServer<'a> {
     /// Closes its connections and ends it. Having to kill it is no failure of a trial.
     pub fn stop(self) -> Result<(), Failure> {
         drop(self.load);
+        // A client ends when its control socket closes.
+        drop(self.program);
         Ok(self.running.stop()?)
     }
 

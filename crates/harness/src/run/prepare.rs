@@ -53,23 +53,38 @@ fn get_ready<'a>(
     let begin = context.now();
     let mut server = LoadedServer::start(context, subject, workload.into(), running)?;
     preparation.isolation = server.running.isolation();
+    match load(&mut server, preparing, preparation, begin) {
+        Ok(()) => Ok(server),
+        Err(StepError::Server(failure)) => Err(server.explained(failure).into()),
+        Err(stop) => Err(stop),
+    }
+}
+
+/// Checks, connects and warms a process that is ready for calls since `begin`.
+fn load(
+    server: &mut LoadedServer<'_>,
+    preparing: &Preparing<'_, '_>,
+    preparation: &mut Preparation,
+    begin: Nanos,
+) -> Result<(), StepError> {
+    let Preparing { subject, workload, .. } = *preparing;
     if subject.is_proven() && !preparing.is_checked {
-        check(&mut server, &mut preparation.check)?;
+        check(server, &mut preparation.check)?;
     }
     if let WarmUp::Calls { calls, clients } = workload.warm_up {
         let own = Workload { connections: clients, in_flight: clients, ..workload.clone() };
         server.connect(&own, false)?;
-        preparation.warm = Some(warm_by_calls(&mut server, workload.warm_up, calls)?);
+        preparation.warm = Some(warm_by_calls(server, workload.warm_up, calls)?);
     }
     server.connect(workload, true)?;
     preparation.tls = server.load()?.tls();
     if preparation.warm.is_none() {
-        preparation.warm = warm(&mut server, preparing, begin)?;
+        preparation.warm = warm(server, preparing, begin)?;
         if preparation.warm.is_some() && subject.is_proven() {
             server.spot_check(true)?;
         }
     }
-    Ok(server)
+    Ok(())
 }
 
 /// Tries the conformance cases, all of which must pass.

@@ -24,8 +24,8 @@ struct Member<'a> {
 
 impl<'a> Runner<'a> {
     /// How the servers of a workload are frozen between the slices of a round. `None` if its windows are measured in one piece: there is one
-    /// entry, calls don't come due in a closed loop until a time, some server can't be frozen, or the workload asks for cold
-    /// servers or for a log of calls.
+    /// entry, calls don't come due in a closed loop until a time, some server can't be frozen, clients make the load, or the
+    /// workload asks for cold servers or for a log of calls.
     pub(super) fn slices(&self, planned: &PlannedTrial) -> Option<Freezer> {
         let plan = &self.record.run.header.plan;
         let workload = plan.workload(&planned.workload)?;
@@ -39,7 +39,13 @@ impl<'a> Runner<'a> {
         let measured = self.record.run.trials.iter().filter(|it| it.workload == workload.name);
         let mut pieces = measured.filter_map(Trial::measured).map(|window| window.slicing);
         let was_whole = pieces.next().is_some_and(|slicing| slicing.is_none());
-        let allowed = self.context.adapts && is_plain && !agrees && !plan.log_calls && !was_whole;
+        let takes_turns = self.subjects.iter().all(|it| it.generator.takes_turns());
+        let allowed = self.context.adapts
+            && is_plain
+            && takes_turns
+            && !agrees
+            && !plan.log_calls
+            && !was_whole;
         let freezers = allowed.then(|| self.state.freezers()).flatten()?;
         let slowest = freezers.into_iter().find(|freezer| *freezer == Freezer::Slow);
         Some(slowest.unwrap_or(Freezer::Cgroup))

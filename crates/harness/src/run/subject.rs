@@ -1,11 +1,13 @@
 //! What is measured: an entry of the plan that may be started.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::time::Duration;
 
-use rpcbench_record::{CheckResult, Preparation, Protocol, Readiness, Toolchain, Workload};
+use rpcbench_record::{CheckResult, Preparation, Protocol, Readiness, Role, Toolchain, Workload};
 
 use crate::build::{BuildState, Candidate};
+use crate::load::LoadGenerator;
 use crate::manifest::Runtime;
 use crate::placement::Placement;
 
@@ -13,7 +15,9 @@ use crate::placement::Placement;
 pub struct Subject<'a> {
     /// See [`rpcbench_record::PlannedServer::entry`].
     pub entry: String,
-    /// How calls travel to it.
+    /// Whether it is a server or a client.
+    pub role: Role,
+    /// How calls travel to it, or from it.
     pub protocol: Protocol,
     /// What it is built from.
     pub provenance: Provenance,
@@ -23,6 +27,8 @@ pub struct Subject<'a> {
     pub admission: Admission,
     /// Where it runs.
     pub placement: Box<dyn Placement + 'a>,
+    /// Makes the load: on a server, or by the client.
+    pub generator: Rc<dyn LoadGenerator>,
     /// Whether it can be started.
     pub readiness: Readiness,
 }
@@ -61,8 +67,12 @@ pub struct Provenance {
 }
 
 impl<'a> Subject<'a> {
-    /// The server of a candidate, at a place. One that is managed there must prove itself.
-    pub fn new(candidate: &Candidate, placement: Box<dyn Placement + 'a>) -> Self {
+    /// The server or client of a candidate, at a place. One that is managed there must prove itself.
+    pub fn new(
+        candidate: &Candidate,
+        placement: Box<dyn Placement + 'a>,
+        generator: Rc<dyn LoadGenerator>,
+    ) -> Self {
         let (entry, server) = (&candidate.entry, &candidate.entry.server);
         let mut provenance = Provenance {
             toolchains: candidate.toolchains.clone(),
@@ -85,6 +95,7 @@ impl<'a> Subject<'a> {
         };
         Self {
             entry: entry.name(),
+            role: server.role,
             protocol: entry.protocol,
             provenance,
             runtime: server.runtime.clone(),
@@ -93,6 +104,7 @@ impl<'a> Subject<'a> {
                 false => Admission::Unchecked,
             },
             placement,
+            generator,
             readiness,
         }
     }

@@ -62,7 +62,10 @@ pub(super) fn run(
     drop(current);
     match checked {
         Ok(trial) => Ok(trial),
-        Err(StepError::Server(failure)) => Ok(over(planned, began, TrialResult::Failed(failure))),
+        Err(StepError::Server(failure)) => {
+            let failure = server.explained(failure);
+            Ok(over(planned, began, TrialResult::Failed(failure)))
+        }
         Err(StepError::Stop(stop)) => Err(stop),
     }
 }

@@ -8,7 +8,7 @@ use crate::manifest::{Catalog, Entry, Selection, Tree};
 impl Setup<'_> {
     /// The selected entries. A broken manifest is reported and left out.
     pub(super) fn entries(&mut self, selection: &Selection) -> Result<Vec<Entry>, SetupError> {
-        let catalog = Catalog::load(&self.root)?;
+        let catalog = Catalog::of(&self.root, selection.role())?;
         catalog.broken().iter().for_each(|broken| self.notice(broken.to_string()));
         Ok(catalog.into_selected(selection)?)
     }
@@ -35,7 +35,7 @@ impl Setup<'_> {
         for build in builds {
             let servers = plan.servers.iter().filter(|server| server.build.as_ref() == build);
             let names = servers.map(|server| server.entry.split('#').next().unwrap_or_default());
-            let selection = Selection::named(names.map(str::to_owned).collect());
+            let selection = Selection::of(plan.role(), names.map(str::to_owned).collect());
             entries.extend(match build {
                 Some(build) => Tree::again(&self.root, build)?.entries(&selection)?,
                 None => self.entries(&selection)?,

@@ -17,22 +17,25 @@ mod wait;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rpcbench_clock as clock;
 use rpcbench_engine::{CallLog, ConnectionOptions};
-use rpcbench_record::{Header, Machines, Plan, Run, StoreError, Tool, Trial, Writer};
+use rpcbench_record::{
+    Header, Machines, PlacementKind, Plan, Role, Run, StoreError, Tool, Trial, Writer,
+};
 
 use crate::build::{BuildEvent, BuildState, Builder, Building, Candidate};
 use crate::build_env::BuildEnv;
 use crate::calls::CallPayload;
 use crate::config::ConfigError;
 use crate::interrupt::{Interrupt, StopNow};
-use crate::load::InProcess;
 use crate::load::room::{self, NoRoom};
+use crate::load::{ClientPrograms, InProcess, LoadGenerator};
 use crate::manifest::Entry;
-use crate::placement::{PlacementError, Site, SiteOptions};
+use crate::placement::{self, PlacementError, Site, SiteOptions};
 use crate::reach::{self, ReachError};
 use crate::run::{Ending, Environment, Observer, ResumeError, Runner, SliceLength, Subject};
 use crate::toolchain;
@@ -195,17 +198,24 @@ impl Setup<'_> {
         let logs = self.root.join("build/logs");
         let site = site.open(SiteOptions { base_env, logs, ..options })?;
         site.notices().iter().for_each(|line| self.notice(line));
-        let subject = |it: &Candidate| Subject::new(it, site.place(&it.entry));
         let client_cpus = site.client_cpus().to_vec();
-        let generator = Box::new(InProcess {
-            cpus: client_cpus.clone(),
-            call_log: self.call_log.take(),
-            calls: self.calls.take(),
-        });
+        let role = candidates.first().map(|it| it.entry.server.role).unwrap_or_default();
+        let generator = self.generator(role, client_cpus.clone());
+        let subject =
+            |it: &Candidate| Subject::new(it, site.place(&it.entry), Rc::clone(&generator));
         let (interrupt, slices) = (self.interrupt.clone(), self.slices.clone());
-        let environment = Environment { seed, interrupt, slices, generator };
+        let environment = Environment { seed, interrupt, slices };
         let subjects = candidates.iter().map(subject).collect();
         Ok((site.machines(), PreparedServers { subjects, environment, client_cpus }))
+    }
+
+    /// What makes the load of entries of a role.
+    fn generator(&mut self, role: Role, cpus: Vec<u32>) -> Rc<dyn LoadGenerator> {
+        let call_log = self.call_log.take();
+        match role {
+            Role::Server => Rc::new(InProcess { cpus, call_log, calls: self.calls.take() }),
+            Role::Client => Rc::new(ClientPrograms::new(cpus, call_log)),
+        }
     }
 
     /// The same for the servers of a plan.
@@ -262,6 +272,16 @@ impl PreparedRun {
         });
         FinishedRun { run, ending, hint, folder }
     }
+}
+
+/// The site of a kind, for entries of a role.
+fn site(role: Role, kind: PlacementKind) -> Result<Box<dyn Site>, SetupError> {
+    if role == Role::Client && kind != PlacementKind::Native {
+        return Err(SetupError::Refused(format!(
+            "clients run as processes of this machine only; leave '--in {kind}' out"
+        )));
+    }
+    Ok(placement::site(kind)?)
 }
 
 /// Whether calls were made, and none was answered correctly.

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use rpcbench_record::{MAX_SEED, Writer, printable};
 
-use super::{PreparedRun, Setup, SetupError, folders, room, time};
+use super::{PreparedRun, Setup, SetupError, folders, room, site, time};
 use crate::build::{BuildState, Building, Candidate};
 use crate::manifest::{Entry, Selection};
-use crate::placement;
 use crate::run::{CurrentSetup, resumable};
 use crate::spec::RunSpec;
 use crate::suite::{Suite, fit, plan};
@@ -39,7 +38,8 @@ impl Setup<'_> {
         let suite = Suite::named(&self.root, &request.suite)?;
         let mut entries = self.compared(request)?;
         let planned: Vec<_> = entries.iter().map(Entry::planned).collect();
-        let site = placement::site(suite.with(&request.spec)?.placement)?;
+        let placement = suite.with(&request.spec)?.placement;
+        let site = site(request.selection.role(), placement)?;
         let capacity = site.capacity()?;
         let spec = fit(&suite, &request.spec, capacity.cpus, request.scale_to_machine)?;
         let seed = request.seed.unwrap_or_else(|| rand::random::<u64>() & MAX_SEED);
@@ -83,7 +83,7 @@ impl Setup<'_> {
             return Err(refused(format!("'{}' can't be the name of a file", printable(name))));
         }
         let entries = self.planned(plan)?;
-        let site = placement::site(plan.placement)?;
+        let site = site(plan.role(), plan.placement)?;
         let candidates = self.build(&*site, &entries, building)?;
         self.call_log = self.call_log.filter(|_| plan.log_calls);
         let (machines, servers) = self.open_for(plan, &*site, &candidates)?;
@@ -104,7 +104,7 @@ fn expansions(selection: &Selection, entries: &[Entry]) -> Vec<String> {
             format!("{typed} is {count} entries: {all}; name one of them for fewer")
         })
     };
-    selection.patterns.iter().filter_map(expansion).collect()
+    selection.patterns().iter().filter_map(expansion).collect()
 }
 
 fn ensure_any_runnable(candidates: &[Candidate]) -> Result<(), SetupError> {

@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rpcbench_record::{
-    Limits, PlacementKind, Plan, PlannedServer, Price, Protocol, Published, Stopping, WarmUp,
-    Window, Workload, units,
+    Limits, LoadGeneratorKind, PlacementKind, Plan, PlannedServer, Price, Protocol, Published,
+    Role, Stopping, WarmUp, Window, Workload, units,
 };
 
 pub use scale::fit;
 
 use crate::config::{ConfigError, SourceFile, did_you_mean, unreadable};
-use crate::load::InProcess;
+use crate::load::client_problem;
 use crate::manifest::Runtime;
 use crate::spec::{RunSpec, SuiteSpec};
 use resolve::Layers;
@@ -245,11 +245,15 @@ fn planned(
     let processes = suite.most_processes(servers.len());
     suite.check_trials((processes, rounds), servers.len())?;
     let order = order::order(&suite, (processes, rounds), &servers, seed);
+    let role = servers.first().map(|entry| entry.role).unwrap_or_default();
     Ok(Plan {
         suite: suite.name,
         seed,
         placement: suite.placement,
-        load_generator: InProcess::KIND,
+        load_generator: match role {
+            Role::Server => LoadGeneratorKind::InProcess,
+            Role::Client => LoadGeneratorKind::ClientPrograms,
+        },
         log_calls: suite.log_calls,
         runtime_statistics: suite.runtime_statistics,
         scaled_from: run.scaled_from,
@@ -268,7 +272,10 @@ impl Suite {
     /// Refuses servers whose protocol can't carry a workload.
     fn check_protocols(&self, servers: &[PlannedServer]) -> Result<(), ConfigError> {
         for server in servers {
-            let problem = |load: &Workload| load.problem_under(server.protocol);
+            let problem = |load: &Workload| match server.role {
+                Role::Server => load.problem_under(server.protocol),
+                Role::Client => client_problem(load, server.protocol),
+            };
             if let Some(problem) = self.workloads.iter().find_map(problem) {
                 let given = format!("{} speaks {}", server.entry, server.protocol);
                 return Err(ConfigError::value(given, problem));

@@ -12,13 +12,14 @@ use load::{Answer, BREAKS, CALLS, COMPILES, LATE, RECOMPILES, SILENT, SLOW, Scri
 use placement::{EARLY, ScriptedPlacement};
 use rpcbench_clock::Nanos;
 use rpcbench_harness::interrupt::Interrupt;
+use rpcbench_harness::load::LoadGenerator;
 use rpcbench_harness::manifest::Runtime;
 use rpcbench_harness::run::{
     Admission, Ending, Environment, Event, Observer, Provenance, Runner, Subject,
 };
 use rpcbench_record::{
-    Arrivals, Header, Machine, Plan, PlannedServer, PlannedTrial, Protocol, Rate, Readiness, Run,
-    Stopping, Tool, Trial, WarmUp, Window, Workload, Writer, read,
+    Arrivals, Header, Machine, Plan, PlannedServer, PlannedTrial, Protocol, Rate, Readiness, Role,
+    Run, Stopping, Tool, Trial, WarmUp, Window, Workload, Writer, read,
 };
 
 /// What was done to servers and loads, in order.
@@ -114,6 +115,7 @@ fn record_plan(
         variant: None,
         language: String::new(),
         library: String::new(),
+        role: Role::Server,
         build: None,
     };
     let order = (0..rounds).flat_map(|round| {
@@ -122,8 +124,11 @@ fn record_plan(
     });
     let plan =
         Plan { servers: entries.iter().map(server).collect(), order: order.collect(), ..plan };
+    let generator: Rc<dyn LoadGenerator> =
+        Rc::new(Scripted { log: log.clone(), script, interrupt: interrupt.clone() });
     let subject = |entry: &&'static str| Subject {
         entry: (*entry).to_owned(),
+        role: Role::Server,
         protocol: Protocol::Grpc,
         provenance: Provenance::default(),
         runtime: Runtime {
@@ -139,15 +144,10 @@ fn record_plan(
             interrupt: interrupt.clone(),
             room,
         }),
+        generator: Rc::clone(&generator),
         readiness: Readiness::Ready,
     };
-    let generator = Scripted { log: log.clone(), script, interrupt: interrupt.clone() };
-    let environment = Environment {
-        seed: 1,
-        interrupt: interrupt.clone(),
-        slices: Vec::new(),
-        generator: Box::new(generator),
-    };
+    let environment = Environment { seed: 1, interrupt: interrupt.clone(), slices: Vec::new() };
     let run = Run::new(header(plan));
     let subjects: Vec<Subject<'_>> = entries.iter().map(subject).collect();
     let writer = folder.map(|folder| Writer::create(folder, &run.header).expect("a record"));

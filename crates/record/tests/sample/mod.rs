@@ -3,7 +3,7 @@
 use rpcbench_record::{
     CheckResult, Content, Cpu, Failure, Header, InterimAnalysis, Isolation, IsolationMode, Latency,
     Limits, Machine, Measured, Outcomes, Pauses, Plan, PlannedServer, PlannedTrial, Preparation,
-    Protocol, Readiness, Run, RuntimeStatistics, SCHEMA, ServerUsage, Slice, Slicing, Tool,
+    Protocol, Readiness, Role, Run, RuntimeStatistics, SCHEMA, ServerUsage, Slice, Slicing, Tool,
     Toolchain, Trial, TrialResult, Unsteady, WarmCurve, WarmSlice, WarmUp, Window, Workload,
 };
 
@@ -76,6 +76,7 @@ fn server() -> PlannedServer {
         variant: None,
         language: "go".into(),
         library: "grpc-go".into(),
+        role: Role::Server,
         build: None,
     }
 }

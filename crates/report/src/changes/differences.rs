@@ -124,6 +124,7 @@ fn workload(old: &Workload, new: &Workload) -> Vec<Difference> {
 fn load_generator(kind: LoadGeneratorKind) -> &'static str {
     match kind {
         LoadGeneratorKind::InProcess => "threads of rpcbench",
+        LoadGeneratorKind::ClientPrograms => "client libraries",
     }
 }
 

@@ -1,4 +1,6 @@
-//! The document of a run of servers.
+//! The document of a run.
+
+use rpcbench_record::Role;
 
 use super::{Block, Content, Document, Item, Part, Tone};
 use crate::catalog::{Kind, Subject};
@@ -10,18 +12,51 @@ use crate::summary::{Summary, Table};
 use crate::verdict::VerdictKind;
 use crate::warning::Warning;
 use crate::words::{self, Unranked};
-use crate::{conclusion, groups, published};
+use crate::{conclusion, groups, parties, published};
 
 impl<'a> Document<'a> {
     /// The document of a run.
     pub fn of_run(summary: &'a Summary, layout: &Layout) -> Self {
-        Self {
+        let document = Self {
             origin: Some(words::origin(&summary.header)),
             parts: results(&summary.tables).iter().map(|it| part(summary, it, layout)).collect(),
             warnings: summary.warnings.iter().map(Warning::line).collect(),
             how_to_read: words::how_to_read(summary),
             explain: layout.explain,
             ..Self::new(summary.header.plan.suite.clone(), summary)
+        };
+        match summary.header.plan.role() {
+            Role::Server => document,
+            Role::Client => document.in_words_of(Role::Client),
+        }
+    }
+
+    /// The same in the words of a run of this role. Rows and warnings have them already, and with them all lists.
+    fn in_words_of(mut self, role: Role) -> Self {
+        let parts = self.parts.iter_mut();
+        let lines = parts.flat_map(|part| {
+            let blocks = part.blocks.iter_mut();
+            let prose = blocks.flat_map(|block| block.content.iter_mut().flat_map(Content::prose));
+            part.headline.iter_mut().chain(&mut part.title).chain(&mut part.setting).chain(prose)
+        });
+        for line in lines.chain(&mut self.how_to_read) {
+            *line = parties::words(role, line).into_owned();
+        }
+        let blocks = self.parts.iter_mut().flat_map(|part| &mut part.blocks);
+        for content in blocks.flat_map(|block| &mut block.content) {
+            if let Content::Table(table) = content {
+                table.columns.iter_mut().for_each(|it| it.title = parties::title(role, it.title));
+            }
+        }
+        self
+    }
+}
+
+impl Content {
+    fn prose(&mut self) -> &mut [String] {
+        match self {
+            Self::Prose(lines) => lines,
+            _ => &mut [],
         }
     }
 }

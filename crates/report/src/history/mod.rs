@@ -6,7 +6,7 @@ mod view;
 use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
-use rpcbench_record::{Header, RankedBy, Run};
+use rpcbench_record::{Header, RankedBy, Role, Run};
 use rpcbench_stats::Question;
 
 use crate::changes::{Change, Changes, CompareOptions, Side, changes_of_runs};
@@ -31,7 +31,7 @@ pub struct History {
 /// A cell over the runs that have it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellHistory {
-    /// Name of the entry.
+    /// Name of the entry; of a client, with its role.
     pub entry: String,
     /// Name of the workload.
     pub workload: String,
@@ -81,8 +81,8 @@ pub fn history(runs: &[Run], servers: &[String], precision: Option<f64>) -> Hist
     History { runs: runs.into_iter().map(|run| run.header).collect(), cells, precision }
 }
 
-/// Entry and workload of a cell.
-type Name = (String, String);
+/// Role, entry and workload of a cell.
+type Name = (Role, String, String);
 
 /// The cells, those of later runs first.
 fn names(summaries: &[Summary], servers: &[String]) -> Vec<Name> {
@@ -92,17 +92,20 @@ fn names(summaries: &[Summary], servers: &[String]) -> Vec<Name> {
         server.build.is_none() && (servers.is_empty() || named)
     };
     let tables = summaries.iter().rev().flat_map(|summary| &summary.tables);
-    let name = |table: &Table, row: &Row| (row.server.entry.clone(), table.workload.name.clone());
+    let name = |table: &Table, row: &Row| {
+        (row.server.role, row.server.entry.clone(), table.workload.name.clone())
+    };
     tables
         .flat_map(|table| table.rows.iter().filter(meant).map(move |row| name(table, row)))
         .unique()
         .collect()
 }
 
-fn cell((entry, workload): Name, pairs: &mut Pairs<'_>) -> CellHistory {
+fn cell((role, entry, workload): Name, pairs: &mut Pairs<'_>) -> CellHistory {
     let mut points: Vec<Point> = Vec::new();
     let mut by = RankedBy::CallsPerCpuSecond;
-    for (run, summary) in pairs.summaries.iter().enumerate() {
+    let of_role = pairs.summaries.iter().enumerate();
+    for (run, summary) in of_role.filter(|(_, it)| it.header.plan.role() == role) {
         let table = summary.tables.iter().find(|table| table.workload.name == workload);
         let row = table.and_then(|table| table.rows.iter().find(|row| row.server.entry == entry));
         let Some(row) = row else { continue };
@@ -118,6 +121,11 @@ fn cell((entry, workload): Name, pairs: &mut Pairs<'_>) -> CellHistory {
         let (verdict, versions) = (row.verdict.clone(), row.versions());
         points.push(Point { run, verdict, estimate, versions, since });
     }
+    // A server and a client may have the same name.
+    let entry = match role {
+        Role::Server => entry,
+        Role::Client => format!("{entry} ({role})"),
+    };
     CellHistory { entry, workload, by, points }
 }
 

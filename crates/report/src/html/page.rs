@@ -1,7 +1,9 @@
 //! The page's data: each record as a whole.
 
 use itertools::Itertools as _;
-use rpcbench_record::{Header, Isolation, Machine, Preparation, Readiness, Run, ServerMachine};
+use rpcbench_record::{
+    Header, Isolation, Machine, Preparation, Readiness, Role, Run, ServerMachine,
+};
 use serde::Serialize;
 
 use super::calls::TrialCalls;
@@ -9,6 +11,7 @@ use super::part::PartView;
 use super::{Comparison, changes, load, part, rates};
 use crate::document::Document;
 use crate::format;
+use crate::parties;
 use crate::view::View;
 use crate::words;
 
@@ -159,12 +162,12 @@ fn processes(run: &Run) -> Vec<ProcessView> {
     let servers = run.header.plan.servers.iter();
     let first = servers.filter_map(|server| {
         let made = run.preparations.iter().find(|p| p.entry == server.entry)?;
-        Some(process(made))
+        Some(process(server.role, made))
     });
     first.collect()
 }
 
-fn process(p: &Preparation) -> ProcessView {
+fn process(role: Role, p: &Preparation) -> ProcessView {
     let pairs = |of: &std::collections::BTreeMap<String, String>, by: &str| {
         of.iter().map(|(name, value)| format!("{name}{by}{value}")).join(", ")
     };
@@ -181,7 +184,7 @@ fn process(p: &Preparation) -> ProcessView {
         ("command", command(&p.command)),
         ("environment", pairs(&p.env, "=")),
         ("conformance", checked),
-        ("isolation", isolation(&p.isolation)),
+        ("isolation", parties::words(role, &isolation(&p.isolation)).into_owned()),
         ("placement", pairs(&p.isolation.details, " ")),
         ("notes", p.isolation.notes.join("; ")),
     ];

@@ -1,11 +1,13 @@
 //! Tables of the page: every figure of a row, with name, unit and meaning from the catalog.
 
+use rpcbench_record::Role;
 use serde::Serialize;
 
 use super::cell::CellView;
 use super::names;
 use crate::catalog::{ColumnSlot, Figure, Kind, RowKind, Subject, Value, exported};
 use crate::columns::{Columns, columns};
+use crate::parties;
 
 #[derive(Default, Serialize)]
 pub(super) struct TableView {
@@ -71,8 +73,10 @@ pub(super) fn table(kind: Kind, rows: &[Subject]) -> TableView {
         Some(title) if wide.contains(&title) => ShownView::Wide,
         _ => ShownView::Row,
     };
+    let role = rows.first().map(|row| row.header.plan.role()).unwrap_or_default();
+    let column = |figure: &&Figure| column(figure, shown(figure), &keys).in_words_of(role);
     TableView {
-        columns: figures.iter().map(|figure| column(figure, shown(figure), &keys)).collect(),
+        columns: figures.iter().map(column).collect(),
         rows: rows.iter().map(|subject| row(kind, &figures, subject)).collect(),
     }
 }
@@ -96,6 +100,14 @@ impl ColumnView {
             shown: ShownView::Usually,
             interval: None,
         }
+    }
+}
+
+impl ColumnView {
+    /// The same in the words of a run of this role.
+    fn in_words_of(self, role: Role) -> Self {
+        let words = |text: &str| parties::words(role, text).into_owned();
+        Self { title: words(&self.title), meaning: words(&self.meaning), ..self }
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use rpcbench_record::{
     Age, Build, CheckResult, ClientUsage, Cpu, Failure, Header, Isolation, IsolationMode, Latency,
     Limits, Machine, Measured, Outcomes, Plan, PlannedServer, PlannedTrial, Preparation, Protocol,
-    Readiness, Run, SCHEMA, ServerUsage, Slice, Tool, Toolchain, Trial, TrialResult, WarmCurve,
-    WarmUp, Window, Workload,
+    Readiness, Role, Run, SCHEMA, ServerUsage, Slice, Tool, Toolchain, Trial, TrialResult,
+    WarmCurve, WarmUp, Window, Workload,
 };
 use rpcbench_stats::Histogram;
 
@@ -210,6 +210,7 @@ impl RunBuilder {
             variant,
             language: language.to_owned(),
             library: library.to_owned(),
+            role: Role::Server,
             build: None,
         });
         self.run.header.plan.order.extend((1..=trials).map(|number| PlannedTrial {

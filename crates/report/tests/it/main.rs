@@ -2,6 +2,7 @@
 
 mod builder;
 mod changes;
+mod clients;
 mod derived;
 mod doubts;
 mod exports;

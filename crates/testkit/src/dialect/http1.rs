@@ -3,6 +3,7 @@
 use std::io;
 
 use httparse::{EMPTY_HEADER, Status};
+use rpcbench_reference::content_length;
 
 use super::in_order::{Request, invalid};
 
@@ -23,12 +24,6 @@ pub(super) fn take(input: &mut Vec<u8>) -> io::Result<Option<Request>> {
     let request = Request { method, id: 0, body: body.to_vec() };
     input.drain(..end);
     Ok(Some(request))
-}
-
-/// The length of the body, at most `max` bytes.
-pub(crate) fn content_length(fields: &[httparse::Header<'_>], max: usize) -> Option<usize> {
-    let field = fields.iter().find(|field| field.name.eq_ignore_ascii_case("content-length"))?;
-    str::from_utf8(field.value).ok()?.parse().ok().filter(|length| *length <= max)
 }
 
 pub(super) fn reply(status: u16, content_type: &str, body: &[u8]) -> Vec<u8> {

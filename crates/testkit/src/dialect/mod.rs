@@ -10,7 +10,6 @@ mod thrift;
 use bytes::Bytes;
 
 use crate::echo::Truth;
-pub(crate) use http1::content_length;
 pub(crate) use in_order::converse;
 pub(crate) use json::{Json, Reply};
 pub(crate) use protobuf::Protobuf;

@@ -2,38 +2,31 @@
 
 use std::borrow::Cow;
 
-use crate::echo::{self, Status, Truth};
+use rpcbench_reference::rewrite::only_field;
 
-/// The reply's message for a whole request body with its gRPC prefix. `Cow::Borrowed` is the request's message, whose first
-/// byte (if any) must still be replaced by [`REPLY_TAG`].
-pub(super) fn reply(body: &[u8]) -> Result<Cow<'_, [u8]>, Status> {
-    let message = echo::unframe(body)?;
+use crate::echo::{self, Truth};
+
+/// The reply's message for a whole request body with its gRPC prefix: see [`rpcbench_reference::rewrite::Protobuf`].
+pub(super) fn reply(body: &[u8]) -> Result<Cow<'_, [u8]>, u32> {
+    let message = echo::unframe(body).map_err(|status| status.code)?;
     if is_one_text(message) {
         return Ok(Cow::Borrowed(message));
     }
     echo::reply("/rpcbench.v1.Echo/Text", message, Truth::Right)
         .map(|reply| Cow::Owned(reply.into()))
+        .map_err(|status| status.code)
 }
-
-/// Field 2, length-delimited.
-pub(super) const REPLY_TAG: u8 = 0x12;
 
 /// True if the message is empty or has exactly one field, field 1 with valid text.
 fn is_one_text(message: &[u8]) -> bool {
-    let Some((&0x0a, rest)) = message.split_first() else { return message.is_empty() };
-    let mut length = 0_usize;
-    for (index, &byte) in rest.iter().take(4).enumerate() {
-        length |= usize::from(byte & 0x7f) << (7 * index);
-        if byte < 0x80 {
-            let text = &rest[index + 1..];
-            return text.len() == length && (text.is_ascii() || std::str::from_utf8(text).is_ok());
-        }
-    }
-    false
+    let is_text = |text: &[u8]| text.is_ascii() || std::str::from_utf8(text).is_ok();
+    message.is_empty() || only_field(message).is_some_and(is_text)
 }
 
 #[cfg(test)]
 mod tests {
+    use rpcbench_reference::rewrite::REPLY_TAG;
+
     use super::*;
     use crate::echo::INTERNAL;
 
@@ -43,7 +36,7 @@ mod tests {
 
     fn retagged(message: &[u8]) -> Result<Vec<u8>, u32> {
         let body = framed(message);
-        let reply = reply(&body).map_err(|status| status.code)?;
+        let reply = reply(&body)?;
         let mut bytes = reply.to_vec();
         if let (Cow::Borrowed(_), Some(tag)) = (reply, bytes.first_mut()) {
             *tag = REPLY_TAG;
@@ -78,7 +71,7 @@ mod tests {
         ] {
             assert_eq!(retagged(message), Err(INTERNAL), "{message:?}");
         }
-        assert_eq!(reply(b"\0\0\0\0").unwrap_err().code, INTERNAL);
+        assert_eq!(reply(b"\0\0\0\0").unwrap_err(), INTERNAL);
     }
 
     proptest::proptest! {

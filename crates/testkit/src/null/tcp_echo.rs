@@ -1,6 +1,6 @@
 //! tcp-echo: bytes are sent back unchanged. Only lengths are read, to count calls.
 
-use super::Session;
+use rpcbench_reference::{Close, Session};
 
 const PREFIX: usize = 4;
 
@@ -15,7 +15,7 @@ pub(super) struct TcpEcho {
 }
 
 impl Session for TcpEcho {
-    fn receive(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<usize, ()> {
+    fn receive(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<usize, Close> {
         output.extend_from_slice(input);
         let mut rest = input;
         while !rest.is_empty() {

@@ -1,6 +1,7 @@
 //! Thrift in all its forms. A usual text is sent back as another field without decoding; anything else is decoded.
 
-use super::Session;
+use rpcbench_reference::{Close, Session};
+
 use crate::dialect::{Dialect, thrift_answer};
 use crate::echo::Truth;
 use crate::thrift::Form;
@@ -18,12 +19,12 @@ impl Thrift {
 }
 
 impl Session for Thrift {
-    fn receive(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<usize, ()> {
+    fn receive(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<usize, Close> {
         let form = self.form;
         let mut bytes = std::mem::take(&mut self.partial);
         bytes.extend_from_slice(input);
         let mut rest = &bytes[..];
-        while let Some((call, length)) = form.read(rest).map_err(drop)? {
+        while let Some((call, length)) = form.read(rest).map_err(|_| Close::Now)? {
             self.calls += 1;
             let method = str::from_utf8(call.name).unwrap_or_default();
             let reply = form
@@ -32,7 +33,7 @@ impl Session for Thrift {
             let (answer, last) = thrift_answer(form, &call, reply);
             output.extend(answer);
             if last {
-                return Err(());
+                return Err(Close::Now);
             }
             rest = &rest[length..];
         }

@@ -172,7 +172,7 @@ impl ContainerPlacement {
         option("--cap-drop", "ALL".to_owned());
         option("--security-opt", "no-new-privileges".to_owned());
         option("--log-opt", "max-size=1m".to_owned());
-        let mut env = entry.environment(&Default::default(), address, &options.limits);
+        let mut env = entry.environment(&Default::default(), Some(address), &options.limits);
         if let Some(log) = runtime {
             let path = log.path().to_string_lossy().into_owned();
             option("--volume", format!("{path}:{path}"));
@@ -277,6 +277,6 @@ impl Placement for ContainerPlacement {
         let (limit, stop_timeout) = (isolation.memory_bytes, entry.server.stop_timeout);
         let started = StartedContainer { container, group, process, limit, log, stop_timeout };
         let place = (&*site.machine, entry);
-        Ok(Box::new(LocalServer::new(started, (address, runtime), isolation, place)))
+        Ok(Box::new(LocalServer::new(started, (address.into(), runtime), isolation, place)))
     }
 }

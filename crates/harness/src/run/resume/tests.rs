@@ -1,12 +1,14 @@
 //! Which runs can be resumed, and with which trials.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use rpcbench_record::{
-    CheckResult, Cpu, Failure, Header, IsolationMode, Limits, Measured, Plan, PlannedServer,
+    CheckResult, Cpu, Failure, Header, IsolationMode, Limits, Measured, Plan, PlannedServer, Role,
     SCHEMA, Trial, Window, Workload,
 };
 
+use crate::load::ClientPrograms;
 use crate::manifest::Runtime;
 use crate::placement::{Placement, PlacementError, Running};
 use crate::run::{Admission, Provenance};
@@ -203,6 +205,8 @@ fn subject(entry: &str, version: &str, cpus: &[u32]) -> Subject<'static> {
     Subject {
         entry: entry.into(),
         protocol: rpcbench_record::Protocol::Grpc,
+        role: Role::Server,
+        generator: Rc::new(ClientPrograms::new(Vec::new(), None)),
         provenance: Provenance {
             versions: BTreeMap::from([("lib".to_owned(), version.to_owned())]),
             ..Provenance::default()
@@ -230,6 +234,7 @@ fn missing_and_changed_servers_are_refused() {
         variant: None,
         language: String::new(),
         library: String::new(),
+        role: Role::Server,
         build: None,
     });
     let refused = |run: &Run, subject: Subject<'_>| refused(run, &tool, &machine(), &[subject]);

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use clap::{Args as _, FromArgMatches as _};
 use rpcbench_record::{
-    ConnectionLife, Content, PlannedServer, Protocol, Stopping, WarmUp, Window, Workload,
+    ConnectionLife, Content, PlannedServer, Protocol, Role, Stopping, WarmUp, Window, Workload,
 };
 
 use super::*;
@@ -65,6 +65,7 @@ fn servers(names: &[&str]) -> Vec<PlannedServer> {
         variant: None,
         language: "go".to_owned(),
         library: "grpc".to_owned(),
+        role: Role::Server,
         build: None,
     };
     names.iter().map(server).collect()

@@ -1,0 +1,145 @@
+// Calls the contract's service as JSON with HttpClient and System.Text.Json.
+using System.Net;
+using System.Net.Http.Json;
+using System.Text.Json;
+using System.Text.Json.Nodes;
+using Rpcbench;
+
+return Driver.Run(new Library<Pool>
+{
+    Name = "HttpClient",
+    Version = Environment.Version.ToString(),
+    Sharing = Sharing.Pooled,
+    Create = target => new Pool(target),
+    Close = pool => pool.Dispose(),
+    Outcome = Errors.Outcome,
+    Methods = new()
+    {
+        ["text"] = new Method<Pool, TextRequest, TextReply>
+        {
+            Decode = Json.Decode<TextRequest>,
+            Text = request => request.Text,
+            Patch = (request, text) => request with { Text = text },
+            Echo = reply => reply.Echo,
+            Call = (pool, request) => pool.Post<TextRequest, TextReply>("Text", request),
+        },
+        ["record"] = new Method<Pool, RecordRequest, RecordReply>
+        {
+            Decode = Json.Decode<RecordRequest>,
+            Text = request => request.Record.Field1,
+            Patch = (request, text) =>
+            {
+                request.Record.Field1 = text;
+                return request;
+            },
+            Echo = reply => reply.Echo.Field1,
+            Equal = (request, reply) => Json.Equal(request.Record, reply.Echo),
+            Call = (pool, request) => pool.Post<RecordRequest, RecordReply>("Record", request),
+        },
+        ["dto"] = new Method<Pool, DtoRequest, DtoReply>
+        {
+            Decode = Json.Decode<DtoRequest>,
+            Text = request => request.Dto.Prop1,
+            Patch = (request, text) =>
+            {
+                request.Dto.Prop1 = text;
+                return request;
+            },
+            Echo = reply => reply.Echo.Prop1,
+            Equal = (request, reply) => Json.Equal(request.Dto, reply.Echo),
+            Call = (pool, request) => pool.Post<DtoRequest, DtoReply>("Dto", request),
+        },
+        ["tree"] = new Method<Pool, TreeRequest, TreeReply>
+        {
+            Decode = Json.Decode<TreeRequest>,
+            Text = request => request.Tree.Name,
+            Patch = (request, text) =>
+            {
+                request.Tree.Name = text;
+                return request;
+            },
+            Echo = reply => reply.Echo.Name,
+            Equal = (request, reply) => Json.Equal(request.Tree, reply.Echo),
+            Call = (pool, request) => pool.Post<TreeRequest, TreeReply>("Tree", request),
+        },
+    },
+});
+
+internal static class Json
+{
+    public static readonly JsonSerializerOptions Options = Create();
+
+    private static JsonSerializerOptions Create()
+    {
+        var options = new JsonSerializerOptions(JsonSerializerDefaults.Web);
+        Messages.Strict(options);
+        return options;
+    }
+
+    public static T Decode<T>(byte[] encoded) => JsonSerializer.Deserialize<T>(encoded, Options)!;
+
+    /// <summary>Compares by value, without regard to the order of a map.</summary>
+    public static bool Equal<T>(T sent, T echo) =>
+        JsonNode.DeepEquals(JsonSerializer.SerializeToNode(sent, Options), JsonSerializer.SerializeToNode(echo, Options));
+}
+
+/// <summary>The library's defaults, but for a pool of the load's size, whose idle connections stay open.</summary>
+internal sealed class Pool : IDisposable
+{
+    private readonly HttpClient http;
+    private readonly int callsPerConnection;
+    private long calls;
+
+    public Pool(Target target)
+    {
+        var handler = new SocketsHttpHandler
+        {
+            MaxConnectionsPerServer = target.Connections,
+            PooledConnectionIdleTimeout = Timeout.InfiniteTimeSpan,
+        };
+        http = new HttpClient(handler)
+        {
+            BaseAddress = new Uri($"http://{target.Host}:{target.Port}/rpcbench.v1.Echo/"),
+            Timeout = target.Timeout,
+        };
+        callsPerConnection = target.CallsPerConnection;
+    }
+
+    public async Task<TReply> Post<TRequest, TReply>(string method, TRequest message)
+    {
+        using var request = new HttpRequestMessage(HttpMethod.Post, method)
+        {
+            Content = JsonContent.Create(message, options: Json.Options),
+        };
+        if (callsPerConnection > 0 && Interlocked.Increment(ref calls) % callsPerConnection == 0)
+        {
+            request.Headers.ConnectionClose = true;
+        }
+        using var response = await http.SendAsync(request).ConfigureAwait(false);
+        if (response.StatusCode != HttpStatusCode.OK)
+        {
+            throw new StatusException((int)response.StatusCode);
+        }
+        return await response.Content.ReadFromJsonAsync<TReply>(Json.Options).ConfigureAwait(false)
+            ?? throw new JsonException("the reply is null");
+    }
+
+    public void Dispose() => http.Dispose();
+}
+
+internal sealed class StatusException(int status) : Exception($"HTTP status {status}")
+{
+    public int Status { get; } = status;
+}
+
+internal static class Errors
+{
+    public static Outcome Outcome(Exception error) => error switch
+    {
+        StatusException status => Rpcbench.Outcome.OfStatus(status.Status),
+        // Of the two reasons for it, no one cancels.
+        TaskCanceledException => Rpcbench.Outcome.Timeout,
+        JsonException or NotSupportedException or InvalidOperationException => Rpcbench.Outcome.WrongAnswer,
+        _ => Rpcbench.Outcome.Transport,
+    };
+}

@@ -1,0 +1,7 @@
+module rpcbench.dev/clients/go/driver
+
+go 1.26.0
+
+replace rpcbench.dev/servers/go/service => ../../../servers/go/service
+
+require rpcbench.dev/servers/go/service v0.0.0

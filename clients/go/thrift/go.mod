@@ -1,0 +1,15 @@
+module rpcbench.dev/clients/go/thrift
+
+go 1.26.0
+
+replace (
+	rpcbench.dev/clients/go/driver => ../driver
+	rpcbench.dev/servers/go/service => ../../../servers/go/service
+)
+
+require (
+	github.com/apache/thrift v0.25.0
+	rpcbench.dev/clients/go/driver v0.0.0
+)
+
+require rpcbench.dev/servers/go/service v0.0.0 // indirect

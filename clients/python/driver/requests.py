@@ -1,0 +1,104 @@
+"""Requests with nonces, and checks of their replies."""
+
+import itertools
+import json
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+NONCE_DIGITS = 8
+# Whole messages are compared on every 16th call.
+WHOLE_EVERY = 16
+# The field with the nonce; that of a text is in the request itself.
+FIELDS = {"text": "text", "record": "field1", "dto": "prop1", "tree": "name"}
+
+nonces = itertools.count(1)
+
+
+class Request:
+    """A request of the library. Before each call it gets a nonce."""
+
+    __slots__ = ("message", "content", "field", "skipped", "tail", "text", "whole")
+
+    def __init__(self, message: Any, content: Any, field: str, text: str) -> None:
+        self.message, self.content, self.field, self.text = message, content, field, text
+        # A short field gets the last digits that fit.
+        self.skipped = max(NONCE_DIGITS - len(text), 0)
+        self.tail = text[NONCE_DIGITS:]
+        self.whole = False
+
+    def next_text(self) -> str:
+        nonce = next(nonces)
+        self.whole = nonce % WHOLE_EVERY == 0
+        self.text = f"{nonce % 10**NONCE_DIGITS:08d}"[self.skipped :] + self.tail
+        return self.text
+
+
+    def is_answered_by(self, reply: Any) -> bool:
+        """Whether a reply is right. One that can't be decoded is None to some libraries, and JSON may be anything."""
+        try:
+            return self.is_echoed_by(reply)
+        except (AttributeError, LookupError, TypeError):
+            return False
+
+
+class ProtobufRequest(Request):
+    __slots__ = ()
+
+    def patch(self) -> None:
+        setattr(self.content, self.field, self.next_text())
+
+    def is_echoed_by(self, reply: Any) -> bool:
+        echo = reply.echo
+        if self.content is self.message:
+            return echo == self.text
+        return getattr(echo, self.field) == self.text and (not self.whole or echo == self.content)
+
+
+class JsonRequest(Request):
+    __slots__ = ()
+
+    def patch(self) -> None:
+        self.content[self.field] = self.next_text()
+
+    def is_echoed_by(self, reply: Any) -> bool:
+        echo = reply["echo"]
+        if self.content is self.message:
+            return echo == self.text
+        return echo[self.field] == self.text and (not self.whole or echo == self.content)
+
+
+def protobuf(types: dict[str, Any]) -> Callable[[str, bytes], ProtobufRequest]:
+    """Decodes protobuf with the generated types of requests, by shape."""
+
+    def decode(shape: str, data: bytes) -> ProtobufRequest:
+        message = types[shape].FromString(data)
+        content = message if shape == "text" else getattr(message, shape)
+        return ProtobufRequest(message, content, FIELDS[shape], getattr(content, FIELDS[shape]))
+
+    return decode
+
+
+def decode_json(shape: str, data: bytes) -> JsonRequest:
+    message = json.loads(data)
+    content = message if shape == "text" else message[shape]
+    return JsonRequest(message, content, FIELDS[shape], content[FIELDS[shape]])
+
+
+def read_requests(path: str) -> list[bytes]:
+    """Reads a file of requests, each after its length."""
+    data, at, requests = Path(path).read_bytes(), 0, []
+    while at < len(data):
+        (length,) = struct.unpack_from("<I", data, at)
+        requests.append(data[at + 4 : at + 4 + length])
+        at += 4 + length
+    if not requests or at != len(data):
+        raise ValueError(f"{path}: request {len(requests)} is cut short" if requests else f"{path}: has no requests")
+    return requests
+
+
+def read_schedule(path: str) -> tuple[int, ...]:
+    """Reads a file of due times."""
+    data = Path(path).read_bytes()
+    return struct.unpack(f"<{len(data) // 8}Q", data)

@@ -1,0 +1,143 @@
+//! Counts calls that another program made, as a load thread counts its own.
+
+use rpcbench_record::{Outcomes, Protocol};
+
+use crate::call::Call;
+use crate::log::{CallLog, Ended};
+use crate::nonce::Nonce;
+use crate::outcome::Outcome;
+use crate::recorder::Recorder;
+use crate::tally::Tally;
+use rpcbench_clock::{Nanos, Span};
+
+/// Example of a call that broke, as another program reports no reason.
+const BROKEN: &str = "the client's library reported a broken connection";
+/// Example of a call that was not sent.
+const NO_ROOM: &str = "too many calls were in flight";
+
+/// A call of another program, which has ended. Instants are of this machine's monotonic clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndedCall {
+    /// When it was due.
+    pub due: Nanos,
+    /// When it was started.
+    pub written: Nanos,
+    /// When its outcome was known.
+    pub done: Nanos,
+    /// Its outcome.
+    pub ended: Ended,
+}
+
+/// Counts calls by their records: those that came due in a measured span, and those outside of it.
+#[derive(Debug)]
+pub struct CallCounter(Recorder);
+
+impl CallCounter {
+    /// A counter of calls of a protocol, which names its status codes. Measured calls go to `log`, if given.
+    pub fn new(protocol: Protocol, log: Option<CallLog>) -> Self {
+        Self(Recorder::new(protocol, log))
+    }
+
+    /// Measures the calls that come due in `span`, whose end may be unknown: [`Nanos::NEVER`].
+    pub fn measure(&mut self, span: Span) {
+        self.0.measure(span);
+    }
+
+    /// Ends the span at `end` instead. No recorded call may have come due at that instant or later.
+    pub fn end_at(&mut self, end: Nanos) {
+        self.0.end_at(end);
+    }
+
+    /// Counts a call.
+    pub fn record(&mut self, call: EndedCall) {
+        let EndedCall { due, written, done, ended } = call;
+        let call = Call { request: 0, nonce: Nonce::new(0), due, written };
+        self.0.record(call, done, &ended.into());
+    }
+
+    /// What is measured so far. `None` outside of a span.
+    pub fn so_far(&mut self) -> Option<&Tally> {
+        self.0.so_far()
+    }
+
+    /// Ends measuring.
+    pub fn take(&mut self) -> Option<Tally> {
+        self.0.take()
+    }
+
+    /// Calls outside of measured spans so far, with examples of those that failed.
+    pub fn outside(&self) -> (&Outcomes, &[String]) {
+        self.0.outside()
+    }
+}
+
+impl From<Ended> for Outcome {
+    fn from(ended: Ended) -> Self {
+        match ended {
+            Ended::Ok => Self::Ok,
+            Ended::WrongAnswer => Self::WrongAnswer,
+            Ended::Status(code) => Self::Status { code, message: String::new() },
+            Ended::Timeout => Self::Timeout,
+            Ended::Transport => Self::Transport { reason: BROKEN.to_owned() },
+            Ended::NotSent => Self::NotSent { reason: NO_ROOM.to_owned() },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ended() -> impl Strategy<Value = Ended> {
+        prop_oneof![
+            6 => Just(Ended::Ok),
+            1 => Just(Ended::WrongAnswer),
+            1 => (0_u32..17).prop_map(Ended::Status),
+            1 => Just(Ended::Timeout),
+            1 => Just(Ended::Transport),
+            1 => Just(Ended::NotSent),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn reported_calls_count_as_the_engine_counts_its_own(
+            calls in prop::collection::vec((0_u64..900, 0_u64..50, 0_u64..400, ended()), 1..60),
+            (start, length, longer) in (0_u64..400, 100_u64..500, 0_u64..300),
+        ) {
+            let span = Span { start: Nanos(start), end: Nanos(start + length) };
+            let mut counter = CallCounter::new(Protocol::Grpc, None);
+            let mut own = Recorder::new(Protocol::Grpc, None);
+            counter.measure(span);
+            own.measure(span);
+            counter.end_at(Nanos(start + length + longer));
+            own.end_at(Nanos(start + length + longer));
+            for (due, wait, took, ended) in calls {
+                let [due, written, done] = [due, due + wait, due + wait + took].map(Nanos);
+                counter.record(EndedCall { due, written, done, ended });
+                let call = Call { request: 7, nonce: Nonce::new(9), due, written };
+                own.record(call, done, &Outcome::from(ended));
+            }
+            prop_assert_eq!(counter.outside().0, own.outside().0);
+            prop_assert_eq!(counter.outside().1, own.outside().1);
+            prop_assert_eq!(format!("{:?}", counter.so_far()), format!("{:?}", own.so_far()));
+            prop_assert_eq!(format!("{:?}", counter.take()), format!("{:?}", own.take()));
+        }
+    }
+
+    #[test]
+    fn reported_outcome_is_logged_as_reported() {
+        for ended in [
+            Ended::Ok,
+            Ended::WrongAnswer,
+            Ended::Status(13),
+            Ended::Timeout,
+            Ended::Transport,
+            Ended::NotSent,
+        ] {
+            assert_eq!(Ended::from(&Outcome::from(ended)), ended);
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! What a client must notice: calls that a reference server answers wrongly on purpose.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_contract::cases::{CaseFailure, CheckReport};
+use rpcbench_contract::{Corpus, Profile, Shape};
+use rpcbench_record::{Outcomes, Protocol};
+use rpcbench_reference::{Fault, Faults, ReferenceServer};
+
+use super::message::Command;
+use super::program::Program;
+use super::records::Loop;
+use super::session::agree;
+use super::{Opening, failed, open};
+use crate::interrupt::Interrupt;
+use crate::load::LoadError;
+
+/// Calls of a case.
+const CALLS: u64 = 60;
+/// One call in this many goes wrong.
+const EVERY: u64 = 7;
+const CONNECTIONS: u32 = 2;
+/// Calls in flight on each, where a connection takes several.
+const IN_FLIGHT: u32 = 3;
+/// Time limit of a call that is answered: never reached, even on a busy machine.
+const TIMEOUT: Nanos = Nanos::from_millis(10_000);
+/// The same where some are not answered. On a busy machine others can take as long.
+const SHORT_TIMEOUT: Nanos = Nanos::from_millis(500);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time limit of a case.
+const CASE_TIMEOUT: Nanos = Nanos::from_millis(30_000);
+/// gRPC's codes of a deadline and of a connection that broke.
+const DEADLINE_EXCEEDED: u32 = 4;
+const UNAVAILABLE: u32 = 14;
+
+/// What a client must report of the calls that went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expected {
+    WrongAnswer,
+    Status(u32),
+    Timeout,
+    /// `timeout`, perhaps for others too.
+    Silence,
+    /// Not told apart by every library.
+    StatusOrTransport(u32),
+    /// Of a broken connection: `transport`, for all calls that it carried.
+    Transport,
+    /// Of a connection that ends in good order: nothing, or `transport`.
+    OkOrTransport,
+}
+
+/// A case's name, and what the server does. `None`: nothing wrong.
+type Case = (&'static str, Option<(Fault, Expected)>);
+
+const fn status(code: u32) -> Option<(Fault, Expected)> {
+    let expected = match code {
+        DEADLINE_EXCEEDED => Expected::Timeout,
+        UNAVAILABLE => Expected::StatusOrTransport(code),
+        code => Expected::Status(code),
+    };
+    Some((Fault::Status(code), expected))
+}
+
+/// Those of all protocols.
+const COMMON: [Case; 7] = [
+    ("right", None),
+    ("wrong/remembered", Some((Fault::Remembered, Expected::WrongAnswer))),
+    ("wrong/empty", Some((Fault::Empty, Expected::WrongAnswer))),
+    ("wrong/malformed", Some((Fault::Malformed, Expected::WrongAnswer))),
+    ("silence", Some((Fault::Silence, Expected::Silence))),
+    ("connection/reset", Some((Fault::Reset, Expected::Transport))),
+    ("connection/half-close", Some((Fault::HalfClose, Expected::Transport))),
+];
+
+const GRPC: [Case; 17] = [
+    ("connection/goaway", Some((Fault::GoAway, Expected::OkOrTransport))),
+    ("status/1", status(1)),
+    ("status/2", status(2)),
+    ("status/3", status(3)),
+    ("status/4", status(DEADLINE_EXCEEDED)),
+    ("status/5", status(5)),
+    ("status/6", status(6)),
+    ("status/7", status(7)),
+    ("status/8", status(8)),
+    ("status/9", status(9)),
+    ("status/10", status(10)),
+    ("status/11", status(11)),
+    ("status/12", status(12)),
+    ("status/13", status(13)),
+    ("status/14", status(UNAVAILABLE)),
+    ("status/15", status(15)),
+    ("status/16", status(16)),
+];
+
+const JSON: [Case; 5] = [
+    ("status/400", Some((Fault::Status(400), Expected::Status(400)))),
+    ("status/404", Some((Fault::Status(404), Expected::Status(404)))),
+    ("status/429", Some((Fault::Status(429), Expected::Status(429)))),
+    ("status/500", Some((Fault::Status(500), Expected::Status(500)))),
+    ("status/503", Some((Fault::Status(503), Expected::Status(503)))),
+];
+
+const THRIFT: [Case; 2] = [
+    ("status/1", Some((Fault::Status(1), Expected::Status(1)))),
+    ("status/6", Some((Fault::Status(6), Expected::Status(6)))),
+];
+
+/// The cases of a protocol.
+fn cases(protocol: Protocol) -> impl Iterator<Item = Case> {
+    let own: &[Case] = match protocol {
+        Protocol::Grpc => &GRPC,
+        Protocol::Json => &JSON,
+        _ => &THRIFT,
+    };
+    COMMON.into_iter().chain(own.iter().copied())
+}
+
+/// Tries all cases on a client that has connected.
+pub fn check_client(
+    program: &Arc<Program>,
+    protocol: Protocol,
+    seed: u64,
+    interrupt: &Interrupt,
+) -> Result<CheckReport, LoadError> {
+    let mut report = CheckReport::default();
+    for (case, fault) in cases(protocol) {
+        let trial = Trial { program, protocol, seed, interrupt };
+        match trial.run(fault) {
+            Ok(None) => report.passed += 1,
+            Ok(Some(reason)) => report.failed.push(CaseFailure { case, reason }),
+            Err(LoadError::Failed(reason)) => {
+                // What a program that broke off would do next says nothing.
+                report.failed.push(CaseFailure { case, reason });
+                break;
+            }
+            Err(stopped) => return Err(stopped),
+        }
+    }
+    Ok(report)
+}
+
+struct Trial<'a> {
+    program: &'a Arc<Program>,
+    protocol: Protocol,
+    seed: u64,
+    interrupt: &'a Interrupt,
+}
+
+impl Trial<'_> {
+    /// Makes the calls of a case. Returns what is wrong with what the client reported.
+    fn run(&self, fault: Option<(Fault, Expected)>) -> Result<Option<String>, LoadError> {
+        let Self { program, protocol, interrupt, .. } = *self;
+        let (kind, every) = fault.map_or((Fault::Empty, u64::MAX), |(kind, _)| (kind, EVERY));
+        let faults = Arc::new(Faults::new(kind, every));
+        let server =
+            ReferenceServer::start_faulty(protocol, Arc::clone(&faults)).map_err(failed)?;
+        let encoding = Profile::of(protocol).encoding;
+        let in_flight = if protocol.takes_one_call_at_a_time() { 1 } else { IN_FLIGHT };
+        program.count(protocol, None);
+        let opening = Opening {
+            target: server.address(),
+            protocol,
+            corpus: &Corpus::for_clients(&Shape::Text(100), self.seed, encoding),
+            connections: CONNECTIONS,
+            in_flight,
+            timeout: if kind == Fault::Silence { SHORT_TIMEOUT } else { TIMEOUT },
+            calls_per_connection: 0,
+            connect_timeout: CONNECT_TIMEOUT,
+        };
+        open(program, interrupt, &opening)?;
+        let slots = Loop::Closed((CONNECTIONS * in_flight) as usize);
+        program.counted(|counted| counted.begin(clock::now(), slots, Some(CALLS)))?;
+        program.send(&Command::Start {
+            at_ns: 0,
+            calls: CALLS,
+            schedule: None,
+            in_flight_max: None,
+        })?;
+        let deadline = clock::now() + CASE_TIMEOUT;
+        let late = format!("{CALLS} calls did not end, though none takes as long as its timeout");
+        let calls = program.wait(deadline, interrupt, &late, |state| state.stopped.take())?;
+        let (counts, outcomes) = program.counted(|counted| {
+            counted.end();
+            (counted.load, counted.counter.outside().0.clone())
+        })?;
+        program.send(&Command::Close)?;
+        if calls != CALLS {
+            return Ok(Some(format!("{CALLS} calls were asked for, and it made {calls}")));
+        }
+        if let Err(LoadError::Failed(reason)) = agree(calls, counts, server.counted().calls) {
+            return Ok(Some(reason));
+        }
+        let expected = fault.map(|(_, expected)| expected);
+        Ok(problem(expected, faults.struck(), &outcomes, protocol))
+    }
+}
+
+/// What is wrong with outcomes of [`CALLS`] calls of which `struck` went wrong.
+fn problem(
+    expected: Option<Expected>,
+    struck: u64,
+    outcomes: &Outcomes,
+    protocol: Protocol,
+) -> Option<String> {
+    let status = |code| outcomes.status.get(&code).copied().unwrap_or(0);
+    let ok = outcomes.ok;
+    let (is_right, words) = match expected {
+        None => (ok == CALLS, format!("{CALLS} ok")),
+        Some(Expected::WrongAnswer) => exactly(struck, ok, outcomes.wrong_answer, "wrong answer"),
+        Some(Expected::Timeout) => exactly(struck, ok, outcomes.timeout, "timeout"),
+        Some(Expected::Status(code)) => exactly(struck, ok, status(code), &protocol.status(code)),
+        Some(Expected::StatusOrTransport(code)) => {
+            let either = format!("{} or transport", protocol.status(code));
+            exactly(struck, ok, status(code) + outcomes.transport, &either)
+        }
+        Some(Expected::Silence) => at_least(struck, ok, outcomes.timeout, "timeout"),
+        Some(Expected::Transport) => at_least(struck, ok, outcomes.transport, "transport"),
+        Some(Expected::OkOrTransport) => {
+            (ok + outcomes.transport == CALLS, "only ok and transport".to_owned())
+        }
+    };
+    (!is_right).then(|| {
+        let mut reported = vec![format!("{ok} ok")];
+        let kinds = outcomes.errors_by_kind(protocol);
+        reported.extend(kinds.into_iter().map(|(kind, count)| format!("{count} {kind}")));
+        format!("expected {words}; it reported {}", reported.join(", "))
+    })
+}
+
+/// Whether the calls that went wrong had an outcome, others had it too or were ok, and none had another.
+fn at_least(struck: u64, ok: u64, found: u64, kind: &str) -> (bool, String) {
+    let is_right = ok + found == CALLS && found >= struck;
+    (is_right, format!("{struck} {kind} or more, and ok"))
+}
+
+/// Whether the calls that went wrong, and only these, had an outcome.
+fn exactly(struck: u64, ok: u64, found: u64, kind: &str) -> (bool, String) {
+    let right = CALLS - struck;
+    (found == struck && ok == right, format!("{struck} {kind} and {right} ok"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_tally_says_what_was_expected() {
+        let outcomes = |ok, wrong_answer, transport| Outcomes {
+            ok,
+            wrong_answer,
+            transport,
+            ..Outcomes::default()
+        };
+        let wrong = Some(Expected::WrongAnswer);
+        let grpc = |expected, outcomes| problem(expected, 8, &outcomes, Protocol::Grpc);
+        assert_eq!(grpc(wrong, outcomes(52, 8, 0)), None);
+        assert_eq!(
+            grpc(wrong, outcomes(60, 0, 0)).unwrap(),
+            "expected 8 wrong answer and 52 ok; it reported 60 ok"
+        );
+        assert_eq!(grpc(Some(Expected::Transport), outcomes(40, 0, 20)), None);
+        assert!(grpc(Some(Expected::Transport), outcomes(60, 0, 0)).is_some());
+        assert_eq!(
+            grpc(Some(Expected::Status(13)), outcomes(52, 0, 8)).unwrap(),
+            "expected 8 status 13 INTERNAL and 52 ok; it reported 52 ok, 8 transport"
+        );
+        assert_eq!(grpc(Some(Expected::OkOrTransport), outcomes(60, 0, 0)), None);
+        assert_eq!(
+            grpc(None, outcomes(59, 0, 1)).unwrap(),
+            "expected 60 ok; it reported 59 ok, 1 transport"
+        );
+    }
+}

@@ -1,0 +1,63 @@
+//! Messages between rpcbench and a client program: contract/clients.md.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+/// To the program.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Command<'a> {
+    Open {
+        target: String,
+        protocol: String,
+        shape: &'a str,
+        requests: &'a Path,
+        connections: u32,
+        in_flight: u32,
+        timeout_ns: u64,
+        calls_per_connection: u64,
+    },
+    Start {
+        at_ns: u64,
+        calls: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        schedule: Option<&'a Path>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        in_flight_max: Option<u32>,
+    },
+    Stop {
+        at_ns: u64,
+    },
+    Close,
+}
+
+/// What a program says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Hello {
+    /// Of the protocol.
+    pub version: u32,
+    /// The language's folder.
+    pub language: String,
+    /// What readers know the library by.
+    pub library: String,
+    /// Its version.
+    pub library_version: String,
+    /// The runtime and its version.
+    pub runtime: String,
+    /// What is compared in replies, a sentence.
+    pub checks: String,
+    /// Its monotonic clock when it was sent.
+    pub clock_ns: u64,
+}
+
+/// From the program.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Report {
+    Hello(Hello),
+    Opened { connections: u32 },
+    Failed { error: String },
+    Ack {},
+    Stopped { calls: u64 },
+}

@@ -1,0 +1,219 @@
+//! Client libraries as load generators: programs that report each call, and the reference server that answers them.
+//!
+//! A program is placed, limited and counted as servers are; see contract/clients.md for what it does. Its windows are cut from
+//! its records by the engine's own recorder, so that nothing hangs on an answer in time. It makes its calls by itself: windows
+//! are measured in one piece, and there are no spot checks. In their place, the reference server's count of calls must agree
+//! with the program's after each load.
+
+mod cases;
+mod frame;
+mod message;
+mod program;
+mod records;
+mod schedule;
+mod session;
+#[cfg(test)]
+mod tests;
+mod usage;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_contract::cases::Caller;
+use rpcbench_contract::{Corpus, Profile, Shape};
+use rpcbench_engine::{CallLog, file_limit};
+use rpcbench_record::{Content, Protocol, Workload, units};
+use rpcbench_reference::ReferenceServer;
+
+use super::contract::EchoClient;
+use super::{CallOptions, LoadError, LoadGenerator, LoadRequest, LoadSession};
+use crate::interrupt::Interrupt;
+use crate::placement::Endpoint;
+use message::Command;
+use session::{ProgramSession, Setting};
+
+pub use cases::check_client;
+pub use message::Hello;
+pub use program::Program;
+
+/// How long a program may take to report a call, beyond the time that it may take.
+const REPORTING: Nanos = Nanos::from_millis(5000);
+
+/// Client programs, with a reference server for each protocol that they speak.
+#[derive(Debug)]
+pub struct ClientPrograms {
+    /// CPUs of the reference servers' threads. Empty: any.
+    pub cpus: Vec<u32>,
+    /// Receives every measured call.
+    pub call_log: Option<CallLog>,
+    references: RefCell<BTreeMap<Protocol, Rc<ReferenceServer>>>,
+}
+
+impl ClientPrograms {
+    /// Programs whose reference servers run on `cpus`.
+    pub fn new(cpus: Vec<u32>, call_log: Option<CallLog>) -> Self {
+        Self { cpus, call_log, references: RefCell::default() }
+    }
+
+    /// The reference server of a protocol, which starts with the first client that needs it.
+    fn reference(&self, protocol: Protocol) -> Result<Rc<ReferenceServer>, LoadError> {
+        let mut references = self.references.borrow_mut();
+        if let Some(reference) = references.get(&protocol) {
+            return Ok(Rc::clone(reference));
+        }
+        let started = ReferenceServer::start(protocol, &self.cpus).map_err(failed)?;
+        Ok(Rc::clone(references.entry(protocol).or_insert(Rc::new(started))))
+    }
+}
+
+/// For `map_err`.
+fn failed(error: io::Error) -> LoadError {
+    LoadError::Failed(error.to_string())
+}
+
+/// Why clients of a protocol can't make this load, if they can't.
+pub fn client_problem(workload: &Workload, protocol: Protocol) -> Option<String> {
+    let (connections, all) = (workload.connections_under(protocol), workload.in_flight);
+    if !ReferenceServer::PROTOCOLS.contains(&protocol) {
+        let spoken = ReferenceServer::PROTOCOLS.map(|it| it.to_string()).join(", ");
+        return Some(format!("the reference server, which clients call, speaks only {spoken}"));
+    }
+    if !all.is_multiple_of(connections) {
+        return Some(format!(
+            "{all} calls in flight don't divide evenly among {connections} connections, as they must for clients; choose \
+             a multiple"
+        ));
+    }
+    if !workload.headers.is_empty() || workload.authority.is_some() {
+        return Some(
+            "clients send no header fields and no host of yours; leave them out".to_owned(),
+        );
+    }
+    None
+}
+
+/// Name and parameters of the shape that calls carry.
+fn shape(content: &Content) -> Result<Shape, LoadError> {
+    let Content::Shape(name) = content else {
+        return Err(LoadError::Failed("clients make calls of the contract only".to_owned()));
+    };
+    name.parse().map_err(|error| LoadError::Failed(format!("{name}: {error}")))
+}
+
+/// Writes requests, each after its length.
+fn write_requests(path: &Path, corpus: &Corpus) -> Result<(), LoadError> {
+    let mut bytes = Vec::new();
+    for index in 0..corpus.len() {
+        let request = corpus.request(index);
+        bytes.extend_from_slice(&(request.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(request);
+    }
+    fs::write(path, bytes).map_err(failed)
+}
+
+/// Connections to open.
+struct Opening<'a> {
+    target: SocketAddr,
+    protocol: Protocol,
+    corpus: &'a Corpus,
+    connections: u32,
+    /// Calls in flight on each.
+    in_flight: u32,
+    timeout: Nanos,
+    /// 0: no limit.
+    calls_per_connection: u64,
+    connect_timeout: Duration,
+}
+
+/// Has a program open its connections, and returns how many it says are open.
+fn open(program: &Program, interrupt: &Interrupt, opening: &Opening<'_>) -> Result<u32, LoadError> {
+    let Opening { corpus, connections, connect_timeout, .. } = *opening;
+    let requests = program.folder().join("requests");
+    write_requests(&requests, corpus)?;
+    program.send(&Command::Open {
+        target: opening.target.to_string(),
+        protocol: opening.protocol.to_string(),
+        shape: &corpus.method().name().to_lowercase(),
+        requests: &requests,
+        connections,
+        in_flight: opening.in_flight,
+        timeout_ns: opening.timeout.0,
+        calls_per_connection: opening.calls_per_connection,
+    })?;
+    let late = format!("its connections are not open after {}", units::length(connect_timeout));
+    let deadline = clock::now() + connect_timeout.into();
+    let opened = program.wait(deadline, interrupt, &late, |state| state.opened.take())?;
+    match opened.map_err(LoadError::Failed)? {
+        // A pool opens them with its first calls, and says 0.
+        opened if opened == 0 || opened == connections => Ok(opened),
+        opened => {
+            let problem = format!("it opened {opened} connections, not {connections}");
+            Err(LoadError::Failed(problem))
+        }
+    }
+}
+
+impl LoadGenerator for ClientPrograms {
+    fn open(
+        &self,
+        request: &LoadRequest<'_>,
+        interrupt: &Interrupt,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Box<dyn LoadSession>, LoadError> {
+        let LoadRequest { protocol, workload, seed, logged, .. } = *request;
+        let program = request.program.ok_or_else(|| {
+            LoadError::Failed("it is no client program, or has not connected".to_owned())
+        })?;
+        let shape = shape(&workload.content)?;
+        let connections = workload.connections_under(protocol);
+        let reference = self.reference(protocol)?;
+        program.count(protocol, self.call_log.clone().filter(|_| logged));
+        let opening = Opening {
+            target: reference.address(),
+            protocol,
+            corpus: &Corpus::for_clients(&shape, seed, Profile::of(protocol).encoding),
+            connections,
+            in_flight: workload.in_flight / connections,
+            timeout: Nanos::from_millis(workload.timeout_ms),
+            calls_per_connection: workload.connection_life.calls().unwrap_or(0).into(),
+            connect_timeout: Duration::from_millis(workload.connect_timeout_ms),
+        };
+        let opened = open(program, interrupt, &opening)?;
+        progress(opened.into());
+        let setting = Setting {
+            interrupt: interrupt.clone(),
+            slots: workload.in_flight,
+            seed,
+            patience: Nanos::from_millis(workload.timeout_ms + workload.grace_ms) + REPORTING,
+        };
+        Ok(Box::new(ProgramSession::new(Arc::clone(program), reference, setting)))
+    }
+
+    fn caller(
+        &self,
+        endpoint: &Endpoint,
+        protocol: Protocol,
+        options: &CallOptions,
+        timeout: Duration,
+    ) -> Box<dyn Caller> {
+        let server = endpoint.connection(protocol, options.authority.as_ref());
+        Box::new(EchoClient::new(server, options.headers.clone(), timeout))
+    }
+
+    fn has_room(&self, workload: &Workload, protocol: Protocol) -> bool {
+        // The reference server's ends of the connections are files of this process.
+        file_limit::reserve(workload.connections_under(protocol), 1).is_ok()
+    }
+
+    fn takes_turns(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,226 @@
+//! A running client program: what it is told, and the thread that reads what it reports.
+
+use std::io;
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_record::Protocol;
+use rustix::thread::gettid;
+
+use super::frame::{self, Kind};
+use super::message::{Command, Hello, Report};
+use super::records::Counted;
+use crate::host::control_socket::ControlSocket;
+use crate::interrupt::Interrupt;
+use crate::load::LoadError;
+
+/// The version of contract/clients.md.
+const VERSION: u32 = 1;
+/// How often a wait checks whether the run stops.
+const ASK: Duration = Duration::from_millis(20);
+/// How long a program may leave messages unread.
+const SEND_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A program that has connected. Dropping it closes the connection, which ends the program.
+#[derive(Debug)]
+pub struct Program {
+    stream: UnixStream,
+    folder: PathBuf,
+    shared: Arc<Shared>,
+    reader: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// Before the program was started.
+    started: Nanos,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// What a program has reported.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    hello: Option<Hello>,
+    /// The answer to the last `open`: connections, or why not.
+    pub opened: Option<Result<u32, String>>,
+    /// Calls of the last load, once it has stopped.
+    pub stopped: Option<u64>,
+    /// Its calls. `None` before the first `open`.
+    pub counted: Option<Counted>,
+    /// Why nothing more can be read.
+    broken: Option<String>,
+    /// The reading thread.
+    reader: u32,
+}
+
+impl Program {
+    /// The program that has connected to a control socket by `stream`.
+    pub fn start(stream: UnixStream, control: &ControlSocket) -> io::Result<Self> {
+        stream.set_write_timeout(Some(SEND_TIMEOUT))?;
+        let shared = Shared { started: control.created(), ..Shared::default() };
+        let (shared, mut from) = (Arc::new(shared), stream.try_clone()?);
+        let theirs = Arc::clone(&shared);
+        let named = thread::Builder::new().name("client-reports".to_owned());
+        let reader = named.spawn(move || {
+            theirs.lock().reader = gettid().as_raw_nonzero().get().unsigned_abs();
+            let problem = theirs.read(&mut from);
+            theirs.lock().broken = Some(problem);
+            theirs.changed.notify_all();
+        })?;
+        Ok(Self { stream, folder: control.folder().to_owned(), shared, reader: Some(reader) })
+    }
+
+    /// What it says of itself. `None`: it has said nothing yet.
+    pub fn hello(&self) -> Result<Option<Hello>, LoadError> {
+        self.with(|state| state.hello.clone())
+    }
+
+    /// The folder of files that it reads.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The thread that reads its reports.
+    pub(super) fn reader(&self) -> u32 {
+        self.shared.lock().reader
+    }
+
+    /// Expects the calls of a new load.
+    pub(super) fn count(&self, protocol: Protocol, log: Option<rpcbench_engine::CallLog>) {
+        let mut state = self.shared.lock();
+        state.counted = Some(Counted::new(protocol, log));
+        (state.opened, state.stopped) = (None, None);
+    }
+
+    pub(super) fn send(&self, command: &Command<'_>) -> Result<(), LoadError> {
+        let sent = serde_json::to_vec(command)
+            .map_err(io::Error::other)
+            .and_then(|message| frame::write(&mut &self.stream, &message));
+        // Why it can't be reached is known to the reader, if it is gone.
+        self.with(|_| ())?;
+        sent.map_err(|error| LoadError::Failed(format!("it can't be told anything: {error}")))
+    }
+
+    /// Looks at what it has reported. Fails if it reports nothing more.
+    pub(super) fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> Result<T, LoadError> {
+        let mut state = self.shared.lock();
+        let seen = look(&mut state);
+        match &state.broken {
+            None => Ok(seen),
+            Some(problem) => Err(LoadError::Failed(problem.clone())),
+        }
+    }
+
+    /// The same for its calls.
+    pub(super) fn counted<T>(&self, look: impl FnOnce(&mut Counted) -> T) -> Result<T, LoadError> {
+        let seen = self.with(|state| state.counted.as_mut().map(look))?;
+        seen.ok_or_else(|| LoadError::Failed("no load was opened".to_owned()))
+    }
+
+    /// Waits until `look` finds something in what it reports. `late` says what is missing at the deadline.
+    pub(super) fn wait<T>(
+        &self,
+        deadline: Nanos,
+        interrupt: &Interrupt,
+        late: &str,
+        mut look: impl FnMut(&mut State) -> Option<T>,
+    ) -> Result<T, LoadError> {
+        let mut state = self.shared.lock();
+        loop {
+            if let Some(found) = look(&mut state) {
+                return Ok(found);
+            }
+            if let Some(problem) = &state.broken {
+                return Err(LoadError::Failed(problem.clone()));
+            }
+            if interrupt.check().is_err() {
+                return Err(LoadError::Stopped);
+            }
+            if clock::now() >= deadline {
+                return Err(LoadError::Failed(late.to_owned()));
+            }
+            let waited = self.shared.changed.wait_timeout(state, ASK);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.stream.shutdown(Shutdown::Both);
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads until that fails, and returns why.
+    fn read(&self, from: &mut UnixStream) -> String {
+        let mut content = Vec::new();
+        loop {
+            let read = match frame::read(from, &mut content) {
+                Ok(Kind::Records) => self.records(&content),
+                Ok(Kind::Message) => self.message(&content),
+                Err(problem) => Err(problem.to_string()),
+            };
+            if let Err(problem) = read {
+                return problem;
+            }
+        }
+    }
+
+    fn records(&self, content: &[u8]) -> Result<(), String> {
+        let now = clock::now();
+        let mut state = self.lock();
+        let counted = state.counted.as_mut().ok_or("it reported calls before `open`")?;
+        counted.read(content, now).map_err(|problem| format!("it reported {problem}"))
+    }
+
+    fn message(&self, content: &[u8]) -> Result<(), String> {
+        let report: Report = serde_json::from_slice(content).map_err(|error| {
+            let text: String = String::from_utf8_lossy(content).chars().take(80).collect();
+            format!("it sent a message that can't be read: {error}: {text}")
+        })?;
+        let mut state = self.lock();
+        match report {
+            Report::Hello(hello) => state.hello = Some(known(hello, self.started)?),
+            Report::Opened { connections } => state.opened = Some(Ok(connections)),
+            Report::Failed { error } if state.opened.is_none() => state.opened = Some(Err(error)),
+            Report::Failed { error } => return Err(format!("it said: {error}")),
+            Report::Ack {} => {}
+            Report::Stopped { calls } => state.stopped = Some(calls),
+        }
+        self.changed.notify_all();
+        Ok(())
+    }
+}
+
+/// Refuses a program whose records could not be understood. It was started after `started`.
+fn known(hello: Hello, started: Nanos) -> Result<Hello, String> {
+    let Hello { version, clock_ns, .. } = hello;
+    if version != VERSION {
+        return Err(format!(
+            "it speaks version {version} of contract/clients.md; expected version {VERSION}"
+        ));
+    }
+    let now = clock::now();
+    if !(started.0..=now.0).contains(&clock_ns) {
+        return Err(format!(
+            "its clock says {clock_ns} ns, and CLOCK_MONOTONIC says {} ns and said {} ns before it was started; report instants \
+             of that clock",
+            now.0, started.0
+        ));
+    }
+    Ok(hello)
+}

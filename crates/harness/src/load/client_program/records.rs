@@ -1,0 +1,249 @@
+//! Records of ended calls: what a program must not report, and where its calls are counted.
+
+use rpcbench_clock::Nanos;
+use rpcbench_engine::{CallCounter, CallLog, Ended, EndedCall};
+use rpcbench_record::Protocol;
+
+/// Bytes of a record.
+const RECORD: usize = 24;
+/// How far a record's instants may be beyond those that its reader knows.
+const TOLERANCE: Nanos = Nanos::from_millis(1);
+
+/// Why records can't be true.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum RecordError {
+    #[error("{0} bytes, which are not whole records of {RECORD}")]
+    Size(usize),
+    #[error("outcome {0}; expected 0 to 5")]
+    Outcome(u8),
+    #[error("a call of slot {slot}, of {slots}")]
+    Slot { slot: u32, slots: usize },
+    #[error("a call that ended before it began")]
+    Backwards,
+    #[error("a call that ends in the future; instants are of CLOCK_MONOTONIC")]
+    Future,
+    #[error("a call from before the load began")]
+    Past,
+    #[error("calls of slot {0} overlap, but a slot makes one at a time")]
+    Overlap(u32),
+    #[error("a call, though no load is on")]
+    NoLoad,
+    #[error("more than {0} calls, as many as were asked for")]
+    TooMany(u64),
+}
+
+/// How calls come due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Loop {
+    /// As many slots.
+    Closed(usize),
+    Open,
+}
+
+/// The calls of a program since a load was opened.
+#[derive(Debug)]
+pub(super) struct Counted {
+    pub counter: CallCounter,
+    /// Ended calls.
+    pub ended: u64,
+    /// Those that did not end `ok`.
+    pub failed: u64,
+    /// Of the current load, or of the last.
+    pub load: LoadCounts,
+    kind: Loop,
+    /// When the load began. `None`: none is on.
+    began: Option<Nanos>,
+    /// Calls that the load may have.
+    limit: Option<u64>,
+    /// When the latest call of each slot ended.
+    slots: Vec<Nanos>,
+}
+
+/// Calls of one load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct LoadCounts {
+    /// Ended calls.
+    pub ended: u64,
+    /// Those that a server has answered, with whatever.
+    pub answered: u64,
+    /// Those that were not sent.
+    pub not_sent: u64,
+    /// When the latest ended.
+    pub last: Nanos,
+}
+
+impl Counted {
+    pub fn new(protocol: Protocol, log: Option<CallLog>) -> Self {
+        Self {
+            counter: CallCounter::new(protocol, log),
+            ended: 0,
+            failed: 0,
+            load: LoadCounts::default(),
+            kind: Loop::Open,
+            began: None,
+            limit: None,
+            slots: Vec::new(),
+        }
+    }
+
+    /// A load begins at `at`, of at most `limit` calls.
+    pub fn begin(&mut self, at: Nanos, kind: Loop, limit: Option<u64>) {
+        (self.began, self.kind, self.limit) = (Some(at), kind, limit);
+        self.load = LoadCounts::default();
+        self.slots.clear();
+        if let Loop::Closed(slots) = kind {
+            self.slots.resize(slots, Nanos(0));
+        }
+    }
+
+    /// The load is over.
+    pub fn end(&mut self) {
+        self.began = None;
+    }
+
+    /// True if all calls that came due before `end` in a closed loop are known.
+    pub fn is_complete(&self, end: Nanos) -> bool {
+        self.slots.iter().all(|last| *last >= end)
+    }
+
+    /// Counts a frame of records, read at `now`.
+    pub fn read(&mut self, frame: &[u8], now: Nanos) -> Result<(), RecordError> {
+        let (records, []) = frame.as_chunks::<RECORD>() else {
+            return Err(RecordError::Size(frame.len()));
+        };
+        records.iter().try_for_each(|record| self.count(record, now))
+    }
+
+    fn count(&mut self, record: &[u8; RECORD], now: Nanos) -> Result<(), RecordError> {
+        let Fields { start, done, call, ended } = Fields::of(record)?;
+        let began = self.began.ok_or(RecordError::NoLoad)?;
+        if done < start {
+            return Err(RecordError::Backwards);
+        }
+        if done > now + TOLERANCE {
+            return Err(RecordError::Future);
+        }
+        if start + TOLERANCE < began {
+            return Err(RecordError::Past);
+        }
+        let due = match self.kind {
+            Loop::Open => start,
+            Loop::Closed(_) => self.due(call, start, done)?,
+        };
+        self.load.ended += 1;
+        if let Some(limit) = self.limit.filter(|limit| self.load.ended > *limit) {
+            return Err(RecordError::TooMany(limit));
+        }
+        self.load.last = self.load.last.max(done);
+        match ended {
+            Ended::Ok | Ended::WrongAnswer | Ended::Status(_) => self.load.answered += 1,
+            Ended::NotSent => self.load.not_sent += 1,
+            Ended::Timeout | Ended::Transport => {}
+        }
+        self.ended += 1;
+        self.failed += u64::from(ended != Ended::Ok);
+        self.counter.record(EndedCall { due, written: start, done, ended });
+        Ok(())
+    }
+
+    /// In a closed loop a call comes due when its slot's last one has ended.
+    fn due(&mut self, slot: u32, start: Nanos, done: Nanos) -> Result<Nanos, RecordError> {
+        let slots = self.slots.len();
+        let last = self.slots.get_mut(slot as usize).ok_or(RecordError::Slot { slot, slots })?;
+        if start < *last {
+            return Err(RecordError::Overlap(slot));
+        }
+        let due = if *last == Nanos(0) { start } else { *last };
+        *last = done;
+        Ok(due)
+    }
+}
+
+/// A record's fields.
+struct Fields {
+    start: Nanos,
+    done: Nanos,
+    call: u32,
+    ended: Ended,
+}
+
+impl Fields {
+    fn of(record: &[u8; RECORD]) -> Result<Self, RecordError> {
+        let [s @ .., d0, d1, d2, d3, d4, d5, d6, d7, c0, c1, c2, c3, outcome, _, t0, t1] = *record;
+        let status = u32::from(u16::from_le_bytes([t0, t1]));
+        let ended = match outcome {
+            0 => Ended::Ok,
+            1 => Ended::WrongAnswer,
+            2 => Ended::Status(status),
+            3 => Ended::Timeout,
+            4 => Ended::Transport,
+            5 => Ended::NotSent,
+            other => return Err(RecordError::Outcome(other)),
+        };
+        Ok(Self {
+            start: Nanos(u64::from_le_bytes(s)),
+            done: Nanos(u64::from_le_bytes([d0, d1, d2, d3, d4, d5, d6, d7])),
+            call: u32::from_le_bytes([c0, c1, c2, c3]),
+            ended,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rpcbench_clock::Span;
+
+    use super::*;
+
+    fn record(start: u64, done: u64, call: u32, outcome: u8) -> Vec<u8> {
+        let (start, done) = (start * 1_000_000, done * 1_000_000);
+        let head = [&start.to_le_bytes()[..], &done.to_le_bytes(), &call.to_le_bytes()].concat();
+        [&head[..], &[outcome, 0, 13, 0]].concat()
+    }
+
+    fn counted(limit: Option<u64>) -> Counted {
+        let mut counted = Counted::new(Protocol::Grpc, None);
+        counted.begin(Nanos::from_millis(100), Loop::Closed(2), limit);
+        counted
+    }
+
+    const NOW: Nanos = Nanos::from_millis(1000);
+
+    #[test]
+    fn calls_are_due_when_their_slot_is_free_and_a_window_is_complete_when_all_slots_passed_it() {
+        let mut counted = counted(None);
+        let (start, end) = (Nanos::from_millis(200), Nanos::from_millis(400));
+        counted.counter.measure(Span { start, end });
+        let first = [record(100, 250, 0, 0), record(110, 300, 1, 1), record(260, 350, 0, 2)];
+        counted.read(&first.concat(), NOW).unwrap();
+        assert!(!counted.is_complete(end));
+        let second = [record(310, 450, 1, 3), record(360, 500, 0, 4), record(510, 600, 0, 5)];
+        counted.read(&second.concat(), NOW).unwrap();
+        assert!(counted.is_complete(end));
+        let load = LoadCounts { ended: 6, answered: 3, not_sent: 1, last: Nanos::from_millis(600) };
+        assert_eq!((counted.ended, counted.failed, counted.load), (6, 5, load));
+        let tally = counted.counter.take().unwrap();
+        let outcomes = tally.outcomes;
+        assert_eq!((outcomes.total(), outcomes.status.get(&13)), (3, Some(&1)));
+        assert_eq!((outcomes.timeout, outcomes.transport), (1, 1));
+        assert_eq!(counted.counter.outside().0.total(), 3);
+        counted.end();
+        assert_eq!(counted.read(&record(700, 701, 0, 0), NOW), Err(RecordError::NoLoad));
+    }
+
+    #[test]
+    fn impossible_records_are_refused() {
+        let error =
+            |records: &[Vec<u8>]| counted(Some(2)).read(&records.concat(), NOW).unwrap_err();
+        assert_eq!(error(&[vec![0; 23]]), RecordError::Size(23));
+        assert_eq!(error(&[record(200, 300, 0, 6)]), RecordError::Outcome(6));
+        assert_eq!(error(&[record(200, 300, 2, 0)]), RecordError::Slot { slot: 2, slots: 2 });
+        assert_eq!(error(&[record(300, 200, 0, 0)]), RecordError::Backwards);
+        assert_eq!(error(&[record(200, 1100, 0, 0)]), RecordError::Future);
+        assert_eq!(error(&[record(50, 200, 0, 0)]), RecordError::Past);
+        let overlapping = [record(200, 300, 0, 0), record(250, 350, 0, 0)];
+        assert_eq!(error(&overlapping), RecordError::Overlap(0));
+        let many = [record(200, 300, 0, 0), record(300, 350, 0, 0), record(350, 360, 1, 0)];
+        assert_eq!(error(&many), RecordError::TooMany(2));
+    }
+}

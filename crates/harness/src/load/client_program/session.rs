@@ -1,0 +1,351 @@
+//! The load that a client program makes.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rpcbench_clock::{self as clock, Nanos, Span};
+use rpcbench_engine::Schedule;
+use rpcbench_record::{Arrivals, Unmeasured, Window};
+use rpcbench_reference::ReferenceServer;
+use rpcbench_stats::Histogram;
+
+use super::message::Command;
+use super::program::Program;
+use super::records::{Counted, LoadCounts, Loop};
+use super::schedule::DueTimes;
+use super::usage::UsageReading;
+use crate::interrupt::Interrupt;
+use crate::load::{LoadError, LoadSession, Measurement, Progress, Sample};
+
+/// How far ahead an instant must lie for a busy program to know of it in time.
+const LEAD: Nanos = Nanos::from_millis(250);
+/// How far ahead a window is cut: records of calls that came due later have not arrived by then.
+const NOTICE: Nanos = Nanos::from_millis(20);
+
+/// What a session needs to know of its workload.
+#[derive(Debug)]
+pub(super) struct Setting {
+    pub interrupt: Interrupt,
+    /// Calls that a closed loop keeps in flight.
+    pub slots: u32,
+    pub seed: u64,
+    /// How long a call may take to be reported, since it began.
+    pub patience: Nanos,
+}
+
+/// A load that is on.
+#[derive(Debug)]
+struct Load {
+    began: Nanos,
+    /// Calls that the reference server had answered by then.
+    answered: u64,
+    /// Whether it ends without being told to: a number of calls, or a schedule.
+    ends: bool,
+}
+
+/// The window that is measured.
+#[derive(Debug)]
+struct Measured {
+    span: Span,
+    before: UsageReading,
+    /// In an open loop.
+    due: Option<DueTimes>,
+}
+
+#[derive(Debug)]
+pub(super) struct ProgramSession {
+    program: Arc<Program>,
+    reference: Rc<ReferenceServer>,
+    setting: Setting,
+    arrivals: Arrivals,
+    /// Windows measured so far.
+    windows: u64,
+    load: Option<Load>,
+    measured: Option<Measured>,
+    cycle: Option<Nanos>,
+}
+
+impl ProgramSession {
+    pub fn new(program: Arc<Program>, reference: Rc<ReferenceServer>, setting: Setting) -> Self {
+        let (arrivals, load, measured, cycle) = (Arrivals::Closed, None, None, None);
+        Self { program, reference, setting, arrivals, windows: 0, load, measured, cycle }
+    }
+
+    /// Starts a load at `at`, which is told as 0 if it is too near to be an appointment.
+    fn begin(
+        &mut self,
+        at: Nanos,
+        calls: Option<u64>,
+        due: Option<&DueTimes>,
+    ) -> Result<(), LoadError> {
+        let slots = self.setting.slots;
+        let file = self.program.folder().join("schedule");
+        due.map_or(Ok(()), |due| due.write(&file))?;
+        let kind = if due.is_some() { Loop::Open } else { Loop::Closed(slots as usize) };
+        self.program.with(|state| state.stopped = None)?;
+        self.program.counted(|counted| counted.begin(at, kind, calls))?;
+        let answered = self.reference.counted().calls;
+        let is_ahead = due.is_some() || at >= clock::now() + LEAD;
+        self.program.send(&Command::Start {
+            at_ns: if is_ahead { at.0 } else { 0 },
+            calls: calls.unwrap_or(0),
+            schedule: due.map(|_| &*file),
+            in_flight_max: due.map(|_| slots),
+        })?;
+        let ends = calls.is_some() || due.is_some();
+        self.load = Some(Load { began: at, answered, ends });
+        Ok(())
+    }
+
+    fn measure_from(&mut self, span: Span, due: Option<DueTimes>) -> Result<(), LoadError> {
+        let before = UsageReading::take(&self.reference, &self.program)?;
+        self.program.counted(|counted| counted.counter.measure(span))?;
+        self.measured = Some(Measured { span, before, due });
+        Ok(())
+    }
+
+    /// The window of an open loop: the load begins now, and the window's schedule at `from`.
+    fn measure_open(&mut self, from: Nanos, window: Window) -> Result<Nanos, LoadError> {
+        let (arrivals, seed) = (self.arrivals, self.setting.seed.wrapping_add(self.windows));
+        let length = match window {
+            Window::Duration { length_ms } => Nanos::from_millis(length_ms),
+            Window::Calls { calls } => {
+                let nth = usize::try_from(calls).unwrap_or(usize::MAX);
+                Schedule::new(arrivals, seed).nth(nth).unwrap_or(Nanos::NEVER)
+            }
+        };
+        let window = Span { start: from, end: from + length };
+        let begin = from.min(clock::now() + LEAD);
+        let due = DueTimes { arrivals, seed, begin, window };
+        self.measure_from(window, Some(due))?;
+        self.begin(begin, None, Some(&due))?;
+        Ok(window.end)
+    }
+
+    /// Ends the load, unless it ends without being told to, and checks that nothing is missing in its records.
+    fn stop(&mut self, ends: bool) -> Result<(), LoadError> {
+        let load = self.load.take().ok_or_else(not_loading)?;
+        if !ends {
+            self.program.send(&Command::Stop { at_ns: 0 })?;
+        }
+        let deadline = clock::now() + self.setting.patience;
+        let late = "it did not stop: a call may take as long as its timeout, and then `stopped` must follow";
+        let interrupt = &self.setting.interrupt;
+        let calls = self.program.wait(deadline, interrupt, late, |state| state.stopped.take())?;
+        let counts = self.program.counted(|counted| {
+            counted.end();
+            counted.load
+        })?;
+        let answered = self.reference.counted().calls - load.answered;
+        agree(calls, counts, answered)?;
+        let took = counts.last.since(load.began).saturating_mul(self.setting.slots.into());
+        self.cycle = took.checked_div(counts.ended).map(Nanos);
+        Ok(())
+    }
+
+    fn unmeasured(&self) -> Result<Unmeasured, LoadError> {
+        self.program.counted(|counted| {
+            let (outcomes, examples) = counted.counter.outside();
+            Unmeasured { outcomes: outcomes.clone(), error_examples: examples.to_vec() }
+        })
+    }
+
+    /// Waits until every call that came due in a closed loop's window has ended.
+    fn await_complete(&self, end: Nanos) -> Result<(), LoadError> {
+        let deadline = end + self.setting.patience;
+        let late =
+            "calls of the window were not reported, though none takes as long as its timeout";
+        let complete = |counted: &mut Counted| counted.is_complete(end).then_some(());
+        self.program.wait(deadline, &self.setting.interrupt, late, |state| {
+            state.counted.as_mut().and_then(complete)
+        })
+    }
+}
+
+fn not_loading() -> LoadError {
+    LoadError::Failed("no load is on".to_owned())
+}
+
+/// Checks that program, records and reference server count alike.
+pub(super) fn agree(calls: u64, counts: LoadCounts, answered: u64) -> Result<(), LoadError> {
+    let LoadCounts { ended, not_sent, .. } = counts;
+    let refused = |problem: String| Err(LoadError::Failed(problem));
+    if calls != ended {
+        return refused(format!("it reported {ended} calls, and stopped after {calls}"));
+    }
+    if counts.answered > answered {
+        let claimed = counts.answered;
+        return refused(format!(
+            "it reported {claimed} answered calls, and the reference server answered {answered}"
+        ));
+    }
+    if answered > ended - not_sent {
+        let sent = ended - not_sent;
+        return refused(format!(
+            "it reported {sent} calls that were sent, and the reference server answered {answered}"
+        ));
+    }
+    Ok(())
+}
+
+/// What only loads of this process can do; the run does not ask for it: see [`super::super::LoadGenerator::takes_turns`].
+fn in_one_piece<T>() -> Result<T, LoadError> {
+    Err(LoadError::Failed("windows of clients are measured in one piece".to_owned()))
+}
+
+impl LoadSession for ProgramSession {
+    fn set_arrivals(&mut self, arrivals: Arrivals) -> Result<(), LoadError> {
+        self.arrivals = arrivals;
+        Ok(())
+    }
+
+    fn start(&mut self) -> Result<(), LoadError> {
+        if self.load.is_some() {
+            return Ok(());
+        }
+        self.begin(clock::now(), None, None)
+    }
+
+    fn measure(&mut self, from: Nanos, window: Window) -> Result<Nanos, LoadError> {
+        if self.arrivals.is_open() {
+            return self.measure_open(from, window);
+        }
+        let (end, calls) = match window {
+            Window::Duration { length_ms } => (from + Nanos::from_millis(length_ms), None),
+            Window::Calls { calls } => (Nanos::NEVER, Some(calls)),
+        };
+        self.measure_from(Span { start: from, end }, None)?;
+        if self.load.is_none() {
+            // Calls are counted from the first one; in a window of time, those before it settle.
+            let at = if calls.is_some() { from } else { from.min(clock::now()) };
+            self.begin(at, calls, None)?;
+        }
+        Ok(end)
+    }
+
+    fn cut(&mut self) -> Result<(), LoadError> {
+        let Some(Measured { span, .. }) = &self.measured else { return Ok(()) };
+        let (now, span) = (clock::now(), *span);
+        if span.end == Nanos::NEVER {
+            return self.program.send(&Command::Stop { at_ns: 0 });
+        }
+        let end = now + NOTICE;
+        if self.arrivals.is_open() && span.end > now + LEAD {
+            self.program.send(&Command::Stop { at_ns: (now + LEAD).0 })?;
+        }
+        if span.start < end && end < span.end { self.end_at(end) } else { Ok(()) }
+    }
+
+    fn end_at(&mut self, end: Nanos) -> Result<(), LoadError> {
+        if let Some(Measured { span, .. }) = &mut self.measured {
+            span.end = end;
+        }
+        self.program.counted(|counted| counted.counter.end_at(end))
+    }
+
+    fn measure_part(&mut self, _: Span, _: bool) -> Result<(), LoadError> {
+        in_one_piece()
+    }
+
+    fn leave(&mut self) -> Result<(), LoadError> {
+        in_one_piece()
+    }
+
+    fn enter(&mut self) -> Result<(), LoadError> {
+        in_one_piece()
+    }
+
+    fn finish(&mut self) -> Result<Measurement, LoadError> {
+        let Measured { mut span, before, due } = self.measured.take().ok_or_else(not_loading)?;
+        let after = UsageReading::take(&self.reference, &self.program)?;
+        let ends = self.load.as_ref().is_some_and(|load| load.ends);
+        if !ends {
+            self.await_complete(span.end)?;
+        }
+        self.stop(ends)?;
+        let tally = self.program.counted(|counted| {
+            if span.end == Nanos::NEVER {
+                span.end = counted.load.last + Nanos(1);
+                counted.counter.end_at(span.end);
+            }
+            counted.counter.take()
+        })?;
+        let tally = tally.ok_or_else(not_loading)?;
+        self.windows += 1;
+        let length = span.end - span.start;
+        let pacing = due.map(|due| due.pacing(length, tally.series.len()));
+        let client = after.since(&before, length);
+        let unmeasured = self.unmeasured()?;
+        Ok(Measurement { span, length, tally, client, pacing, unmeasured })
+    }
+
+    fn pause(&mut self) -> Result<Unmeasured, LoadError> {
+        self.measured = None;
+        self.stop(false)?;
+        self.program.counted(|counted| counted.counter.take())?;
+        self.unmeasured()
+    }
+
+    fn spot_check(&mut self) -> Result<Unmeasured, LoadError> {
+        self.unmeasured()
+    }
+
+    fn progress(&self) -> Result<Progress, LoadError> {
+        self.program.counted(|counted| Progress { ended: counted.ended, failed: counted.failed })
+    }
+
+    fn sample(&self) -> Result<Sample, LoadError> {
+        let cpu = UsageReading::take(&self.reference, &self.program)?.cpu();
+        let outstanding = if self.load.is_some() { self.setting.slots.into() } else { 0 };
+        let progress = self.progress()?;
+        self.program.counted(|counted| match counted.counter.so_far() {
+            Some(tally) => {
+                let (ok, outcomes) = (tally.ok.clone(), tally.outcomes.clone());
+                Sample { progress, outstanding, cpu, ok, outcomes }
+            }
+            None => {
+                let ok = Histogram::new();
+                Sample { progress, outstanding, cpu, ok, outcomes: Default::default() }
+            }
+        })
+    }
+
+    fn is_drained(&self) -> Result<bool, LoadError> {
+        self.program.with(|state| state.stopped.is_some())
+    }
+
+    fn cycle(&self) -> Option<Nanos> {
+        self.cycle
+    }
+}
+
+impl Drop for ProgramSession {
+    fn drop(&mut self) {
+        // A program that is gone needs no word.
+        let _ = self.program.send(&Command::Close);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(calls: u64, ended: u64, answered: u64, by_server: u64) -> Option<String> {
+        let counts = LoadCounts { ended, answered, not_sent: 0, last: Nanos(0) };
+        agree(calls, counts, by_server).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn counts_of_program_and_server_must_agree() {
+        assert_eq!(problem(10, 10, 10, 10), None);
+        assert_eq!(problem(10, 10, 8, 9), None, "of two that timed out, one was answered late");
+        assert_eq!(problem(11, 10, 10, 10).unwrap(), "it reported 10 calls, and stopped after 11");
+        let more = problem(10, 10, 10, 9).unwrap();
+        assert_eq!(more, "it reported 10 answered calls, and the reference server answered 9");
+        let fewer = problem(10, 10, 10, 11).unwrap();
+        assert_eq!(
+            fewer,
+            "it reported 10 calls that were sent, and the reference server answered 11"
+        );
+    }
+}

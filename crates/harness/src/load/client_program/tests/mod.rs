@@ -1,0 +1,163 @@
+//! Programs that break the contract of clients, and one that lies.
+
+mod peer;
+
+use std::io::Write as _;
+use std::os::unix::net::UnixStream;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::thread;
+
+use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_record::{Arrivals, Protocol, Window};
+use rpcbench_reference::ReferenceServer;
+
+use super::session::{ProgramSession, Setting};
+use super::{Program, check_client, frame};
+use crate::host::control_socket::ControlSocket;
+use crate::interrupt::Interrupt;
+use crate::load::{LoadError, LoadSession as _};
+use peer::{Honesty, Peer, hello, record};
+
+/// A program whose other end is served by a thread, and the folder of its files.
+fn program(serve: impl FnOnce(UnixStream) + Send + 'static) -> (Arc<Program>, ControlSocket) {
+    let control = ControlSocket::create().unwrap();
+    let theirs = UnixStream::connect(control.path()).unwrap();
+    let ours = control.accept().unwrap().unwrap();
+    let program = Program::start(ours, &control).unwrap();
+    thread::spawn(move || serve(theirs));
+    (Arc::new(program), control)
+}
+
+/// A program that sends these bytes and waits.
+fn sends(bytes: Vec<u8>) -> (Arc<Program>, ControlSocket) {
+    program(move |mut stream| {
+        stream.write_all(&bytes).unwrap();
+        while frame::read(&mut stream, &mut Vec::new()).is_ok() {}
+    })
+}
+
+fn message(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    frame::write(&mut bytes, text.as_bytes()).unwrap();
+    bytes
+}
+
+/// Waits until nothing more can be read, and says why.
+fn end_of((program, _): &(Arc<Program>, ControlSocket)) -> String {
+    let interrupt = Interrupt::default();
+    let deadline = clock::now() + Nanos::from_millis(10_000);
+    let ended = program.wait(deadline, &interrupt, "it goes on", |_| None::<()>);
+    ended.unwrap_err().to_string()
+}
+
+#[test]
+fn program_that_breaks_its_socket_or_its_messages_is_named() {
+    let closes = program(drop);
+    assert_eq!(end_of(&closes), "it closed its control socket");
+    let half = program(|mut stream| stream.write_all(&[24, 0, 0, 0, 2, 0, 0, 0, 1]).unwrap());
+    assert_eq!(end_of(&half), "its control socket ended within a frame");
+    let unreadable = end_of(&sends(message(r#"{"type":"hallo"}"#)));
+    assert!(unreadable.starts_with("it sent a message that can't be read: "), "{unreadable}");
+    let early = sends([&[0, 0, 0, 0, 2, 0, 0, 0][..]].concat());
+    assert_eq!(end_of(&early), "it reported calls before `open`");
+    let failing = sends(
+        [
+            message(r#"{"type":"opened","connections":1}"#),
+            message(r#"{"type":"failed","error":"no idea"}"#),
+        ]
+        .concat(),
+    );
+    assert_eq!(end_of(&failing), "it said: no idea");
+}
+
+#[test]
+fn program_of_another_version_or_clock_is_refused() {
+    let now = clock::now();
+    let version = end_of(&sends(message(&hello(2, now))));
+    assert_eq!(version, "it speaks version 2 of contract/clients.md; expected version 1");
+    for wrong in [Nanos(0), now + Nanos::from_millis(3_600_000)] {
+        let clock = end_of(&sends(message(&hello(1, wrong))));
+        assert!(clock.contains("report instants of that clock"), "{clock}");
+    }
+}
+
+/// A session of two slots with a program that behaves as `serve`.
+fn session(serve: impl FnOnce(UnixStream) + Send + 'static) -> (ProgramSession, ControlSocket) {
+    let (program, control) = program(serve);
+    program.count(Protocol::Json, None);
+    let reference = Rc::new(ReferenceServer::start(Protocol::Json, &[]).unwrap());
+    let patience = Nanos::from_millis(300);
+    let interrupt = Interrupt::default();
+    let setting = Setting { interrupt, slots: 2, seed: 1, patience };
+    (ProgramSession::new(program, reference, setting), control)
+}
+
+/// How a window of 20 ms fails.
+fn failure(serve: impl FnOnce(UnixStream) + Send + 'static) -> String {
+    let (mut session, _control) = session(serve);
+    session.set_arrivals(Arrivals::Closed).unwrap();
+    let measured = session.measure(clock::now(), Window::Duration { length_ms: 20 });
+    let ended: Result<(), LoadError> =
+        measured.and_then(|_| session.finish()).map(|measured| panic!("{measured:?}"));
+    ended.unwrap_err().to_string()
+}
+
+#[test]
+fn program_that_reports_no_calls_or_false_ones_fails_its_window() {
+    let silent = failure(|mut stream| while frame::read(&mut stream, &mut Vec::new()).is_ok() {});
+    assert_eq!(
+        silent,
+        "calls of the window were not reported, though none takes as long as its timeout"
+    );
+    let reports = |records: fn(Nanos) -> Vec<Vec<u8>>| {
+        failure(move |mut stream| {
+            frame::read(&mut stream, &mut Vec::new()).unwrap();
+            let records = records(clock::now()).concat();
+            let head = [(records.len() as u32).to_le_bytes(), 2_u32.to_le_bytes()].concat();
+            stream.write_all(&[head, records].concat()).unwrap();
+            while frame::read(&mut stream, &mut Vec::new()).is_ok() {}
+        })
+    };
+    let future = reports(|now| vec![record(now, now + Nanos::from_millis(60_000), 0, 0)]);
+    assert_eq!(
+        future,
+        "it reported a call that ends in the future; instants are of CLOCK_MONOTONIC"
+    );
+    let past = reports(|now| vec![record(Nanos(1), now, 0, 0)]);
+    assert_eq!(past, "it reported a call from before the load began");
+    let half = reports(|_| vec![vec![0; 20]]);
+    assert_eq!(half, "it reported 20 bytes, which are not whole records of 24");
+}
+
+#[test]
+fn program_that_ignores_stop_fails_its_load() {
+    let (mut session, _control) =
+        session(|mut stream| while frame::read(&mut stream, &mut Vec::new()).is_ok() {});
+    session.start().unwrap();
+    let ignored = session.pause().unwrap_err().to_string();
+    assert!(ignored.starts_with("it did not stop"), "{ignored}");
+}
+
+/// The cases that a client of this honesty fails.
+fn failed_cases(honesty: Honesty) -> Vec<&'static str> {
+    let (program, _control) = program(move |stream| Peer::new(stream, honesty).serve());
+    let report = check_client(&program, Protocol::Json, 7, &Interrupt::default()).unwrap();
+    report.failed.iter().map(|failure| failure.case).collect()
+}
+
+#[test]
+fn honest_client_passes_all_cases() {
+    assert_eq!(failed_cases(Honesty::Full), [""; 0]);
+}
+
+#[test]
+fn client_that_calls_wrong_answers_right_is_caught() {
+    let wrong = ["wrong/remembered", "wrong/empty", "wrong/malformed"];
+    assert_eq!(failed_cases(Honesty::NoChecks), wrong);
+}
+
+#[test]
+fn client_that_reports_calls_that_it_did_not_make_is_caught() {
+    assert!(failed_cases(Honesty::Invents).contains(&"right"));
+}

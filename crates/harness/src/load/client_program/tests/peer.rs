@@ -1,0 +1,165 @@
+//! A client program in a thread: JSON over HTTP/1.1, a call at a time.
+
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use rpcbench_clock::{self as clock, Nanos};
+use serde_json::{Value, json};
+
+use crate::load::client_program::frame::{self, Kind};
+
+/// How far a client can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Honesty {
+    /// Wholly.
+    Full,
+    /// It calls every reply right.
+    NoChecks,
+    /// It reports every second call without making it.
+    Invents,
+}
+
+/// The first message of a program.
+pub fn hello(version: u32, clock: Nanos) -> String {
+    json!({
+        "type": "hello", "version": version, "language": "rust", "library": "std", "library_version": "1",
+        "runtime": "none", "checks": "all", "clock_ns": clock.0,
+    })
+    .to_string()
+}
+
+/// A record of a call.
+pub fn record(start: Nanos, done: Nanos, call: u32, outcome: u8) -> Vec<u8> {
+    with_status(start, done, call, (outcome, 0))
+}
+
+fn with_status(start: Nanos, done: Nanos, call: u32, (outcome, status): (u8, u16)) -> Vec<u8> {
+    let times = [start.0.to_le_bytes(), done.0.to_le_bytes()].concat();
+    let status = status.to_le_bytes();
+    [&times[..], &call.to_le_bytes(), &[outcome, 0], &status].concat()
+}
+
+/// The program.
+pub struct Peer {
+    control: UnixStream,
+    honesty: Honesty,
+    target: String,
+    requests: Vec<Vec<u8>>,
+    timeout: Duration,
+    slots: Vec<Option<TcpStream>>,
+}
+
+impl Peer {
+    pub fn new(control: UnixStream, honesty: Honesty) -> Self {
+        let (requests, slots) = (Vec::new(), Vec::new());
+        Self { control, honesty, target: String::new(), requests, timeout: Duration::ZERO, slots }
+    }
+
+    /// Does what it is asked for until the socket closes.
+    pub fn serve(mut self) {
+        self.say(&hello(1, clock::now()));
+        let mut content = Vec::new();
+        while let Ok(Kind::Message) = frame::read(&mut self.control, &mut content) {
+            let message: Value = serde_json::from_slice(&content).unwrap();
+            match message["type"].as_str().unwrap() {
+                "open" => self.open(&message),
+                "start" => self.calls(message["calls"].as_u64().unwrap()),
+                _ => {}
+            }
+        }
+    }
+
+    fn say(&mut self, message: &str) {
+        frame::write(&mut self.control, message.as_bytes()).unwrap();
+    }
+
+    fn open(&mut self, message: &Value) {
+        self.target = message["target"].as_str().unwrap().to_owned();
+        self.timeout = Duration::from_nanos(message["timeout_ns"].as_u64().unwrap());
+        let file = fs::read(message["requests"].as_str().unwrap()).unwrap();
+        let mut rest = &file[..];
+        self.requests.clear();
+        while let Some((length, after)) = rest.split_first_chunk() {
+            let (request, after) = after.split_at(u32::from_le_bytes(*length) as usize);
+            self.requests.push(request.to_vec());
+            rest = after;
+        }
+        let connections = message["connections"].as_u64().unwrap();
+        self.slots = (0..connections).map(|_| None).collect();
+        self.say(&json!({"type": "opened", "connections": connections}).to_string());
+    }
+
+    fn calls(&mut self, calls: u64) {
+        let mut records = Vec::new();
+        for number in 0..calls {
+            let slot = number as usize % self.slots.len();
+            let start = clock::now();
+            let is_made = self.honesty != Honesty::Invents || number.is_multiple_of(2);
+            let ended = if is_made { self.call(slot, number) } else { (0, 0) };
+            records.extend(with_status(start, clock::now(), slot as u32, ended));
+        }
+        let head = [(records.len() as u32).to_le_bytes(), 2_u32.to_le_bytes()].concat();
+        self.control.write_all(&[head, records].concat()).unwrap();
+        self.say(&json!({"type": "stopped", "calls": calls}).to_string());
+    }
+
+    /// A call's outcome, and its status.
+    fn call(&mut self, slot: usize, number: u64) -> (u8, u16) {
+        let request = &self.requests[number as usize % self.requests.len()];
+        let mut request: Value = serde_json::from_slice(request).unwrap();
+        let text = format!("{number:08}{}", &request["text"].as_str().unwrap()[8..]);
+        request["text"] = text.clone().into();
+        let reply = self.exchange(slot, &request.to_string());
+        let (status, body) = match reply {
+            Ok(reply) => reply,
+            Err(error) => {
+                self.slots[slot] = None;
+                let late = error.kind() == io::ErrorKind::WouldBlock;
+                return if late { (3, 0) } else { (4, 0) };
+            }
+        };
+        let echo = serde_json::from_slice::<Value>(&body).ok();
+        let is_right = echo.is_some_and(|reply| reply["echo"] == text.as_str());
+        match status {
+            200 if is_right || self.honesty == Honesty::NoChecks => (0, 0),
+            200 => (1, 0),
+            other => (2, other),
+        }
+    }
+
+    fn exchange(&mut self, slot: usize, body: &str) -> io::Result<(u16, Vec<u8>)> {
+        let stream = match &mut self.slots[slot] {
+            Some(stream) => stream,
+            none => none.insert(TcpStream::connect(&self.target)?),
+        };
+        stream.set_read_timeout(Some(self.timeout))?;
+        let length = body.len();
+        let head =
+            format!("POST /rpcbench.v1.Echo/Text HTTP/1.1\r\nContent-Length: {length}\r\n\r\n");
+        stream.write_all(format!("{head}{body}").as_bytes())?;
+        let mut bytes = Vec::new();
+        loop {
+            let mut more = [0; 4096];
+            let length = stream.read(&mut more)?;
+            if length == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            bytes.extend_from_slice(&more[..length]);
+            if let Some(reply) = parse(&bytes) {
+                return Ok(reply);
+            }
+        }
+    }
+}
+
+/// Status and body of a reply, if it is whole.
+fn parse(bytes: &[u8]) -> Option<(u16, Vec<u8>)> {
+    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
+    let head = str::from_utf8(&bytes[..end]).ok()?;
+    let length: usize = head.lines().last()?.strip_prefix("Content-Length: ")?.parse().ok()?;
+    let body = bytes.get(end + 4..end + 4 + length)?;
+    Some((head.split(' ').nth(1)?.parse().ok()?, body.to_vec()))
+}

@@ -1,0 +1,66 @@
+//! What the counterpart of a client used: threads of the reference server, and the one that reads records.
+
+use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_record::ClientUsage;
+use rpcbench_reference::{ReferenceServer, ThreadTime, thread_time};
+
+use super::failed;
+use super::program::Program;
+use crate::load::LoadError;
+
+/// A reading of all threads.
+#[derive(Clone, Debug)]
+pub(super) struct UsageReading {
+    at: Nanos,
+    threads: Vec<ThreadTime>,
+}
+
+impl UsageReading {
+    pub fn take(reference: &ReferenceServer, program: &Program) -> Result<Self, LoadError> {
+        let mut threads = reference.usage().map_err(failed)?;
+        threads.push(thread_time(program.reader()).map_err(failed)?);
+        Ok(Self { at: clock::now(), threads })
+    }
+
+    /// CPU time of all threads so far.
+    pub fn cpu(&self) -> Nanos {
+        Nanos(self.threads.iter().map(|thread| thread.cpu_ns).sum())
+    }
+
+    /// What was used since an earlier reading, as if it had been over exactly `length`.
+    pub fn since(&self, earlier: &Self, length: Nanos) -> ClientUsage {
+        let share = length.0 as f64 / (self.at - earlier.at).0.max(1) as f64;
+        let scale = |now: u64, then: u64| (now.saturating_sub(then) as f64 * share) as u64;
+        let mut usage = ClientUsage { run_delay_ns: Some(0), ..ClientUsage::default() };
+        for (now, then) in self.threads.iter().zip(&earlier.threads) {
+            let cpu = scale(now.cpu_ns, then.cpu_ns);
+            let delay = scale(now.run_delay_ns, then.run_delay_ns);
+            usage.threads += 1;
+            usage.cpu_ns += cpu;
+            usage.run_delay_ns = usage.run_delay_ns.map(|sum| sum + delay);
+            usage.busiest_ns = usage.busiest_ns.max(cpu + delay);
+        }
+        usage
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usage_is_scaled_to_the_window_and_the_busiest_thread_counts_with_its_run_delay() {
+        let reading = |at, times: &[(u64, u64)]| UsageReading {
+            at: Nanos(at),
+            threads: times
+                .iter()
+                .map(|&(cpu_ns, run_delay_ns)| ThreadTime { cpu_ns, run_delay_ns })
+                .collect(),
+        };
+        let before = reading(1000, &[(100, 0), (50, 0)]);
+        let after = reading(3000, &[(500, 100), (450, 0)]);
+        let usage = after.since(&before, Nanos(1000));
+        assert_eq!((usage.threads, usage.cpu_ns, usage.run_delay_ns), (2, 400, Some(50)));
+        assert_eq!((usage.busiest_ns, after.cpu()), (250, Nanos(950)));
+    }
+}

@@ -1,0 +1,41 @@
+//! Which half of a stack is measured.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which half of a stack an entry is. What is measured is the subject; it talks to a counterpart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// It answers calls of the load generator.
+    #[default]
+    Server,
+    /// It makes calls, which the reference server answers.
+    Client,
+}
+
+impl Role {
+    /// True of a server, which records need not say.
+    pub(crate) fn is_server(&self) -> bool {
+        *self == Self::Server
+    }
+
+    /// The word for several.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Server => "servers",
+            Self::Client => "clients",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Server => "server",
+            Self::Client => "client",
+        })
+    }
+}

@@ -1,0 +1,130 @@
+//! Accepts connections and gives each its turn.
+
+use std::io;
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::connection::{Buffers, Connection, Turn};
+use crate::poll::{Interest, Poll};
+
+/// Connections that may wait to be accepted; net.core.somaxconn limits it further.
+const BACKLOG: i32 = 4096;
+
+/// How a connection must be closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Close {
+    /// Once the output is written: its peer broke the protocol.
+    Now,
+    /// By a reset, on purpose.
+    Reset,
+    /// The server's side alone, on purpose.
+    Half,
+}
+
+/// The protocol of one connection: bytes in, bytes out.
+pub trait Session {
+    /// Reads requests from `input`, writes replies, and returns how much of the input it used. After an error the
+    /// connection is closed once the output is written.
+    ///
+    /// # Errors
+    /// If the connection must be closed.
+    fn receive(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<usize, Close>;
+
+    /// Calls answered since the last call of this function.
+    fn take_calls(&mut self) -> u64;
+}
+
+/// Where calls and connections are counted.
+#[derive(Clone, Copy, Debug)]
+pub struct Counts<'a> {
+    /// Calls answered: counted before their replies are sent.
+    pub calls: &'a AtomicU64,
+    /// Connections accepted.
+    pub connections: &'a AtomicU64,
+}
+
+/// Connections by descriptor, which the kernel keeps small.
+type Connections<S> = Vec<Option<Box<Connection<S>>>>;
+
+/// Serves connections until the other end of `stop` is closed. Several threads may share a listener, which must not block.
+pub fn attend<S: Session>(
+    listener: &TcpListener,
+    stop: &UnixStream,
+    counts: Counts<'_>,
+    session: impl Fn() -> S,
+) -> io::Result<()> {
+    // More than the standard library lets wait.
+    rustix::net::listen(listener, BACKLOG)?;
+    let mut poll = Poll::new()?;
+    poll.add(listener, Interest::IN)?;
+    poll.add(stop, Interest::IN)?;
+    let mut connections = Connections::<S>::new();
+    let mut buffers = Buffers::new();
+    loop {
+        for index in 0..poll.wait()? {
+            let ready = poll.ready(index);
+            if ready == stop.as_raw_fd() {
+                return Ok(());
+            } else if ready == listener.as_raw_fd() {
+                // One a turn: others are left to the threads that wait.
+                if let Some(stream) = accept(listener, counts)? {
+                    add(stream, session(), &poll, &mut connections)?;
+                }
+            } else {
+                turn(ready, &poll, &mut connections, &mut buffers, counts)?;
+            }
+        }
+    }
+}
+
+/// The next waiting connection.
+fn accept(listener: &TcpListener, counts: Counts<'_>) -> io::Result<Option<TcpStream>> {
+    loop {
+        match listener.accept() {
+            Ok((stream, _)) => {
+                counts.connections.fetch_add(1, Ordering::Relaxed);
+                return Ok(Some(stream));
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn add<S: Session>(
+    stream: TcpStream,
+    session: S,
+    poll: &Poll,
+    connections: &mut Connections<S>,
+) -> io::Result<()> {
+    let slot = stream.as_raw_fd().unsigned_abs() as usize;
+    poll.add(&stream, Interest::IN)?;
+    if connections.len() <= slot {
+        connections.resize_with(slot + 1, || None);
+    }
+    connections[slot] = Some(Box::new(Connection::new(stream, session)?));
+    Ok(())
+}
+
+fn turn<S: Session>(
+    descriptor: RawFd,
+    poll: &Poll,
+    connections: &mut Connections<S>,
+    buffers: &mut Buffers,
+    counts: Counts<'_>,
+) -> io::Result<()> {
+    let slot = &mut connections[descriptor.unsigned_abs() as usize];
+    let Some(connection) = slot else { return Ok(()) };
+    match connection.turn(buffers, counts.calls) {
+        Turn::Same => Ok(()),
+        Turn::Wait(interest) => poll.change(&connection.stream, interest),
+        Turn::Over => {
+            // Closing the descriptor removes it from the poll.
+            *slot = None;
+            Ok(())
+        }
+    }
+}

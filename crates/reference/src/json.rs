@@ -1,0 +1,239 @@
+//! JSON over HTTP/1.1.
+
+use std::sync::Arc;
+
+use httparse::{EMPTY_HEADER, Request, Status};
+
+use crate::attend::{Close, Session};
+use crate::fault::{Fault, Faults, Striker};
+use crate::rewrite;
+
+/// Longest request accepted, bytes.
+const MAX_LEN: usize = 65 << 20;
+const FIELDS: usize = 64;
+
+/// Writes the reply to a request: its key, `None` of an unknown method, and its body.
+type Answer = fn(Option<&'static str>, &[u8], &mut Vec<u8>);
+
+/// A connection.
+#[derive(Debug)]
+pub struct Json {
+    answer: Answer,
+    striker: Striker,
+    /// The start of an incomplete request.
+    partial: Vec<u8>,
+    /// The last head and its content.
+    head: Vec<u8>,
+    said: Head,
+    calls: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Head {
+    /// The request's key. `None` for an unknown method.
+    key: Option<&'static str>,
+    /// The body's length, bytes.
+    body: usize,
+}
+
+impl Default for Json {
+    fn default() -> Self {
+        Self::new(answer)
+    }
+}
+
+impl Session for Json {
+    fn receive(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<usize, Close> {
+        if self.partial.is_empty() {
+            let used = self.requests(input, output)?;
+            self.partial.extend_from_slice(&input[used..]);
+        } else {
+            let mut partial = std::mem::take(&mut self.partial);
+            partial.extend_from_slice(input);
+            let used = self.requests(&partial, output)?;
+            partial.drain(..used);
+            self.partial = partial;
+        }
+        if self.partial.len() > MAX_LEN { Err(Close::Now) } else { Ok(input.len()) }
+    }
+
+    fn take_calls(&mut self) -> u64 {
+        std::mem::take(&mut self.calls)
+    }
+}
+
+impl Json {
+    /// A new connection, whose replies are written by `answer`.
+    pub fn new(answer: Answer) -> Self {
+        let (partial, head, said) = (Vec::new(), Vec::new(), Head::default());
+        Self { answer, striker: Striker::default(), partial, head, said, calls: 0 }
+    }
+
+    /// Answers the complete requests at the start of `input` and returns their length.
+    fn requests(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<usize, Close> {
+        let mut rest = input;
+        while let Some(at) = self.head(rest)? {
+            let Some(body) = rest.get(at..at + self.said.body) else { break };
+            match self.striker.next() {
+                None => {
+                    (self.answer)(self.said.key, body, output);
+                    self.striker.keep(body);
+                    self.calls += 1;
+                }
+                Some(fault) => self.fail(fault, body, output)?,
+            }
+            rest = &rest[at + body.len()..];
+        }
+        Ok(input.len() - rest.len())
+    }
+
+    /// The same with calls that go wrong.
+    pub(crate) fn with_faults(self, faults: Option<Arc<Faults>>) -> Self {
+        Self { striker: Striker::new(faults), ..self }
+    }
+
+    /// A call that goes wrong on purpose.
+    #[cold]
+    fn fail(&mut self, fault: Fault, body: &[u8], output: &mut Vec<u8>) -> Result<(), Close> {
+        match fault {
+            Fault::Silence => return Ok(()),
+            Fault::Reset | Fault::HalfClose => return fault.close().map_or(Ok(()), Err),
+            Fault::Status(code) => put(&format!("{code} On purpose"), &[b"{}"], output),
+            Fault::Remembered => (self.answer)(self.said.key, self.striker.last(), output),
+            Fault::Malformed => put("200 OK", &[b"{\"echo\":"], output),
+            Fault::Empty => put("200 OK", &[b"{}"], output),
+            Fault::GoAway => (self.answer)(self.said.key, body, output),
+        }
+        self.calls += 1;
+        Ok(())
+    }
+
+    /// Reads the head at the start of `bytes` into `said` and returns its length.
+    fn head(&mut self, bytes: &[u8]) -> Result<Option<usize>, Close> {
+        if !self.head.is_empty() && bytes.starts_with(&self.head) {
+            return Ok(Some(self.head.len()));
+        }
+        let mut fields = [EMPTY_HEADER; FIELDS];
+        let mut request = Request::new(&mut fields);
+        let Status::Complete(length) = request.parse(bytes).map_err(|_| Close::Now)? else {
+            return Ok(None);
+        };
+        let body = content_length(request.headers, MAX_LEN).ok_or(Close::Now)?;
+        self.said = Head { key: key(request.path.unwrap_or_default()), body };
+        self.head.clear();
+        self.head.extend_from_slice(&bytes[..length]);
+        Ok(Some(length))
+    }
+}
+
+fn key(path: &str) -> Option<&'static str> {
+    match path {
+        "/rpcbench.v1.Echo/Text" => Some("text"),
+        "/rpcbench.v1.Echo/Record" => Some("record"),
+        "/rpcbench.v1.Echo/Dto" => Some("dto"),
+        "/rpcbench.v1.Echo/Tree" => Some("tree"),
+        _ => None,
+    }
+}
+
+fn answer(key: Option<&'static str>, body: &[u8], output: &mut Vec<u8>) {
+    let Some(key) = key else { return put("404 Not Found", &[b"{}"], output) };
+    match rewrite::json(key, body) {
+        Some(parts) => put("200 OK", &parts, output),
+        None => put("400 Bad Request", &[b"{}"], output),
+    }
+}
+
+/// The length of the body, at most `max` bytes.
+pub fn content_length(fields: &[httparse::Header<'_>], max: usize) -> Option<usize> {
+    let field = fields.iter().find(|field| field.name.eq_ignore_ascii_case("content-length"))?;
+    str::from_utf8(field.value).ok()?.parse().ok().filter(|length| *length <= max)
+}
+
+/// Appends a reply of HTTP/1.1 whose body is in parts.
+pub fn put(status: &str, body: &[&[u8]], output: &mut Vec<u8>) {
+    let length: usize = body.iter().map(|part| part.len()).sum();
+    for part in ["HTTP/1.1 ", status, "\r\nContent-Type: application/json\r\nContent-Length: "] {
+        output.extend_from_slice(part.as_bytes());
+    }
+    put_number(length, output);
+    output.extend_from_slice(b"\r\n\r\n");
+    body.iter().for_each(|part| output.extend_from_slice(part));
+}
+
+fn put_number(mut number: usize, output: &mut Vec<u8>) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    output.extend_from_slice(&digits[at..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(path: &str, body: &str) -> String {
+        format!("POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+    }
+
+    fn reply(status: &str, body: &str) -> String {
+        let length = body.len();
+        format!(
+            "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        )
+    }
+
+    #[test]
+    fn split_json_request_is_echoed() {
+        let text = "/rpcbench.v1.Echo/Text";
+        let long = format!("{{\"text\":\"{}\"}}", "\u{20ac}".repeat(50));
+        let stream = [
+            request(text, r#"{"text":"abc"}"#),
+            request(text, r#"{"text":"abd"}"#),
+            request(text, "{ \"text\" :\t\"a\\u0062c\"}"),
+            request(text, &long),
+            request("/rpcbench.v1.Echo/Tree", r#"{"tree":{"id":"1","age":2}}"#),
+            request("/rpcbench.v1.Echo/Tree", r#"{"text":"a"}"#),
+            request(text, r#"{"text":"a"#),
+            request("/rpcbench.v1.Echo/Missing", "{}"),
+        ]
+        .concat();
+        let expected = [
+            reply("200 OK", r#"{"echo":"abc"}"#),
+            reply("200 OK", r#"{"echo":"abd"}"#),
+            reply("200 OK", "{ \"echo\" :\t\"a\\u0062c\"}"),
+            reply("200 OK", &long.replace("text", "echo")),
+            reply("200 OK", r#"{"echo":{"id":"1","age":2}}"#),
+            reply("400 Bad Request", "{}"),
+            reply("400 Bad Request", "{}"),
+            reply("404 Not Found", "{}"),
+        ]
+        .concat();
+        for step in [1, 2, 7, 100, stream.len()] {
+            let (mut session, mut output) = (Json::default(), Vec::new());
+            for part in stream.as_bytes().chunks(step) {
+                assert_eq!(session.receive(part, &mut output), Ok(part.len()));
+            }
+            assert_eq!(String::from_utf8(output).unwrap(), expected, "{step}");
+            assert_eq!(session.take_calls(), 8);
+        }
+    }
+
+    #[test]
+    fn request_of_unknown_length_ends_the_connection() {
+        for bytes in [
+            "\0\0\0\x05right",
+            "POST / HTTP/1.1\r\n\r\n",
+            "POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
+        ] {
+            assert_eq!(Json::default().receive(bytes.as_bytes(), &mut Vec::new()), Err(Close::Now));
+        }
+    }
+}

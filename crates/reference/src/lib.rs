@@ -1,0 +1,30 @@
+//! The reference server: what answers when a client library is measured.
+//!
+//! It does the least work that answers correctly, so that the client is the limit. A thread has one epoll loop, with one read
+//! and one write per connection and turn. A message is not decoded: the request's content is sent back under the reply's field
+//! (gRPC, Thrift) or key (JSON).
+//!
+//! - [`ReferenceServer`] serves a protocol with threads of this process, and counts calls.
+//! - [`Grpc`], [`Json`] and [`Thrift`] are connections without sockets; [`attend`] gives them sockets.
+//! - [`http2`] has HTTP/2 frames. Nothing in it is shared with the engine, so that neither hides a bug of the other.
+
+mod attend;
+mod connection;
+mod encoder;
+mod fault;
+mod grpc;
+#[cfg(test)]
+mod grpc_tests;
+pub mod http2;
+mod json;
+mod poll;
+pub mod rewrite;
+mod server;
+mod thrift;
+
+pub use attend::{Close, Counts, Session, attend};
+pub use fault::{Fault, Faults};
+pub use grpc::Grpc;
+pub use json::{Json, content_length, put};
+pub use server::{Counted, ReferenceServer, ThreadTime, thread_time};
+pub use thrift::Thrift;
