@@ -184,6 +184,24 @@ fn record_has_target_and_bytes_and_no_password() {
 }
 
 #[test]
+fn replies_to_a_url_may_be_asked_for_in_gzip() {
+    let (_, address) = serve();
+    let url = format!("http://{address}/a");
+    let ended = load(&url, &["-H", "accept-encoding: gzip", "--dry-run"]).expect(0);
+    assert!(ended.out.contains("accept-encoding: gzip"), "{}", ended.out);
+}
+
+#[test]
+fn password_that_a_server_sends_back_is_not_shown() {
+    let _machine = Machine::shared();
+    let (_, address) = serve();
+    let url = format!("http://{address}/pa55word");
+    let data = ["-u", "ann:pa55word", "--once"];
+    let ended = load(&url, &data);
+    assert!(ended.out.contains("\n/[redacted]"), "{}", ended.out);
+}
+
+#[test]
 fn other_version_of_http_is_named() {
     let (_, address) = serve();
     let ended = load(&format!("http://{address}/a"), &["--http", "2"]).expect(2);

@@ -152,8 +152,8 @@ impl CallSpec {
     pub fn kind(&self, address: &LoadAddress) -> CallKind {
         match address {
             _ if self.is_method() => CallKind::Method,
-            LoadAddress::Url(_) => CallKind::Http,
-            LoadAddress::Server(_) => CallKind::Contract,
+            LoadAddress::Url(url) if !url.grpc => CallKind::Http,
+            LoadAddress::Url(_) | LoadAddress::Server(_) => CallKind::Contract,
         }
     }
 
@@ -193,6 +193,14 @@ impl CallSpec {
     ) -> Result<Protocol, ConfigError> {
         let kind = self.kind(address);
         self.check(kind)?;
+        if let (LoadAddress::Url(url), Some(given)) = (address, given)
+            && url.grpc
+            && given != Protocol::Grpc
+        {
+            let remedy = "its calls are gRPC; leave --protocol out, or give HOST:PORT";
+            let url = url.to_string();
+            return Err(ConfigError::contradiction(format!("--protocol {given}"), url, remedy));
+        }
         match (kind, given) {
             (CallKind::Method, given) => method_protocol(address, given.unwrap_or_default()),
             (CallKind::Contract, given) => contract(address, given.unwrap_or_default()),
