@@ -62,6 +62,11 @@ impl Secrets {
 
     fn conceal_in_window(&self, measured: &mut Measured) {
         self.conceal_all(&mut measured.error_examples);
+        for example in measured.failures.iter_mut().flat_map(|kind| &mut kind.examples) {
+            self.conceal(&mut example.message);
+            self.conceal_all(&mut example.details);
+            example.reply.iter_mut().for_each(|reply| self.conceal(reply));
+        }
         measured.connections.reason.iter_mut().for_each(|reason| self.conceal(reason));
     }
 

@@ -120,6 +120,7 @@ fn status_counts_as_success_only_if_it_is_listed() {
     let missing = format!("http://{address}/status/404");
     let ended = load(&missing, &[]).expect(1);
     assert!(ended.out.contains("status 404 Not Found  200 (100 %)"), "{}", ended.out);
+    assert!(ended.out.contains("status 404 Not Found: /status/404"), "{}", ended.out);
     load(&missing, &["--ok", "2xx,404"]).expect_ok_or_late();
     let ended = load(&format!("http://{address}/"), &["--ok", "404"]).expect(1);
     assert!(ended.out.contains("status 200 OK  200 (100 %)"), "{}", ended.out);
