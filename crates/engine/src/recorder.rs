@@ -1,6 +1,6 @@
 //! Counts ended calls: in the span in which they came due, or as warm-up.
 
-use rpcbench_record::{Connections, FailedCall, Outcomes, Protocol, Slice};
+use rpcbench_record::{Checks, Connections, FailedCall, Outcomes, Protocol, Slice};
 
 use crate::call::Call;
 use crate::counted::{Counted, Part};
@@ -235,6 +235,15 @@ impl Recorder {
             }
         }
         self.explained = Some((measured, outcome.clone()));
+    }
+
+    /// Counts a judged reply to a call that came due at `due`.
+    pub fn checked(&mut self, due: Nanos, count: impl FnOnce(&mut Checks)) {
+        if let Some(Window { time, tally, .. }) = &mut self.window
+            && time.contains(due)
+        {
+            count(&mut tally.checks);
+        }
     }
 
     /// Counts bytes that were received at `at`.

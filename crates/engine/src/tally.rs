@@ -1,6 +1,6 @@
 //! Counts of a span's calls, in fixed memory.
 
-use rpcbench_record::{Connections, FailedCall, Outcomes, Protocol, Slice, printable};
+use rpcbench_record::{Checks, Connections, FailedCall, Outcomes, Protocol, Slice, printable};
 use rpcbench_stats::Histogram;
 
 use crate::call::Call;
@@ -40,6 +40,8 @@ pub struct Tally {
     pub examples: Vec<String>,
     /// The others by kind, with examples.
     pub failures: Failures,
+    /// Replies judged by more than their status.
+    pub checks: Checks,
     /// Bytes received and sent within the stretch on all connections, with everything that the protocol adds.
     pub bytes_in: u64,
     /// See [`Self::bytes_in`].
@@ -86,6 +88,7 @@ impl Tally {
         self.longest_absence = self.longest_absence.max(other.longest_absence);
         self.ok_cut += other.ok_cut;
         self.failures.merge(&other.failures);
+        self.checks.add(other.checks);
         for example in &other.examples {
             add_example(&mut self.examples, example);
         }

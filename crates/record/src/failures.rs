@@ -37,10 +37,31 @@ impl FailureKind {
     }
 }
 
+/// Replies of another service than the contract's that were judged by more than their status.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Checks {
+    /// By all expectations.
+    pub expected: u64,
+    /// Decoded as the declared message.
+    pub decoded: u64,
+}
+
+impl Checks {
+    /// Adds others.
+    pub fn add(&mut self, other: Self) {
+        self.expected += other.expected;
+        self.decoded += other.decoded;
+    }
+
+    pub(crate) fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// A call that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedCall {
-    /// The server's message, or what is wrong. Without a message of its own, the start of HTTP's body.
+    /// The server's message, or what is wrong. Without a message, the start of HTTP's body.
     pub message: String,
     /// Details of a status, each its type and the texts in it: `google.rpc.ErrorInfo (NO_STOCK, shop.v1)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -68,7 +68,7 @@ pub use connection_life::ConnectionLife;
 pub use connections::Connections;
 pub use content::{Content, DescribedCall};
 pub use disturbance::Disturbance;
-pub use failures::{FailedCall, FailureKind};
+pub use failures::{Checks, FailedCall, FailureKind};
 pub use id::RunId;
 pub use interim_analysis::InterimAnalysis;
 pub use machine::{Cpu, Machine, Machines, ServerMachine, Toolchain};

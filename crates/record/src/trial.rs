@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
 use crate::connections::{Connections, is_zero};
-use crate::failures::FailureKind;
+use crate::failures::{Checks, FailureKind};
 use crate::outcome::OutcomeKind;
 use crate::protocol::Protocol;
 use crate::runtime::RuntimeStatistics;
@@ -115,6 +115,9 @@ pub struct Measured {
     /// The calls that failed, by kind, the most frequent first. Empty in older records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailureKind>,
+    /// Replies judged by more than their status.
+    #[serde(default, skip_serializing_if = "Checks::is_none")]
+    pub checks: Checks,
     /// Response time (from due to done) of calls that ended `ok`. `None` without any.
     pub latency: Option<Latency>,
     /// Response time of all other calls. `None` without any.

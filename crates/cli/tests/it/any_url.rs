@@ -129,6 +129,21 @@ fn status_counts_as_success_only_if_it_is_listed() {
 }
 
 #[test]
+fn body_of_every_reply_is_checked_against_expectations() {
+    let _machine = Machine::shared();
+    let (_, address) = serve();
+    for path in ["/chunked", "/a"] {
+        let ended =
+            load(&format!("http://{address}{path}"), &["--expect", "$.id exists"]).expect(1);
+        assert!(
+            ended.out.contains("wrong answer: $.id: the reply is no JSON; reply: "),
+            "{}",
+            ended.out
+        );
+    }
+}
+
+#[test]
 fn unix_socket_serves_a_url() {
     let _machine = Machine::shared();
     let folder = tempfile::tempdir().unwrap();

@@ -225,7 +225,8 @@ impl Reading<'_> {
 impl Events for Reading<'_> {
     #[inline(always)]
     fn verify(&mut self, call: Call, message: &[u8]) -> bool {
-        match self.calls.checker.check(&*self.calls.payload, call, message) {
+        let Calls { checker, payload, recorder, .. } = &mut *self.calls;
+        match checker.check(&**payload, (call, message), recorder) {
             Ok(()) => true,
             judged => self.is_right(judged, message),
         }
@@ -235,7 +236,8 @@ impl Events for Reading<'_> {
         if !self.accepts(call, status) {
             return None;
         }
-        let judged = self.calls.checker.judge(&*self.calls.payload, call, message);
+        let Calls { checker, payload, recorder, .. } = &mut *self.calls;
+        let judged = checker.judge(&**payload, (call, message), recorder);
         Some(self.is_right(judged, message))
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rpcbench_engine::{ConnectionOptions, Target};
 use rpcbench_record::{Protocol, Secrets};
-use rpcbench_schema::{JsonError, Method, Reflection, Schema, SchemaError};
+use rpcbench_schema::{Expectation, JsonError, Method, Reflection, Schema, SchemaError};
 
 use super::data::{Data, Format, lines};
 use super::payload::CallPayload;
@@ -68,7 +68,8 @@ impl CallSpec {
             ..Target::new(method.path())
         };
         let (name, ok) = (method.name(), statuses.to_string());
-        let payload = CallPayload { target, requests, method: Some(method) };
+        let expectations = self.expectations(|text| Expectation::of_reply(text, &method))?;
+        let payload = CallPayload { target, requests, method: Some(method), expectations };
         Ok(Calls::new(payload, name, ok, headers))
     }
 }

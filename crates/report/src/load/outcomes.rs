@@ -1,6 +1,6 @@
 //! How the calls of a load ended, and examples of those that failed.
 
-use rpcbench_record::{Content as WorkloadContent, FailureKind};
+use rpcbench_record::{Content as WorkloadContent, FailureKind, Measured};
 
 use super::Load;
 use crate::columns::Column;
@@ -57,18 +57,39 @@ pub(super) fn examples(load: &Load) -> Vec<String> {
     lines.collect()
 }
 
-/// What was judged of calls of another service than the contract's.
+/// What was judged of calls of another service than the contract's: `status of all calls; $.state of 970; 1 reply decoded`.
 pub(super) fn checked(load: &Load) -> Option<String> {
-    let decoded = load.workload.content.call()?.decoded_one_in;
-    let decoded =
-        decoded.map(|one_in| format!("; one reply in {} decoded", format::count(one_in.into())));
-    Some(format!("status of all calls{}", decoded.unwrap_or_default()))
+    let call = load.workload.content.call()?;
+    let checks = load.measured.checks;
+    let expected = call
+        .expect
+        .iter()
+        .map(|text| format!("{} of {}", path_of(text), format::count(checks.expected)));
+    let decoded = call.decoded_one_in.map(|one_in| match checks.decoded {
+        // Of an older record.
+        0 => format!("one reply in {} decoded", format::count(one_in.into())),
+        replies => format!("{} of the replies decoded", format::count(replies)),
+    });
+    let all = std::iter::once("status of all calls".to_owned()).chain(expected).chain(decoded);
+    Some(all.collect::<Vec<_>>().join("; "))
 }
 
-/// How calls that ended ok are called: of other services than the contract's, only the status was checked.
+/// The path that an expectation begins with.
+fn path_of(expectation: &str) -> &str {
+    let mut is_quoted = false;
+    let end = expectation.find(|c| {
+        is_quoted ^= c == '"';
+        !is_quoted && matches!(c, ' ' | '=' | '!')
+    });
+    &expectation[..end.unwrap_or(expectation.len())]
+}
+
+/// How calls that ended ok are called: `ok (status)`, where no one looked into every reply.
 fn ok_name(load: &Load) -> &'static str {
-    match load.workload.content {
+    let Measured { outcomes, checks, .. } = &load.measured;
+    match &load.workload.content {
         WorkloadContent::Shape(_) => "ok",
+        WorkloadContent::Call(_) if outcomes.ok > 0 && checks.expected >= outcomes.ok => "ok",
         WorkloadContent::Call(_) => "ok (status)",
     }
 }

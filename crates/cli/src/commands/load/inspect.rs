@@ -77,6 +77,10 @@ fn once(setup: &mut Setup<'_>, request: &LoadRequest) -> anyhow::Result<Verdict>
             let decoded = calls.payload.method.as_ref().map(|method| method.reply_json(&reply));
             let shown = decoded.unwrap_or(None).unwrap_or_else(|| text(&reply));
             out!("{}", concealed(shown, &calls.headers))?;
+            if let Err(problem) = calls.payload.expect(0, &reply) {
+                out!("Not as expected: {}", concealed(problem, &calls.headers))?;
+                return Ok(Verdict::ChecksFailed);
+            }
             Ok(Verdict::Done)
         }
         Err(error) => {
