@@ -76,7 +76,9 @@ impl From<Ended> for Outcome {
         match ended {
             Ended::Ok => Self::Ok,
             Ended::WrongAnswer => Self::WrongAnswer,
-            Ended::Status(code) => Self::Status { code, message: String::new() },
+            Ended::Status(code) => {
+                Self::Status { code, message: String::new(), details: Vec::new() }
+            }
             Ended::Timeout => Self::Timeout,
             Ended::Transport => Self::Transport { reason: BROKEN.to_owned() },
             Ended::NotSent => Self::NotSent { reason: NO_ROOM.to_owned() },

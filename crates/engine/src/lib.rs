@@ -15,6 +15,7 @@ mod counted;
 mod driver;
 #[cfg(test)]
 mod echo_payload;
+mod failures;
 pub mod file_limit;
 mod log;
 mod measured;
@@ -38,6 +39,7 @@ mod worker;
 pub use address::ServerAddress;
 pub use call_counter::{CallCounter, EndedCall};
 pub use client::{CallError, CallPosition, Client, Greeting, greet};
+pub use failures::Failures;
 pub use file_limit::FileLimit;
 pub use log::{CallLog, Ended, LoggedCall, call_log};
 pub use pacing::Schedule;

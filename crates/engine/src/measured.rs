@@ -18,6 +18,8 @@ impl Measurement {
             pacing: self.pacing,
             outcomes: self.tally.outcomes,
             error_examples: self.tally.examples,
+            failures: self.tally.failures.into_record(),
+            checks: self.tally.checks,
             bytes_in: self.tally.bytes_in,
             bytes_out: self.tally.bytes_out,
             carried_in_ns: self.tally.carried_in.0,

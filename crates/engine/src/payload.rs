@@ -7,6 +7,7 @@ use crate::call::Call;
 use crate::nonce::{Digits, Nonce, NonceWriter, put};
 use crate::patch::{Patch, PatchSource, PatchValues};
 use crate::plan::PlanError;
+use crate::recorder::Recorder;
 use crate::target::Target;
 use rpcbench_record::{Protocol, Transport};
 
@@ -41,6 +42,14 @@ pub trait Payload: Send + Sync {
         Verdict::Each
     }
 
+    /// Checks every reply under [`Verdict::Expect`]. Must take no memory if it is right.
+    ///
+    /// # Errors
+    /// One line that says what is wrong.
+    fn expect(&self, _index: usize, _reply: &[u8]) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Checks a reply to request number `index`; `sent` is the request with its patches.
     ///
     /// # Errors
@@ -66,6 +75,8 @@ pub enum Verdict {
     Each,
     /// It judges one reply in this many, from the first on.
     Sample(NonZeroU32),
+    /// [`Payload::expect`] judges every reply, and `verify` one in this many, from the first on. `None`: it judges none.
+    Expect(Option<NonZeroU32>),
     /// It judges the first reply to each request. The reply repeats the request's nonce, if anything, so later replies are
     /// compared with it, and judged only if they differ.
     Echo,
@@ -127,13 +138,18 @@ impl Checker {
     }
 
     #[inline(always)]
-    pub fn check(&mut self, payload: &dyn Payload, call: Call, reply: &[u8]) -> Result<(), String> {
+    pub fn check(
+        &mut self,
+        payload: &dyn Payload,
+        (call, reply): (Call, &[u8]),
+        recorder: &mut Recorder,
+    ) -> Result<(), String> {
         let right = &mut self.right[call.request as usize];
         if right.nonce != call.nonce {
             right.patch_nonce(call.nonce, &mut self.nonces);
         }
         if *right.bytes != *reply || reply.is_empty() && !right.is_known {
-            return self.judge_success(payload, call, reply);
+            return self.judge_success(payload, (call, reply), recorder);
         }
         // Written now: a comparison right after the write would stall on the store.
         right.patch_nonce(call.nonce.plus(self.nonce_step), &mut self.nonces);
@@ -146,24 +162,40 @@ impl Checker {
     fn judge_success(
         &mut self,
         payload: &dyn Payload,
-        call: Call,
-        reply: &[u8],
+        (call, reply): (Call, &[u8]),
+        recorder: &mut Recorder,
     ) -> Result<(), String> {
         if payload.target(call.request as usize).rejects_success {
             return Err(String::new()); // Its status says why.
         }
-        self.judge(payload, call, reply)
+        self.judge(payload, (call, reply), recorder)
     }
 
-    /// Judges a reply that no known one equals.
-    pub fn judge(&mut self, payload: &dyn Payload, call: Call, reply: &[u8]) -> Result<(), String> {
-        self.seen = self.seen.wrapping_add(1);
+    /// Judges a reply that no known one equals; `recorder` counts what is judged of another service than the contract's.
+    pub fn judge(
+        &mut self,
+        payload: &dyn Payload,
+        (call, reply): (Call, &[u8]),
+        recorder: &mut Recorder,
+    ) -> Result<(), String> {
+        let index = call.request as usize;
+        let seen = self.seen;
+        self.seen = seen.wrapping_add(1);
+        let is_sampled = |every: NonZeroU32| seen % every == 0;
         match self.verdict {
             Verdict::Status => return Ok(()),
-            Verdict::Sample(every) if self.seen.wrapping_sub(1) % every != 0 => return Ok(()),
-            Verdict::Each | Verdict::Sample(_) | Verdict::Echo => {}
+            Verdict::Sample(every) if !is_sampled(every) => return Ok(()),
+            Verdict::Sample(_) => recorder.checked(call.due, |checks| checks.decoded += 1),
+            Verdict::Expect(every) => {
+                recorder.checked(call.due, |checks| checks.expected += 1);
+                payload.expect(index, reply)?;
+                if !every.is_some_and(is_sampled) {
+                    return Ok(());
+                }
+                recorder.checked(call.due, |checks| checks.decoded += 1);
+            }
+            Verdict::Each | Verdict::Echo => {}
         }
-        let index = call.request as usize;
         let (patches, sent) = (payload.patches(index), &mut self.sent);
         let values = PatchValues::new(call.request, payload.len(), call.nonce);
         sent.clear();
@@ -293,6 +325,15 @@ mod tests {
         Call { request: request as u32, nonce: Nonce::new(nonce), ..Call::default() }
     }
 
+    fn check(
+        checker: &mut Checker,
+        payload: &dyn Payload,
+        call: Call,
+        reply: &[u8],
+    ) -> Result<(), String> {
+        checker.check(payload, (call, reply), &mut Recorder::new(Protocol::Grpc, None))
+    }
+
     #[test]
     fn a_remembered_reply_is_right_only_with_the_calls_own_nonce() {
         for shape in ["text:1", "text:5", "text:16", "text:100", "record", "dto", "tree"] {
@@ -301,10 +342,10 @@ mod tests {
             for index in 0..echo.len() {
                 let calls = [0x0123_4567, 0x0123_4569, 0x0123_456b, 77].map(|it| call(index, it));
                 for (before, next) in calls.into_iter().zip(calls.into_iter().skip(1)) {
-                    assert_eq!(checker.check(&echo, before, &reply(&echo, before)), Ok(()));
-                    assert!(checker.check(&echo, next, &reply(&echo, before)).is_err());
-                    assert_eq!(checker.check(&echo, next, &reply(&echo, next)), Ok(()));
-                    assert_eq!(checker.check(&echo, before, &reply(&echo, before)), Ok(()));
+                    assert_eq!(check(&mut checker, &echo, before, &reply(&echo, before)), Ok(()));
+                    assert!(check(&mut checker, &echo, next, &reply(&echo, before)).is_err());
+                    assert_eq!(check(&mut checker, &echo, next, &reply(&echo, next)), Ok(()));
+                    assert_eq!(check(&mut checker, &echo, before, &reply(&echo, before)), Ok(()));
                     // Compared, and patched for the next call.
                     let later = Call { nonce: before.nonce.plus(2), ..before };
                     assert_eq!(checker.right[index].nonce, later.nonce);
@@ -347,14 +388,14 @@ mod tests {
         let payload = Twice(Filler::patched(8, &[1..3, 4..7]));
         let mut checker = Checker::new(&payload, 1);
         for (nonce, reply) in [(0xab, b".JK.@JK."), (0xcd, b".LM.@LM.")] {
-            assert_eq!(checker.check(&payload, call(0, nonce), reply), Ok(()));
-            assert!(checker.check(&payload, call(0, nonce + 1), reply).is_err());
+            assert_eq!(check(&mut checker, &payload, call(0, nonce), reply), Ok(()));
+            assert!(check(&mut checker, &payload, call(0, nonce + 1), reply).is_err());
         }
     }
 
     #[test]
     fn verdict_decides_which_replies_are_judged() {
-        /// Every reply is wrong.
+        /// Every reply is wrong, and `a` is not as expected.
         struct Wrong(Verdict, Filler);
 
         impl Payload for Wrong {
@@ -374,6 +415,10 @@ mod tests {
                 self.0
             }
 
+            fn expect(&self, _: usize, reply: &[u8]) -> Result<(), String> {
+                if reply == b"a" { Err("a".to_owned()) } else { Ok(()) }
+            }
+
             fn verify(&self, _: usize, _: &[u8], _: &[u8]) -> Result<(), String> {
                 Err("wrong".to_owned())
             }
@@ -384,13 +429,15 @@ mod tests {
             (Verdict::Status, 0),
             (Verdict::Each, 9),
             (Verdict::Sample(third), 3),
+            (Verdict::Expect(None), 3),
+            (Verdict::Expect(NonZeroU32::new(2)), 6),
             (Verdict::Echo, 9),
         ] {
             let payload = Wrong(verdict, Filler::of(&[1]));
             let mut checker = Checker::new(&payload, 1);
             let replies = [&b"a"[..], b"b", b""].repeat(3);
             let wrong =
-                replies.iter().filter(|it| checker.check(&payload, call(0, 0), it).is_err());
+                replies.iter().filter(|it| check(&mut checker, &payload, call(0, 0), it).is_err());
             assert_eq!(wrong.count(), expected, "{verdict:?}");
         }
     }
@@ -400,7 +447,7 @@ mod tests {
         let payload = Filler { verdict: Verdict::Echo, ..Filler::of(&[0]) };
         let mut checker = Checker::new(&payload, 1);
         for _ in 0..3 {
-            assert_eq!(checker.check(&payload, call(0, 0), b""), Ok(()));
+            assert_eq!(check(&mut checker, &payload, call(0, 0), b""), Ok(()));
         }
         assert_eq!(checker.seen, 1);
     }

@@ -1,9 +1,10 @@
 //! Counts ended calls: in the span in which they came due, or as warm-up.
 
-use rpcbench_record::{Connections, Outcomes, Protocol, Slice};
+use rpcbench_record::{Checks, Connections, FailedCall, Outcomes, Protocol, Slice};
 
 use crate::call::Call;
 use crate::counted::{Counted, Part};
+use crate::failures::{start_of, start_of_reply};
 use crate::log::{BatchWriter, CallLog};
 use crate::outcome::Outcome;
 use crate::tally::{Burst, Tally, add_example, slices};
@@ -245,13 +246,28 @@ impl Recorder {
         if self.explained.as_ref().is_some_and(|(of, last)| *of == measured && last == outcome) {
             return;
         }
-        let Some(example) = outcome.example(self.protocol) else { return };
-        let examples = match &mut self.window {
-            Some(window) if measured => &mut window.tally.examples,
-            _ => &mut self.outside_examples,
-        };
-        add_example(examples, &example);
+        match &mut self.window {
+            Some(window) if measured => {
+                if !window.tally.failures.wants_example(outcome) {
+                    return;
+                }
+                window.tally.explain(outcome, outcome.failed_call(), self.protocol);
+            }
+            _ => {
+                let Some(example) = outcome.example(self.protocol) else { return };
+                add_example(&mut self.outside_examples, &example);
+            }
+        }
         self.explained = Some((measured, outcome.clone()));
+    }
+
+    /// Counts a judged reply to a call that came due at `due`.
+    pub fn checked(&mut self, due: Nanos, count: impl FnOnce(&mut Checks)) {
+        if let Some(Window { time, tally, .. }) = &mut self.window
+            && time.contains(due)
+        {
+            count(&mut tally.checks);
+        }
     }
 
     /// Counts bytes that were received at `at`.
@@ -294,12 +310,15 @@ impl Recorder {
     }
 
     /// Keeps an example of a wrong reply.
-    pub fn explain(&mut self, problem: &str) {
-        let examples = match &mut self.window {
-            Some(window) => &mut window.tally.examples,
-            None => &mut self.outside_examples,
-        };
-        add_example(examples, problem);
+    pub fn explain(&mut self, problem: &str, reply: Option<&[u8]>) {
+        match &mut self.window {
+            Some(window) => {
+                let reply = reply.map(start_of_reply);
+                let example = FailedCall { message: start_of(problem), details: Vec::new(), reply };
+                window.tally.explain(&Outcome::WrongAnswer, example, self.protocol);
+            }
+            None => add_example(&mut self.outside_examples, problem),
+        }
     }
 }
 

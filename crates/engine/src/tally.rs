@@ -1,15 +1,16 @@
 //! Counts of a span's calls, in fixed memory.
 
-use rpcbench_record::{Connections, Outcomes, Slice, printable};
+use rpcbench_record::{Checks, Connections, FailedCall, Outcomes, Protocol, Slice, printable};
 use rpcbench_stats::Histogram;
 
 use crate::call::Call;
 use crate::counted::Counted;
+use crate::failures::Failures;
 use crate::outcome::Outcome;
 use rpcbench_clock::Nanos;
 
 pub(crate) const SLICE: Nanos = Nanos(Slice::LENGTH_NS);
-/// Most examples of errors kept, one per kind.
+/// Most lines of examples kept.
 const MAX_EXAMPLES: usize = 8;
 /// Longest example, characters.
 const MAX_EXAMPLE: usize = 300;
@@ -35,8 +36,12 @@ pub struct Tally {
     pub connect: Histogram,
     /// Connections opened, closed and lost from its start until its last call has ended.
     pub connections: Connections,
-    /// One example of each kind of error, at most eight.
+    /// Examples of errors, a line each, at most eight.
     pub examples: Vec<String>,
+    /// The others by kind, with examples.
+    pub failures: Failures,
+    /// Replies judged by more than their status.
+    pub checks: Checks,
     /// Bytes received and sent within the stretch on all connections, with everything that the protocol adds.
     pub bytes_in: u64,
     /// See [`Self::bytes_in`].
@@ -82,6 +87,8 @@ impl Tally {
         self.carried_out = self.carried_out + other.carried_out;
         self.longest_absence = self.longest_absence.max(other.longest_absence);
         self.ok_cut += other.ok_cut;
+        self.failures.merge(&other.failures);
+        self.checks.add(other.checks);
         for example in &other.examples {
             add_example(&mut self.examples, example);
         }
@@ -128,6 +135,21 @@ impl Tally {
         }
         outcome.count(&mut self.outcomes);
         self.errors.record(done.since(call.due));
+        self.failures.record(outcome, done.since(call.due));
+    }
+
+    /// Keeps an example of calls that ended like this, if it differs from earlier ones.
+    #[cold]
+    pub(crate) fn explain(&mut self, outcome: &Outcome, example: FailedCall, protocol: Protocol) {
+        let line = match outcome {
+            Outcome::WrongAnswer => Some(example.message.clone()),
+            other => other.example(protocol),
+        };
+        if self.failures.explain(outcome, example)
+            && let Some(line) = line
+        {
+            add_example(&mut self.examples, &line);
+        }
     }
 
     /// Counts `ok` calls that reach over an edge: those that ended in counted time began before its last gap.

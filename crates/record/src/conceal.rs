@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+
 use crate::call_header::{CallHeader, REDACTED};
 use crate::plan::Plan;
 use crate::preparation::{Preparation, Readiness};
@@ -19,13 +21,14 @@ pub struct Secrets(Vec<String>);
 impl Secrets {
     /// The values of sensitive headers, and the parts of which a value consists.
     pub fn of(plan: &Plan) -> Self {
-        let headers = plan.workloads.iter().flat_map(|workload| &workload.headers);
+        Self::of_headers(plan.workloads.iter().flat_map(|workload| &workload.headers))
+    }
+
+    /// The same of these headers. Of basic authentication, user and password are parts as well.
+    pub fn of_headers<'a>(headers: impl IntoIterator<Item = &'a CallHeader>) -> Self {
+        let headers = headers.into_iter();
         let sensitive = headers.filter(|it| it.is_sensitive() && !it.is_redacted());
-        let parts = |header: &CallHeader| {
-            let parts = header.value().split([' ', ';', ',', '=']).map(str::to_owned);
-            std::iter::once(header.value().to_owned()).chain(parts).collect::<Vec<_>>()
-        };
-        let mut texts: Vec<String> = sensitive.flat_map(parts).collect();
+        let mut texts: Vec<String> = sensitive.flat_map(texts).collect();
         texts.retain(|text| text.len() >= MIN_LEN && !SCHEMES.contains(&text.as_str()));
         // A whole value before its parts.
         texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
@@ -59,6 +62,11 @@ impl Secrets {
 
     fn conceal_in_window(&self, measured: &mut Measured) {
         self.conceal_all(&mut measured.error_examples);
+        for example in measured.failures.iter_mut().flat_map(|kind| &mut kind.examples) {
+            self.conceal(&mut example.message);
+            self.conceal_all(&mut example.details);
+            example.reply.iter_mut().for_each(|reply| self.conceal(reply));
+        }
         measured.connections.reason.iter_mut().for_each(|reason| self.conceal(reason));
     }
 
@@ -71,9 +79,21 @@ impl Secrets {
         texts.iter_mut().for_each(|text| self.conceal(text));
     }
 
-    fn conceal(&self, text: &mut String) {
+    /// Removes them from a text.
+    pub fn conceal(&self, text: &mut String) {
         for secret in self.0.iter().filter(|secret| text.contains(&***secret)).collect::<Vec<_>>() {
             *text = text.replace(secret, REDACTED);
         }
     }
+}
+
+/// A value, its parts, and the credentials of basic authentication (RFC 7617).
+fn texts(header: &CallHeader) -> Vec<String> {
+    let value = header.value();
+    let credentials = value.strip_prefix("Basic ").and_then(|it| BASE64_STANDARD.decode(it).ok());
+    let credentials = credentials.and_then(|it| String::from_utf8(it).ok());
+    let password = credentials.as_ref().and_then(|it| it.split_once(':'));
+    let password = password.map(|(_, password)| password.to_owned());
+    let parts = value.split([' ', ';', ',', '=']).chain([value]).map(str::to_owned);
+    parts.chain(credentials).chain(password).collect()
 }

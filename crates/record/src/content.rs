@@ -35,6 +35,9 @@ pub struct DescribedCall {
     /// Of how many replies one is decoded, from the first on. `None`: only statuses are judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decoded_one_in: Option<u32>,
+    /// What every reply must have: `$.state == "OPEN"`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<String>,
 }
 
 impl Content {
@@ -60,7 +63,10 @@ impl Content {
             Self::Shape(shape) => shape.clone(),
             Self::Call(call) => {
                 let digest: String = call.digest.chars().take(8).collect();
-                format!("{call} (digest {digest}), success {}", call.ok)
+                let expect = Some(call.expect.join(", ")).filter(|expect| !expect.is_empty());
+                let expect = expect.map(|expect| format!(", expected {expect}"));
+                let expect = expect.unwrap_or_default();
+                format!("{call} (digest {digest}), success {}{expect}", call.ok)
             }
         }
     }

@@ -1,7 +1,11 @@
 //! The ways a call can end.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// How a call ended. Every call that came due has exactly one outcome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum OutcomeKind {
     /// Answered correctly.
     Ok,

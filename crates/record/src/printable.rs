@@ -98,6 +98,7 @@ fn trial(trial: &mut Trial) {
         TrialResult::Measured(measured) if has_text(measured) => {
             let measured = Arc::make_mut(measured);
             escape_within(&mut measured.error_examples);
+            escape_within(&mut measured.failures);
             escape_within(&mut measured.connections);
             escape_within(&mut measured.runtime);
         }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
 use crate::connections::{Connections, is_zero};
+use crate::failures::{Checks, FailureKind};
 use crate::outcome::OutcomeKind;
 use crate::protocol::Protocol;
 use crate::runtime::RuntimeStatistics;
@@ -110,8 +111,14 @@ pub struct Measured {
     pub outcomes: Outcomes,
     /// Calls that ended `ok`. A call that crosses an edge of the window counts by the part of its service time within it.
     pub ok_pro_rata: f64,
-    /// One example of each kind of error, at most eight.
+    /// Examples of errors, a line each, at most eight.
     pub error_examples: Vec<String>,
+    /// The calls that failed, by kind, the most frequent first. Empty in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<FailureKind>,
+    /// Replies judged by more than their status.
+    #[serde(default, skip_serializing_if = "Checks::is_none")]
+    pub checks: Checks,
     /// Response time (from due to done) of calls that ended `ok`. `None` without any.
     pub latency: Option<Latency>,
     /// Response time of all other calls. `None` without any.

@@ -8,7 +8,7 @@ use std::process::Command;
 mod sample;
 
 use rpcbench_record::{
-    Event, Failure, Header, Machine, Machines, Plan, Readiness, Run, SCHEMA, Secrets,
+    CallHeader, Event, Failure, Header, Machine, Machines, Plan, Readiness, Run, SCHEMA, Secrets,
     ServerMachine, StoreError, Trial, TrialResult, Writer, read,
 };
 use sample::{header, run, trial};
@@ -253,6 +253,10 @@ fn secrets_that_a_server_sends_back_are_concealed() {
     let secrets = Secrets::of(&plan);
     let said = "no user: Bearer s3cr3t, s3cr3t, c00kie, open7, Bearer, a=b".to_owned();
     let concealed = "no user: [redacted], [redacted], [redacted], open7, Bearer, a=b";
+    let basic = CallHeader::basic_authorization("ann:pa55word").unwrap();
+    let mut decoded = "ann:pa55word is wrong, so is pa55word".to_owned();
+    Secrets::of_headers([&basic]).conceal(&mut decoded);
+    assert_eq!(decoded, "[redacted] is wrong, so is [redacted]");
     let failure = Failure { reason: said.clone(), log_tail: vec![said] };
 
     let mut preparation = sample::preparation();

@@ -1,13 +1,15 @@
 //! Schemas of services that are not rpcbench's: where they come from, which methods they have, and messages from JSON.
 //!
 //! A [`Schema`] is read from `.proto` files, from descriptor sets, or from a server by reflection. A [`Method`] of it encodes
-//! requests and decodes replies. Everything happens before a load; nothing here is on a call's way.
+//! requests and decodes replies. All of that happens before a load or on few replies; an [`Expectation`] alone is checked on
+//! every reply.
 
 #![forbid(unsafe_code)]
 
 mod describe;
 mod edition;
 mod error;
+mod expect;
 mod files;
 mod json;
 mod method;
@@ -16,6 +18,7 @@ mod schema;
 mod template;
 
 pub use error::SchemaError;
+pub use expect::Expectation;
 pub use json::JsonError;
 pub use method::Method;
 pub use reflection::Reflection;

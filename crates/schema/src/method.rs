@@ -43,6 +43,10 @@ impl Method {
         json::encode(&self.0.input(), text)
     }
 
+    pub(crate) fn output(&self) -> MessageDescriptor {
+        self.0.output()
+    }
+
     /// Refuses bytes that are no request.
     ///
     /// # Errors

@@ -48,7 +48,8 @@ Exit codes: 0 done, 1 a check or a limit failed (calls failed, a limit of --fail
 client fell behind its own schedule), 2 could not run, or could not write a file."
 )]
 pub struct LoadArgs {
-    /// Where the server listens, HOST:PORT or unix:PATH; or a URL, such as http://127.0.0.1:8080/path
+    /// Where the server listens, HOST:PORT, unix:PATH, grpc://HOST:PORT or grpcs://HOST:PORT; or a URL, such as
+    /// http://127.0.0.1:8080/path
     #[arg(value_name = "ADDRESS")]
     pub address: LoadAddress,
     /// How calls travel, such as grpc or json [default: grpc, to a URL http]

@@ -36,7 +36,7 @@ fn method_of_a_proto_file_is_called_over_grpc_and_connect() {
         let ended = ended.expect_ok_or_late();
         assert!(ended.out.contains("rpcbench.v1.Echo/Text, 7 B"), "{}", ended.out);
         assert!(ended.out.contains("ok (status)  200"), "{}", ended.out);
-        assert!(ended.out.contains("one reply in 1,000 decoded"), "{}", ended.out);
+        assert!(ended.out.contains("1 of the replies decoded"), "{}", ended.out);
         assert_eq!(server.calls() - before, 200, "{behaviour}");
     }
 }
@@ -49,6 +49,22 @@ fn status_of_a_method_counts_as_success_if_it_is_listed() {
     assert!(ended.out.contains("status 13 INTERNAL  200 (100 %)"), "{}", ended.out);
     calls(&server, "Echo/Text", &[&data[..], &["--ok", "OK,internal"]].concat())
         .expect_ok_or_late();
+}
+
+#[test]
+fn every_reply_is_checked_against_expectations() {
+    let server = Target::new("honest");
+    let data = ["-d", r#"{"text": "hello"}"#, "--expect", r#"$.echo == "hello""#];
+    let ended = calls(&server, "Echo/Text", &data).expect_ok_or_late();
+    assert!(ended.out.contains("$.echo of 200; "), "{}", ended.out);
+    assert!(!ended.out.contains("ok (status)"), "{}", ended.out);
+    let wrong = ["-d", r#"{"text": "hello"}"#, "--expect", r#"$.echo in ["other"]"#];
+    let ended = calls(&server, "Echo/Text", &wrong).expect(1);
+    assert!(ended.out.contains("wrong answer  200 (100 %)"), "{}", ended.out);
+    let example = r#"wrong answer: $.echo is "hello"; reply: 12 05 68 65 6c 6c 6f"#;
+    assert!(ended.out.contains(example), "{}", ended.out);
+    let ended = calls(&server, "Echo/Text", &["--expect", "$.ech exists"]).expect(2);
+    assert!(ended.err.contains("has no field 'ech'; expected one of echo"), "{}", ended.err);
 }
 
 #[test]

@@ -120,11 +120,27 @@ fn status_counts_as_success_only_if_it_is_listed() {
     let missing = format!("http://{address}/status/404");
     let ended = load(&missing, &[]).expect(1);
     assert!(ended.out.contains("status 404 Not Found  200 (100 %)"), "{}", ended.out);
+    assert!(ended.out.contains("status 404 Not Found: /status/404"), "{}", ended.out);
     load(&missing, &["--ok", "2xx,404"]).expect_ok_or_late();
     let ended = load(&format!("http://{address}/"), &["--ok", "404"]).expect(1);
     assert!(ended.out.contains("status 200 OK  200 (100 %)"), "{}", ended.out);
     let moved = load(&format!("http://{address}/status/302"), &[]);
     assert!(moved.out.contains("status 302 Found  200 (100 %)"), "{}", moved.out);
+}
+
+#[test]
+fn body_of_every_reply_is_checked_against_expectations() {
+    let _machine = Machine::shared();
+    let (_, address) = serve();
+    for path in ["/chunked", "/a"] {
+        let ended =
+            load(&format!("http://{address}{path}"), &["--expect", "$.id exists"]).expect(1);
+        assert!(
+            ended.out.contains("wrong answer: $.id: the reply is no JSON; reply: "),
+            "{}",
+            ended.out
+        );
+    }
 }
 
 #[test]
@@ -181,6 +197,24 @@ fn record_has_target_and_bytes_and_no_password() {
     }
     let again = look(&format!("report {}", record.display()));
     assert!(again.out.contains("http PUT /a, 5 B, 4 connections"), "{}", again.out);
+}
+
+#[test]
+fn replies_to_a_url_may_be_asked_for_in_gzip() {
+    let (_, address) = serve();
+    let url = format!("http://{address}/a");
+    let ended = load(&url, &["-H", "accept-encoding: gzip", "--dry-run"]).expect(0);
+    assert!(ended.out.contains("accept-encoding: gzip"), "{}", ended.out);
+}
+
+#[test]
+fn password_that_a_server_sends_back_is_not_shown() {
+    let _machine = Machine::shared();
+    let (_, address) = serve();
+    let url = format!("http://{address}/pa55word");
+    let data = ["-u", "ann:pa55word", "--once"];
+    let ended = load(&url, &data);
+    assert!(ended.out.contains("\n/[redacted]"), "{}", ended.out);
 }
 
 #[test]

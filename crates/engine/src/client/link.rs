@@ -51,7 +51,9 @@ impl Answer<'_> {
                 Some(End::Answered { right: true } | End::Accepted { right: true }),
                 Some(message),
             ) => Ok(message),
-            (Some(End::Status { code, message }), _) => Err(CallError::Status { code, message }),
+            (Some(End::Status { code, message, .. }), _) => {
+                Err(CallError::Status { code, message })
+            }
             (Some(End::Aborted { reason }), _) => Err(CallError::Transport(reason)),
             (Some(End::Answered { .. } | End::Accepted { .. } | End::Refused) | None, _) => {
                 Err(CallError::Transport(self.problem.unwrap_or_default()))

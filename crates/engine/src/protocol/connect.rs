@@ -5,9 +5,11 @@ use rpcbench_record::{Protocol, printable};
 use serde::Deserialize;
 
 use super::End;
-use super::grpc::status_from_http;
+use super::grpc::{details, status_from_http};
 use super::http1::{self, Http1Application, Reply, error_snippet};
 
+/// Most details shown of an error.
+const MAX_DETAILS: usize = 8;
 /// Characters kept of the message of an error.
 const MAX_MESSAGE: usize = 1024;
 
@@ -26,16 +28,17 @@ impl Http1Application for Connect {
     #[cold]
     fn failure(reply: &Reply<'_>) -> End {
         let error = serde_json::from_slice::<Error>(reply.body).ok();
-        let named = error.and_then(|error| Some((code(&error.code)?, error.message)));
-        let (code, message) = match named {
-            Some((code, message)) => {
+        let named = error.and_then(|error| Some((code(&error.code)?, error)));
+        let (code, message, details) = match named {
+            Some((code, Error { message, details, .. })) => {
                 let start: String = message.trim().chars().take(MAX_MESSAGE).collect();
-                (code, printable(&start).into_owned())
+                let details = details.iter().take(MAX_DETAILS).map(Detail::described);
+                (code, printable(&start).into_owned(), details.collect())
             }
             // From a proxy, or for an unknown path.
-            None => (status_from_http(reply.status), error_snippet(reply.body)),
+            None => (status_from_http(reply.status), error_snippet(reply.body), Vec::new()),
         };
-        End::Status { code, message }
+        End::Status { code, message, details }
     }
 }
 
@@ -44,6 +47,23 @@ struct Error {
     code: String,
     #[serde(default)]
     message: String,
+    #[serde(default)]
+    details: Vec<Detail>,
+}
+
+/// A message of any type.
+#[derive(Deserialize)]
+struct Detail {
+    r#type: String,
+    /// In base64.
+    #[serde(default)]
+    value: String,
+}
+
+impl Detail {
+    fn described(&self) -> String {
+        details::described(&self.r#type, &details::decode(self.value.as_bytes()))
+    }
 }
 
 /// The number of a code, as in gRPC. Names are gRPC's in lower case, except for the spelling `canceled`.
@@ -61,7 +81,7 @@ mod tests {
 
     fn failure(status: u16, body: &str) -> (u32, String) {
         match Connect::failure(&Reply { status, body: body.as_bytes() }) {
-            End::Status { code, message } => (code, message),
+            End::Status { code, message, .. } => (code, message),
             other => panic!("{other:?}"),
         }
     }

@@ -211,7 +211,7 @@ impl<M: Messages> Connection<M> {
                 events.malformed(call.request, problem);
                 End::Answered { right: false }
             }
-            Answer::Status { code, message } => End::Status { code, message },
+            Answer::Status { code, message } => End::status(code, message),
         };
         events.ended(call, end);
         Ok(())

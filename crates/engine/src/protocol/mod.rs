@@ -42,11 +42,18 @@ pub(crate) enum End {
     /// Another status that counts as success; true if the message was right.
     Accepted { right: bool },
     /// The protocol's own status, not success.
-    Status { code: u32, message: String },
+    Status { code: u32, message: String, details: Vec<String> },
     /// The peer aborted it.
     Aborted { reason: String },
     /// The peer did not process it, so it may be sent again.
     Refused,
+}
+
+impl End {
+    /// A status without details.
+    pub fn status(code: u32, message: impl Into<String>) -> Self {
+        Self::Status { code, message: message.into(), details: Vec::new() }
+    }
 }
 
 /// Receives the events of a connection.

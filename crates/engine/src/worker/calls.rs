@@ -179,13 +179,14 @@ impl Reading<'_> {
             _ if self.is_late(call) => Outcome::Timeout,
             End::Answered { right: true } | End::Accepted { right: true } => Outcome::Ok,
             End::Answered { right: false } if self.rejects_success(call) => {
-                Outcome::Status { code: self.calls.success, message: String::new() }
+                let (code, message) = (self.calls.success, String::new());
+                Outcome::Status { code, message, details: Vec::new() }
             }
             End::Answered { right: false } | End::Accepted { right: false } => Outcome::WrongAnswer,
             End::Status { code, .. } if self.calls.accepts_status(call.request as usize, code) => {
                 Outcome::Ok
             }
-            End::Status { code, message } => Outcome::Status { code, message },
+            End::Status { code, message, details } => Outcome::Status { code, message, details },
             End::Aborted { reason } => Outcome::Transport { reason },
             End::Refused => {
                 self.calls.recorder.on_connection(self.at, |it| it.refused += 1);
@@ -201,12 +202,12 @@ impl Reading<'_> {
     }
 
     /// Whether a reply was right; a problem is kept as an example.
-    fn is_right(&mut self, judged: Result<(), String>) -> bool {
+    fn is_right(&mut self, judged: Result<(), String>, reply: &[u8]) -> bool {
         match judged {
             Ok(()) => true,
             Err(problem) => {
                 if !problem.is_empty() {
-                    self.calls.recorder.explain(&problem);
+                    self.calls.recorder.explain(&problem, Some(reply));
                 }
                 false
             }
@@ -224,9 +225,10 @@ impl Reading<'_> {
 impl Events for Reading<'_> {
     #[inline(always)]
     fn verify(&mut self, call: Call, message: &[u8]) -> bool {
-        match self.calls.checker.check(&*self.calls.payload, call, message) {
+        let Calls { checker, payload, recorder, .. } = &mut *self.calls;
+        match checker.check(&**payload, (call, message), recorder) {
             Ok(()) => true,
-            judged => self.is_right(judged),
+            judged => self.is_right(judged, message),
         }
     }
 
@@ -234,8 +236,9 @@ impl Events for Reading<'_> {
         if !self.accepts(call, status) {
             return None;
         }
-        let judged = self.calls.checker.judge(&*self.calls.payload, call, message);
-        Some(self.is_right(judged))
+        let Calls { checker, payload, recorder, .. } = &mut *self.calls;
+        let judged = checker.judge(&**payload, (call, message), recorder);
+        Some(self.is_right(judged, message))
     }
 
     fn target(&self, call: Call) -> Option<&Target> {
@@ -243,7 +246,7 @@ impl Events for Reading<'_> {
     }
 
     fn malformed(&mut self, _request: u32, problem: &str) {
-        self.calls.recorder.explain(problem);
+        self.calls.recorder.explain(problem, None);
     }
 
     #[inline(always)]

@@ -4,8 +4,8 @@ use std::io;
 use std::time::Duration;
 
 use rpcbench_engine::{ConnectionOptions, Target};
-use rpcbench_record::Protocol;
-use rpcbench_schema::{JsonError, Method, Reflection, Schema, SchemaError};
+use rpcbench_record::{Protocol, Secrets};
+use rpcbench_schema::{Expectation, JsonError, Method, Reflection, Schema, SchemaError};
 
 use super::data::{Data, Format, lines};
 use super::payload::CallPayload;
@@ -31,9 +31,12 @@ impl CallSpec {
     ) -> Result<Schema, ConfigError> {
         let server = ConnectionOptions { protocol: Protocol::Grpc, ..server.clone() };
         let mut reflection = Reflection::new(server, self.reflect_header.clone(), timeout);
-        reflection
-            .schema(self.call.as_deref().or(self.describe.as_deref()))
-            .map_err(|error| refused(&error))
+        let schema = reflection.schema(self.call.as_deref().or(self.describe.as_deref()));
+        schema.map_err(|error| {
+            let mut problem = error.to_string();
+            Secrets::of_headers(&self.reflect_header).conceal(&mut problem);
+            ConfigError(problem)
+        })
     }
 
     /// The calls of the method that `--call` names.
@@ -65,7 +68,8 @@ impl CallSpec {
             ..Target::new(method.path())
         };
         let (name, ok) = (method.name(), statuses.to_string());
-        let payload = CallPayload { target, requests, method: Some(method) };
+        let expectations = self.expectations(|text| Expectation::of_reply(text, &method))?;
+        let payload = CallPayload { target, requests, method: Some(method), expectations };
         Ok(Calls::new(payload, name, ok, headers))
     }
 }

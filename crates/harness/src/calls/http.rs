@@ -4,6 +4,7 @@ use std::io;
 
 use rpcbench_engine::Target;
 use rpcbench_record::CallHeader;
+use rpcbench_schema::Expectation;
 
 use super::data::{Data, random};
 use super::payload::CallPayload;
@@ -44,12 +45,9 @@ impl CallSpec {
         };
         let requests = if has_data { bodies } else { vec![Vec::new()] };
         let named = format!("{method} {}", url.path);
-        Ok(Calls::new(
-            CallPayload { target, requests, method: None },
-            named,
-            statuses.to_string(),
-            headers,
-        ))
+        let expectations = self.expectations(Expectation::of_json)?;
+        let payload = CallPayload { target, requests, method: None, expectations };
+        Ok(Calls::new(payload, named, statuses.to_string(), headers))
     }
 
     fn read_bodies(&self, seed: u64) -> Result<Bodies, ConfigError> {

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use rpcbench_engine::{Payload, Target, Verdict};
 use rpcbench_record::DescribedCall;
-use rpcbench_schema::Method;
+use rpcbench_schema::{Expectation, Method};
 
 /// Of how many replies one is decoded.
 const DECODED_ONE_IN: NonZeroU32 = NonZeroU32::new(1000).expect("not 0");
@@ -18,6 +18,8 @@ pub struct CallPayload {
     pub requests: Vec<Vec<u8>>,
     /// The method whose messages these are. `None` for bodies of HTTP.
     pub method: Option<Method>,
+    /// What every reply must have.
+    pub expectations: Vec<Expectation>,
 }
 
 impl CallPayload {
@@ -36,6 +38,7 @@ impl CallPayload {
             digest: hasher.finalize().to_hex().to_string(),
             ok,
             decoded_one_in: self.method.as_ref().map(|_| DECODED_ONE_IN.get()),
+            expect: self.expectations.iter().map(|it| it.text().to_owned()).collect(),
         }
     }
 }
@@ -54,10 +57,16 @@ impl Payload for CallPayload {
     }
 
     fn verdict(&self) -> Verdict {
-        match self.method {
-            Some(_) => Verdict::Sample(DECODED_ONE_IN),
+        let sample = self.method.as_ref().map(|_| DECODED_ONE_IN);
+        match sample {
+            _ if !self.expectations.is_empty() => Verdict::Expect(sample),
+            Some(every) => Verdict::Sample(every),
             None => Verdict::Status,
         }
+    }
+
+    fn expect(&self, _index: usize, reply: &[u8]) -> Result<(), String> {
+        self.expectations.iter().try_for_each(|expectation| expectation.check(reply))
     }
 
     fn verify(&self, _index: usize, _sent: &[u8], reply: &[u8]) -> Result<(), String> {

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use rpcbench_record::{CallHeader, Protocol, units};
+use rpcbench_schema::Expectation;
 
 use super::{HttpMethod, LoadAddress};
 use crate::config::{ConfigError, NonZeroLength};
@@ -74,6 +75,9 @@ pub struct CallSpec {
     /// Statuses that count as success, such as 2xx,404 or OK,NOT_FOUND [default: 2xx of HTTP, OK of gRPC]
     #[arg(long, value_name = "STATUSES")]
     pub ok: Option<String>,
+    /// What every reply must have, such as '$.state in ["OPEN", "PAID"]', with ==, !=, in or exists; repeatable
+    #[arg(long, value_name = "EXPR")]
+    pub expect: Vec<String>,
 }
 
 /// What a load calls.
@@ -152,8 +156,8 @@ impl CallSpec {
     pub fn kind(&self, address: &LoadAddress) -> CallKind {
         match address {
             _ if self.is_method() => CallKind::Method,
-            LoadAddress::Url(_) => CallKind::Http,
-            LoadAddress::Server(_) => CallKind::Contract,
+            LoadAddress::Url(url) if !url.grpc => CallKind::Http,
+            LoadAddress::Url(_) | LoadAddress::Server(_) => CallKind::Contract,
         }
     }
 
@@ -193,6 +197,14 @@ impl CallSpec {
     ) -> Result<Protocol, ConfigError> {
         let kind = self.kind(address);
         self.check(kind)?;
+        if let (LoadAddress::Url(url), Some(given)) = (address, given)
+            && url.grpc
+            && given != Protocol::Grpc
+        {
+            let remedy = "its calls are gRPC; leave --protocol out, or give HOST:PORT";
+            let url = url.to_string();
+            return Err(ConfigError::contradiction(format!("--protocol {given}"), url, remedy));
+        }
         match (kind, given) {
             (CallKind::Method, given) => method_protocol(address, given.unwrap_or_default()),
             (CallKind::Contract, given) => contract(address, given.unwrap_or_default()),
@@ -282,6 +294,7 @@ impl CallSpec {
             (self.data_file.is_some(), "--data-file"),
             (self.user.is_some(), "--user"),
             (self.ok.is_some(), "--ok"),
+            (!self.expect.is_empty(), "--expect"),
         ])
     }
 
@@ -293,6 +306,18 @@ impl CallSpec {
             (!self.protoset.is_empty(), "--protoset"),
             (!self.reflect_header.is_empty(), "--reflect-header"),
         ])
+    }
+
+    /// Its expectations, each compiled by `compile`.
+    pub(super) fn expectations(
+        &self,
+        compile: impl Fn(&str) -> Result<Expectation, String>,
+    ) -> Result<Vec<Expectation>, ConfigError> {
+        let one = |text: &String| {
+            compile(text)
+                .map_err(|problem| ConfigError::value(format!("--expect '{text}'"), problem))
+        };
+        self.expect.iter().map(one).collect()
     }
 
     /// The header that `--user` stands for.

@@ -19,7 +19,7 @@ const MAX_PEM: u64 = 4 << 20;
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "TLS")]
 pub struct TlsSpec {
-    /// Speak TLS with HOST:PORT or unix:PATH; an https:// URL does without this option
+    /// Speak TLS with HOST:PORT or unix:PATH; https:// and grpcs:// do without this option
     #[arg(long)]
     pub tls: bool,
     /// Trust the authorities in this file (PEM) instead of the system's
@@ -123,15 +123,16 @@ impl TlsSpec {
             return Err(ConfigError::value("--insecure", problem));
         }
         if !self.is_on(address) {
-            let problem = "the connection has no TLS; give --tls, or an https:// URL";
+            let problem = "the connection has no TLS; give --tls, https:// or grpcs://";
             let option = self.given().into_iter().next();
             return option.map_or(Ok(None), |option| Err(ConfigError::value(option, problem)));
         }
         if let (true, LoadAddress::Url(url)) = (self.tls, address)
             && !url.tls
         {
-            let remedy = "an http:// URL has no TLS; write https://";
-            return Err(ConfigError::contradiction("--tls".to_owned(), url.to_string(), remedy));
+            let scheme = if url.grpc { "grpc" } else { "http" };
+            let remedy = format!("it says that there is no TLS; write {scheme}s://");
+            return Err(ConfigError::contradiction("--tls".to_owned(), url.to_string(), &remedy));
         }
         let (trust, verified_by) = self.trust()?;
         let alpn = self.alpn.clone().map_or_else(|| needed(protocol), |Alpn(names)| names);
@@ -288,11 +289,11 @@ mod tests {
     #[test]
     fn options_without_tls_are_refused() {
         let spec = TlsSpec { insecure_skip_verify: true, ..TlsSpec::default() };
-        insta::assert_snapshot!(refusal(&spec, "http://h/"), @"--insecure-skip-verify: the connection has no TLS; give --tls, or an https:// URL");
+        insta::assert_snapshot!(refusal(&spec, "http://h/"), @"--insecure-skip-verify: the connection has no TLS; give --tls, https:// or grpcs://");
         let spec = TlsSpec { insecure: true, ..TlsSpec::default() };
         insta::assert_snapshot!(refusal(&spec, "https://h/"), @"--insecure: elsewhere it means TLS without verification, or no TLS; give --insecure-skip-verify (-k) for the first, and neither --tls nor https:// for the second");
         let spec = TlsSpec { tls: true, ..TlsSpec::default() };
-        insta::assert_snapshot!(refusal(&spec, "http://h/"), @"--tls contradicts http://h/: an http:// URL has no TLS; write https://");
+        insta::assert_snapshot!(refusal(&spec, "http://h/"), @"--tls contradicts http://h/: it says that there is no TLS; write https://");
     }
 
     #[test]

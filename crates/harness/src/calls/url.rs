@@ -5,11 +5,13 @@ use std::str::FromStr;
 
 use crate::setup::Address;
 
-/// A URL of HTTP: `http[s]://HOST[:PORT][/PATH][?QUERY]`.
+/// A URL: `http[s]://HOST[:PORT][/PATH][?QUERY]`, or `grpc[s]://HOST[:PORT]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Url {
-    /// True for `https`.
+    /// True for `https` and `grpcs`.
     pub tls: bool,
+    /// True for `grpc` and `grpcs`, whose calls other options name.
+    pub grpc: bool,
     /// Host and port; port 80 if the URL has none, with TLS 443.
     pub address: Address,
     /// Host and port as written, which requests name.
@@ -31,10 +33,11 @@ impl FromStr for Url {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (tls, rest) = match text.split_once("://") {
-            Some(("http", rest)) => (false, rest),
-            Some(("https", rest)) => (true, rest),
-            Some(("grpcs", rest)) => return Err(format!("write {rest} --tls")),
+        let (grpc, tls, rest) = match text.split_once("://") {
+            Some(("http", rest)) => (false, false, rest),
+            Some(("https", rest)) => (false, true, rest),
+            Some(("grpc", rest)) => (true, false, rest),
+            Some(("grpcs", rest)) => (true, true, rest),
             _ => return Err("write a URL such as http://127.0.0.1:8080/path".to_owned()),
         };
         let at = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -58,14 +61,20 @@ impl FromStr for Url {
             false => format!("{authority}:80").parse()?,
         };
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-        Ok(Self { tls, address, authority: authority.to_owned(), path })
+        if grpc && path != "/" {
+            return Err("leave the path out; --call names the method".to_owned());
+        }
+        Ok(Self { tls, grpc, address, authority: authority.to_owned(), path })
     }
 }
 
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scheme = if self.tls { "https" } else { "http" };
-        write!(f, "{scheme}://{}{}", self.authority, self.path)
+        let (scheme, path) = match self.grpc {
+            true => ("grpc", ""),
+            false => ("http", self.path.as_str()),
+        };
+        write!(f, "{scheme}{}://{}{path}", if self.tls { "s" } else { "" }, self.authority)
     }
 }
 
@@ -125,8 +134,17 @@ mod tests {
     }
 
     #[test]
+    fn grpc_scheme_names_a_server_with_or_without_tls() {
+        for (text, tls) in [("grpc://h:50051", false), ("grpcs://h", true)] {
+            let url: Url = text.parse().unwrap();
+            assert_eq!((url.grpc, url.tls, url.to_string().as_str()), (true, tls, text));
+        }
+        assert_eq!(parts("grpcs://h").0, "h:443");
+    }
+
+    #[test]
     fn unusable_url_is_refused_with_remedy() {
-        insta::assert_snapshot!(refusal("grpcs://h:443"), @"write h:443 --tls");
+        insta::assert_snapshot!(refusal("grpcs://h:443/pkg.Service/Method"), @"leave the path out; --call names the method");
         insta::assert_snapshot!(refusal("ftp://h/"), @"write a URL such as http://127.0.0.1:8080/path");
         insta::assert_snapshot!(refusal("http://u:p@h/"), @"leave the user out of the URL; give --user USER:PASSWORD");
         insta::assert_snapshot!(refusal("http://h/#x"), @"a fragment is never sent; leave '#' and what follows out");

@@ -1,5 +1,6 @@
 //! A load as JSON and CSV.
 
+use rpcbench_record::FailureKind;
 use serde::Serialize;
 
 use super::Load;
@@ -33,12 +34,15 @@ fn values(load: &Load) -> Values {
 impl Export for Load {
     fn json(&self) -> Result<String, ExportError> {
         #[derive(Serialize)]
-        struct Versioned {
+        struct Versioned<'a> {
             schema: u32,
             #[serde(flatten)]
             values: Values,
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            failures: &'a [FailureKind],
         }
-        to_json(&Versioned { schema: EXPORT_SCHEMA, values: values(self) })
+        let (schema, values) = (EXPORT_SCHEMA, values(self));
+        to_json(&Versioned { schema, values, failures: &self.measured.failures })
     }
 
     fn csv(&self) -> Result<String, ExportError> {

@@ -4,11 +4,12 @@ mod curve;
 mod export;
 mod hdr;
 mod of_run;
+mod outcomes;
 pub(crate) mod points;
 mod tail;
 mod verdict;
 
-use rpcbench_record::{Content as WorkloadContent, Latency, Measured, Pacing, SATURATED, Tls};
+use rpcbench_record::{Latency, Measured, Pacing, SATURATED, Tls};
 
 use crate::columns::Column;
 use crate::connections;
@@ -21,6 +22,7 @@ use crate::words;
 pub use curve::{LoadCurve, LoadPoint, PointVerdict};
 pub use hdr::load_hdr;
 pub use of_run::{Capacity, Load};
+use outcomes::{checked, examples, outcomes};
 pub use tail::{AllCalls, Bound};
 pub use verdict::cut_short;
 use verdict::{exceeded, lateness, limits, overload};
@@ -49,8 +51,8 @@ impl<'a> Document<'a> {
             Block::titled("Summary", vec![pairs(summary(load))]),
             Block::titled("Times", times),
             Block::titled("Response times of ok calls", vec![Content::Drawing(draw(&bars))]),
-            Block::titled("Outcomes", vec![pairs(outcomes(load))]),
-            Block::list("Errors seen", load.measured.error_examples.iter().cloned()),
+            Block::titled("Outcomes", vec![outcomes(load)]),
+            Block::list("Errors seen", examples(load).into_iter()),
         ];
         Self {
             origin: Some(words::origin(&load.header)),
@@ -233,31 +235,6 @@ fn legend(load: &Load) -> Vec<String> {
     let failed = load.measured.outcomes.errors() > 0;
     let lines = std::iter::once(HOW_TO_READ).chain(failed.then_some(ALL_CALLS));
     lines.map(str::to_owned).collect()
-}
-
-fn outcomes(load: &Load) -> Pairs {
-    let outcomes = &load.measured.outcomes;
-    let part = |n: u64| {
-        let part = share(n as f64, outcomes.total() as f64);
-        format!("{} ({})", format::count(n), format::percent(part))
-    };
-    let errors = outcomes.errors_by_kind(load.protocol).into_iter();
-    let ok = (ok_name(load).to_owned(), format::count(outcomes.ok));
-    std::iter::once(ok).chain(errors.map(|(kind, n)| (kind, part(n)))).collect()
-}
-
-/// What was judged of calls of another service than the contract's.
-fn checked(load: &Load) -> Option<String> {
-    let one_in = load.workload.content.call()?.decoded_one_in?;
-    Some(format!("status of all calls; one reply in {} decoded", format::count(one_in.into())))
-}
-
-/// How calls that ended ok are called: of other services than the contract's, only the status was checked.
-fn ok_name(load: &Load) -> &'static str {
-    match load.workload.content {
-        WorkloadContent::Shape(_) => "ok",
-        WorkloadContent::Call(_) => "ok (status)",
-    }
 }
 
 /// The warnings of a load, most important first.

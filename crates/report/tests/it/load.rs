@@ -1,8 +1,8 @@
 //! The result of a single load.
 
 use rpcbench_record::{
-    Connections, Header, Limits, Outcomes, Pacing, PlacementKind, Protocol, Run, Slice, Trial,
-    TrialResult, Unmeasured, Workload,
+    Connections, FailedCall, FailureKind, Header, Limits, OutcomeKind, Outcomes, Pacing,
+    PlacementKind, Protocol, Run, Slice, Trial, TrialResult, Unmeasured, Workload,
 };
 use rpcbench_report::{Capacity, Load, Style, View, load_hdr};
 use rpcbench_stats::Histogram;
@@ -69,6 +69,25 @@ pub fn failing() -> Load {
         s.max_ns = 0;
     });
     measured.error_examples = vec!["status 13: upstream is gone".to_owned()];
+    let kind = |outcome, status, calls, ms: u64| FailureKind {
+        outcome,
+        status,
+        calls,
+        p50_ns: ms * 500_000,
+        p99_ns: ms * 990_000,
+        max_ns: ms * 1_000_000,
+        examples: Vec::new(),
+    };
+    let said = FailedCall {
+        message: "upstream is gone".to_owned(),
+        details: vec!["google.rpc.ErrorInfo (NO_ROUTE, shop.v1)".to_owned()],
+        reply: None,
+    };
+    measured.failures = vec![
+        FailureKind { examples: vec![said], ..kind(OutcomeKind::Status, Some(13), 990, 4) },
+        kind(OutcomeKind::Timeout, None, 200, 10_000),
+        kind(OutcomeKind::Status, Some(14), 10, 1),
+    ];
     measured.client.busiest_ns = measured.window_ns;
     load
 }
@@ -236,6 +255,7 @@ fn unanswered_load_has_no_times_of_ok_calls() {
 fn load_exports() {
     insta::assert_snapshot!(markdown(&fine()));
     insta::assert_snapshot!(json(&open()).expect("JSON"));
+    insta::assert_snapshot!(json(&failing()).expect("JSON"));
     insta::assert_snapshot!(csv(&failing()).expect("CSV"));
 }
 

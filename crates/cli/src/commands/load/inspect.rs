@@ -6,7 +6,7 @@ use anyhow::bail;
 use rpcbench_engine::Payload as _;
 use rpcbench_harness::calls::{Calls, Inspection};
 use rpcbench_harness::setup::{LoadRequest, OneCall, Setup};
-use rpcbench_record::{CallHeader, Protocol, printable, units};
+use rpcbench_record::{CallHeader, Protocol, Secrets, printable, units};
 
 use crate::Verdict;
 use crate::print::out;
@@ -75,19 +75,26 @@ fn once(setup: &mut Setup<'_>, request: &LoadRequest) -> anyhow::Result<Verdict>
         Ok(reply) => {
             out!("Reply, {} after {took}", units::bytes(reply.len() as u64))?;
             let decoded = calls.payload.method.as_ref().map(|method| method.reply_json(&reply));
-            out!("{}", decoded.unwrap_or(None).unwrap_or_else(|| text(&reply)))?;
+            let shown = decoded.unwrap_or(None).unwrap_or_else(|| text(&reply));
+            out!("{}", concealed(shown, &calls.headers))?;
+            if let Err(problem) = calls.payload.expect(0, &reply) {
+                out!("Not as expected: {}", concealed(problem, &calls.headers))?;
+                return Ok(Verdict::ChecksFailed);
+            }
             Ok(Verdict::Done)
         }
         Err(error) => {
-            out!("No reply after {took}: {}", described(&error.to_string(), &calls.headers))?;
+            let error = printable(&error.to_string()).into_owned();
+            out!("No reply after {took}: {}", concealed(error, &calls.headers))?;
             Ok(Verdict::ChecksFailed)
         }
     }
 }
 
 /// A text from the server without the secrets that it repeats.
-fn described(text: &str, headers: &[CallHeader]) -> String {
-    headers.iter().fold(printable(text).into_owned(), |text, header| header.hide(&text))
+fn concealed(mut text: String, headers: &[CallHeader]) -> String {
+    Secrets::of_headers(headers).conceal(&mut text);
+    text
 }
 
 /// The first request, as it is sent.

@@ -1,5 +1,6 @@
 //! gRPC over HTTP/2: unary calls.
 
+pub(crate) mod details;
 mod exchange;
 mod response;
 mod status;

@@ -3,7 +3,7 @@
 use rpcbench_record::printable;
 
 use super::exchange::whole_message;
-use super::status;
+use super::{details, status};
 use crate::protocol::End;
 use crate::protocol::http1;
 use crate::protocol::http2::{self, CommonFields, Field, Problem};
@@ -21,6 +21,8 @@ pub(crate) struct ResponseHead {
     unknown: Option<String>,
     /// The message of the status, percent-decoded.
     pub message: Option<String>,
+    /// Details of the status, in base64.
+    details: Option<Box<[u8]>>,
     /// Whether the content type is gRPC's. `None` without one.
     grpc_content: Option<bool>,
     /// Content-Length, if any.
@@ -48,7 +50,8 @@ impl http2::Head for ResponseHead {
 
     #[cfg(any(test, feature = "fuzzing"))]
     fn room(&self) -> usize {
-        self.message.as_ref().map_or(0, String::capacity)
+        let details = self.details.as_ref().map_or(0, |details| details.len());
+        details + self.message.as_ref().map_or(0, String::capacity)
     }
 }
 
@@ -66,6 +69,7 @@ impl ResponseHead {
             b"grpc-message" if self.message.replace(unescape(field.value)).is_some() => {
                 return Err("more than one grpc-message");
             }
+            b"grpc-status-details-bin" => self.details = Some(field.value.into()),
             b"content-type" if self.grpc_content.replace(is_grpc(field.value)).is_some() => {
                 return Err("more than one content-type");
             }
@@ -108,7 +112,8 @@ impl ResponseHead {
                     Some(sent) => format!("grpc-status {sent} {text}").trim_end().to_owned(),
                     None => text.to_owned(),
                 };
-                End::Status { code, message }
+                let details = self.details.as_deref().map(details::of_trailer);
+                End::Status { code, message, details: details.unwrap_or_default() }
             }
             None => status::http_failure(self.http_or(http_of_headers)),
         }

@@ -29,5 +29,5 @@ pub(crate) fn from_http(http: u16) -> u32 {
 /// How a call ends that has only an HTTP status; 0 if it lacks that too.
 pub(super) fn http_failure(http: u16) -> End {
     let message = if http == 0 { String::new() } else { format!("HTTP status {http}") };
-    End::Status { code: from_http(http), message }
+    End::status(from_http(http), message)
 }

@@ -27,7 +27,7 @@ pub(crate) trait Http1Application: Debug + Send + 'static {
     /// How a call ends whose reply has a status that is neither 200 nor accepted.
     #[cold]
     fn failure(reply: &Reply<'_>) -> End {
-        End::Status { code: reply.status.into(), message: error_snippet(reply.body) }
+        End::status(reply.status.into(), error_snippet(reply.body))
     }
 }
 

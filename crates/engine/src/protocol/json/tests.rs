@@ -100,7 +100,7 @@ fn accepted_statuses_are_answers_with_their_whole_body() {
     let target = Target { accepted: vec![201..=299, 404..=404], ..Target::new("/") };
     let (no, not_found) = ("HTTP/1.1 403 No", "HTTP/1.1 404 No");
     let body = "\r\nContent-Length: 5\r\n\r\nright";
-    let refused = End::Status { code: 403, message: "right".to_owned() };
+    let refused = End::status(403, "right");
     assert_eq!(ends_of(&target, &[not_found, body, no, body].concat()), [ACCEPTED, refused]);
     let none = "HTTP/1.1 204 None\r\n\r\n".repeat(2);
     assert_eq!(ends_of(&target, &none)[1], End::Accepted { right: false });
@@ -176,7 +176,7 @@ fn only_200_is_a_success_and_the_connection_continues_after_others() {
         HTTP/1.1 204 No Content\r\n\r\n\
         HTTP/1.1 201 Created\r\nContent-Length: 5\r\n\r\nright\
         HTTP/1.1 503 Busy\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
-    let status = |code, message: &str| End::Status { code, message: message.to_owned() };
+    let status = |code, message: &str| End::status(code, message);
     let missing = "{\\n \"\\u{1b}[2Jno\": 1}";
     assert_eq!(
         receive(&mut connection, stream.as_bytes()).unwrap().ends(),
@@ -196,7 +196,7 @@ fn an_excuse_is_cut_between_characters() {
     let body = "\u{20ac}".repeat(100);
     let bytes = format!("HTTP/1.1 500 No\r\nContent-Length: 300\r\n\r\n{body}");
     let seen = receive(&mut with_calls(1), bytes.as_bytes()).unwrap().ends();
-    assert_eq!(seen, [(0, End::Status { code: 500, message: "\u{20ac}".repeat(66) })]);
+    assert_eq!(seen, [(0, End::status(500, "\u{20ac}".repeat(66)))]);
 }
 
 #[test]

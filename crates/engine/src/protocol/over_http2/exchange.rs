@@ -196,7 +196,7 @@ impl Exchange {
             200 => End::Answered { right: events.verify(self.call, &body) },
             status => match events.verify_other(self.call, status.into(), &body) {
                 Some(right) => End::Accepted { right },
-                None => End::Status { code: status.into(), message: error_snippet(&body) },
+                None => End::status(status.into(), error_snippet(&body)),
             },
         };
         if piece.is_some() {

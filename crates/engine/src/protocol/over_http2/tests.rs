@@ -107,10 +107,9 @@ fn replies_to_head_have_no_body() {
 fn accepted_statuses_are_answers() {
     let mut bench = bench_of(Target { accepted: vec![404..=404], ..Target::new("/") });
     // :status 404, then 400.
-    for (stream, status, end) in [
-        (1, b"\x8d", End::Accepted { right: true }),
-        (3, b"\x8c", End::Status { code: 400, message: "REPLY 0".to_owned() }),
-    ] {
+    for (stream, status, end) in
+        [(1, b"\x8d", End::Accepted { right: true }), (3, b"\x8c", End::status(400, "REPLY 0"))]
+    {
         bench.call(0);
         bench.frame(frame::HEADERS, frame::END_HEADERS, stream, status).unwrap();
         bench.frame(frame::DATA, frame::END_STREAM, stream, b"REPLY 0").unwrap();
@@ -174,7 +173,7 @@ fn a_body_may_come_in_any_pieces_and_end_in_any_way() {
 #[test]
 fn any_status_but_200_is_the_calls_status() {
     let end = frame::END_STREAM;
-    let status = |code, message: &str| End::Status { code, message: message.to_owned() };
+    let status = |code, message: &str| End::status(code, message);
     assert_ends(
         &[headers(0, b"\x8d"), data(end, b" no such thing\n")],
         status(404, "no such thing"),

@@ -233,7 +233,7 @@ fn an_exception_is_a_status() {
         let bare = client.message(EXCEPTION, 1, b"\0");
         let named = client.message(EXCEPTION, 0, &exception::<T>(6));
         let seen = client.receive(&[named, bare].concat()).unwrap();
-        let status = |code, message: &str| End::Status { code, message: message.to_owned() };
+        let status = |code, message: &str| End::status(code, message);
         assert_eq!(ends(seen), [(0, status(6, "no\u{fffd}go")), (1, status(0, ""))]);
     }
     each_form!(test);

@@ -66,7 +66,7 @@ fn the_protocols_own_status_decides() {
     let headers =
         |flags, block: &[u8]| (frame::HEADERS, frame::END_HEADERS | flags, block.to_vec());
     let data = |text: &[u8]| (frame::DATA, 0, message(text));
-    let status = |code, message: &str| End::Status { code, message: message.to_owned() };
+    let status = |code, message: &str| End::status(code, message);
     let aborted = |reason: &str| End::Aborted { reason: reason.to_owned() };
     let head = headers(0, RESPONSE);
     let ok = headers(1, OK);
@@ -147,10 +147,7 @@ fn what_grpc_or_http2_does_not_allow_in_a_header_block_is_never_a_success() {
     ] {
         assert_ends(&[head(), data(), last], End::Aborted { reason: reason.to_owned() });
     }
-    let invalid = |text: &str| End::Status {
-        code: 2,
-        message: format!("grpc-status {text}").trim_end().to_owned(),
-    };
+    let invalid = |text: &str| End::status(2, format!("grpc-status {text}").trim_end());
     for text in ["00", "000", "+0", "-0", "0x0", " 0", ""] {
         let status = [&b"\x00\x0bgrpc-status"[..], &[text.len() as u8], text.as_bytes()].concat();
         assert_ends(&[head(), data(), headers(1, &[&status])], invalid(text));

@@ -1,0 +1,130 @@
+//! Expectations of replies, such as `$.state in ["OPEN", "PAID"]`: compiled once, and checked on encoded replies without
+//! decoding them and without memory.
+
+mod field;
+mod json;
+mod protobuf;
+mod syntax;
+mod value;
+mod wire;
+
+use crate::Method;
+use json::JsonPath;
+use protobuf::FieldPath;
+use syntax::{Expression, Operator};
+use value::{Literal, Value};
+
+/// What a reply must have.
+#[derive(Clone, Debug)]
+pub struct Expectation {
+    text: String,
+    /// As written: `$.state`.
+    path: String,
+    place: Place,
+    test: Test,
+}
+
+/// Where the value is.
+#[derive(Clone, Debug)]
+enum Place {
+    Json(JsonPath),
+    Message(FieldPath),
+}
+
+/// What must be true of the value.
+#[derive(Clone, Debug)]
+enum Test {
+    Exists,
+    /// It equals one of these.
+    In(Vec<Literal>),
+    /// It equals none of these, or is missing.
+    NotIn(Vec<Literal>),
+}
+
+impl Expectation {
+    /// An expectation of replies in JSON.
+    ///
+    /// # Errors
+    /// Why the text is none, and what to write.
+    pub fn of_json(text: &str) -> Result<Self, String> {
+        let Expression { path, steps, operator } = Expression::parse(text)?;
+        let test = Test::of(operator, Literal::of_json)?;
+        let place = Place::Json(JsonPath::new(steps));
+        Ok(Self { text: text.trim().to_owned(), path, place, test })
+    }
+
+    /// An expectation of the replies of a method.
+    ///
+    /// # Errors
+    /// Why the text is none, or does not fit the reply's type.
+    pub fn of_reply(text: &str, method: &Method) -> Result<Self, String> {
+        let Expression { path, steps, operator } = Expression::parse(text)?;
+        let compares = !matches!(operator, Operator::Exists);
+        let place = FieldPath::new(&method.output(), &steps, compares)?;
+        let test = Test::of(operator, |value| place.literal(value))
+            .map_err(|problem| format!("{path}: {problem}"))?;
+        Ok(Self { text: text.trim().to_owned(), path, place: Place::Message(place), test })
+    }
+
+    /// As written: `$.state`.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// As written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Checks an encoded reply. Takes no memory if it is as expected.
+    ///
+    /// # Errors
+    /// What it is instead, in one line.
+    pub fn check(&self, reply: &[u8]) -> Result<(), String> {
+        let found = match &self.place {
+            Place::Json(path) => path.find(reply),
+            Place::Message(path) => path.find(reply),
+        };
+        match found {
+            Ok(value) if self.holds(&value) => Ok(()),
+            Ok(value) => Err(format!("{} is {}", self.path, self.shown(&value))),
+            Err(problem) => Err(format!("{}: {problem}", self.path)),
+        }
+    }
+
+    fn holds(&self, value: &Value<'_>) -> bool {
+        match &self.test {
+            Test::Exists => match &self.place {
+                Place::Json(_) => !matches!(value, Value::Missing),
+                Place::Message(path) => path.is_set(value),
+            },
+            Test::In(literals) => literals.iter().any(|literal| value.equals(literal)),
+            Test::NotIn(literals) => !literals.iter().any(|literal| value.equals(literal)),
+        }
+    }
+
+    #[cold]
+    fn shown(&self, value: &Value<'_>) -> String {
+        let name = match &self.place {
+            Place::Json(_) => None,
+            Place::Message(path) => path.enum_name(value),
+        };
+        name.unwrap_or_else(|| value.to_string())
+    }
+}
+
+impl Test {
+    fn of(
+        operator: Operator,
+        literal: impl Fn(&serde_json::Value) -> Result<Literal, String>,
+    ) -> Result<Self, String> {
+        let all = |values: &[serde_json::Value]| -> Result<Vec<Literal>, String> {
+            values.iter().map(&literal).collect()
+        };
+        Ok(match operator {
+            Operator::Exists => Self::Exists,
+            Operator::In(values) => Self::In(all(&values)?),
+            Operator::NotIn(values) => Self::NotIn(all(&values)?),
+        })
+    }
+}
