@@ -4,6 +4,7 @@ use std::io;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -32,7 +33,9 @@ pub struct Program {
     stream: UnixStream,
     folder: PathBuf,
     shared: Arc<Shared>,
+    /// The thread that reads its reports, and its number.
     reader: Option<JoinHandle<()>>,
+    reader_id: u32,
 }
 
 #[derive(Debug, Default)]
@@ -55,8 +58,6 @@ pub(super) struct State {
     pub counted: Option<Counted>,
     /// Why nothing more can be read.
     broken: Option<String>,
-    /// The reading thread.
-    reader: u32,
 }
 
 impl Program {
@@ -67,13 +68,17 @@ impl Program {
         let (shared, mut from) = (Arc::new(shared), stream.try_clone()?);
         let theirs = Arc::clone(&shared);
         let named = thread::Builder::new().name("client-reports".to_owned());
+        let (id, ids) = channel();
         let reader = named.spawn(move || {
-            theirs.lock().reader = gettid().as_raw_nonzero().get().unsigned_abs();
+            // The starter waits for it.
+            let _ = id.send(gettid().as_raw_nonzero().get().unsigned_abs());
             let problem = theirs.read(&mut from);
             theirs.lock().broken = Some(problem);
             theirs.changed.notify_all();
         })?;
-        Ok(Self { stream, folder: control.folder().to_owned(), shared, reader: Some(reader) })
+        let reader_id = ids.recv().map_err(io::Error::other)?;
+        let folder = control.folder().to_owned();
+        Ok(Self { stream, folder, shared, reader: Some(reader), reader_id })
     }
 
     /// What it says of itself. `None`: it has said nothing yet.
@@ -88,7 +93,7 @@ impl Program {
 
     /// The thread that reads its reports.
     pub(super) fn reader(&self) -> u32 {
-        self.shared.lock().reader
+        self.reader_id
     }
 
     /// Expects the calls of a new load.

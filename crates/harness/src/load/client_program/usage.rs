@@ -18,7 +18,10 @@ pub(super) struct UsageReading {
 impl UsageReading {
     pub fn take(reference: &ReferenceServer, program: &Program) -> Result<Self, LoadError> {
         let mut threads = reference.usage().map_err(failed)?;
-        threads.push(thread_time(program.reader()).map_err(failed)?);
+        // Its reader ends with the program, which is the better reason.
+        let reader = thread_time(program.reader());
+        program.with(|_| ())?;
+        threads.push(reader.map_err(failed)?);
         Ok(Self { at: clock::now(), threads })
     }
 
