@@ -43,7 +43,7 @@ enum Expected {
     Timeout,
     /// `timeout`, perhaps for others too.
     Silence,
-    /// Not told apart by every library.
+    /// Some libraries report both alike.
     StatusOrTransport(u32),
     /// Of a broken connection: `transport`, for all calls that it carried.
     Transport,
