@@ -31,6 +31,8 @@ enum Verdict {
     Stopped,
     /// No limit is known to be exceeded, but some can't be judged: exit code 3.
     Undecided,
+    /// A limit of `--stop-if` ended a load: exit code 4.
+    GaveUp,
 }
 
 fn main() -> ExitCode {
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         Ok(Verdict::ChecksFailed) => ExitCode::from(1),
         Ok(Verdict::Stopped) => ExitCode::from(2),
         Ok(Verdict::Undecided) => ExitCode::from(3),
+        Ok(Verdict::GaveUp) => ExitCode::from(4),
         // The signal was answered on standard error.
         Err(error) if is_stop(&error) => ExitCode::from(2),
         Err(error) if error.downcast_ref().is_some_and(Unprinted::is_pipe_closed) => {
