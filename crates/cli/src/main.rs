@@ -85,7 +85,15 @@ fn print_usage_error(error: &clap::Error) -> ExitCode {
             note!("rpcbench: standard output: {failed}");
             ExitCode::from(2)
         }
-        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
+        _ => {
+            let arguments: Vec<String> = env::args().collect();
+            if error.use_stderr()
+                && let Some(hint) = args::foreign::hint(&arguments)
+            {
+                note!("\n{hint}");
+            }
+            ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+        }
     }
 }
 
