@@ -149,6 +149,6 @@ fn is_root(folder: &Path) -> bool {
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the only place that reads the environment")]
-fn variable(name: &str) -> Option<String> {
+pub fn variable(name: &str) -> Option<String> {
     env::var(name).ok()
 }

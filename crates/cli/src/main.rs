@@ -31,6 +31,8 @@ enum Verdict {
     Stopped,
     /// No limit is known to be exceeded, but some can't be judged: exit code 3.
     Undecided,
+    /// A limit of `--stop-if` ended a load: exit code 4.
+    GaveUp,
 }
 
 fn main() -> ExitCode {
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         Ok(Verdict::ChecksFailed) => ExitCode::from(1),
         Ok(Verdict::Stopped) => ExitCode::from(2),
         Ok(Verdict::Undecided) => ExitCode::from(3),
+        Ok(Verdict::GaveUp) => ExitCode::from(4),
         // The signal was answered on standard error.
         Err(error) if is_stop(&error) => ExitCode::from(2),
         Err(error) if error.downcast_ref().is_some_and(Unprinted::is_pipe_closed) => {
@@ -82,7 +85,15 @@ fn print_usage_error(error: &clap::Error) -> ExitCode {
             note!("rpcbench: standard output: {failed}");
             ExitCode::from(2)
         }
-        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
+        _ => {
+            let arguments: Vec<String> = env::args().collect();
+            if error.use_stderr()
+                && let Some(hint) = args::foreign::hint(&arguments)
+            {
+                note!("\n{hint}");
+            }
+            ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+        }
     }
 }
 

@@ -19,6 +19,8 @@ use crate::units::ParseError;
 pub struct CallHeader {
     name: String,
     value: String,
+    /// True if the value is a secret, no matter what the name says.
+    is_secret: bool,
 }
 
 /// Maximum bytes of all headers: servers commonly refuse more than 8 KiB.
@@ -52,6 +54,46 @@ impl CallHeader {
         format!("authorization: Basic {}", BASE64_STANDARD.encode(credentials)).parse()
     }
 
+    /// The field that tells a server when its client gives up, `ms` milliseconds after the call began. `None` under protocols
+    /// without such a field.
+    pub fn deadline(protocol: Protocol, ms: u64) -> Option<Self> {
+        let (name, value) = match protocol {
+            // At most eight digits.
+            Protocol::Grpc if ms < 100_000_000 => ("grpc-timeout", format!("{ms}m")),
+            Protocol::Grpc => ("grpc-timeout", format!("{}S", (ms / 1000).min(99_999_999))),
+            Protocol::Connect => ("connect-timeout-ms", ms.min(9_999_999_999).to_string()),
+            _ => return None,
+        };
+        Some(Self { name: name.to_owned(), value, is_secret: false })
+    }
+
+    /// The same with each `${NAME}` in the value replaced by an environment variable. What comes from the environment is a
+    /// secret.
+    ///
+    /// # Errors
+    /// If there is no such variable, or its value can't be sent.
+    pub fn expand(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ParseError> {
+        let (mut value, mut rest) = (String::new(), self.value.as_str());
+        while let Some((before, after)) = rest.split_once("${") {
+            let header = &self.name;
+            let Some((name, after)) = after.split_once('}') else {
+                return Err(ParseError(format!("header '{header}': '}}' is missing after '${{'")));
+            };
+            let Some(text) = variable(name) else {
+                return Err(ParseError(format!(
+                    "header '{header}': there is no environment variable '{name}'; export it"
+                )));
+            };
+            value.extend([before, &text]);
+            rest = after;
+        }
+        if rest.len() == self.value.len() {
+            return Ok(self.clone());
+        }
+        let expanded: Self = format!("{}: {value}{rest}", self.name).parse()?;
+        Ok(Self { is_secret: true, ..expanded })
+    }
+
     /// The name, in lower case.
     pub fn name(&self) -> &str {
         &self.name
@@ -64,7 +106,8 @@ impl CallHeader {
 
     /// Whether its value is a secret, or may be: credentials, cookies, sessions, binary metadata, by [`Self::SECRET_WORDS`].
     pub fn is_sensitive(&self) -> bool {
-        self.name.ends_with("-bin")
+        self.is_secret
+            || self.name.ends_with("-bin")
             || Self::SECRET_WORDS.iter().any(|word| self.name.contains(word))
     }
 
@@ -152,12 +195,14 @@ impl FromStr for CallHeader {
             return refused(format!("invalid value of header '{name}'; expected printable ASCII"));
         }
         let base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
-        if name.ends_with("-bin") && value != REDACTED && !value.bytes().all(base64) {
+        let is_template = value.contains("${");
+        if name.ends_with("-bin") && value != REDACTED && !is_template && !value.bytes().all(base64)
+        {
             return refused(format!(
                 "invalid value of header '{name}'; values of names that end in -bin are base64"
             ));
         }
-        Ok(Self { name, value: value.to_owned() })
+        Ok(Self { name, value: value.to_owned(), is_secret: value == REDACTED })
     }
 }
 
@@ -238,6 +283,42 @@ mod tests {
                 assert_eq!(problem(protocol), Some(expected));
             }
         }
+    }
+
+    #[test]
+    fn value_from_the_environment_is_a_secret() {
+        let header: CallHeader = "x-plain: a${ONE}b${TWO}".parse().unwrap();
+        let variable = |name: &str| match name {
+            "ONE" => Some("1".to_owned()),
+            "TWO" => Some("\u{e9}".to_owned()),
+            _ => None,
+        };
+        let expanded = header.expand(|_| Some("s3cr3t".to_owned())).unwrap();
+        assert_eq!((expanded.value(), expanded.is_sensitive()), ("as3cr3tbs3cr3t", true));
+        assert_eq!(expanded.to_string(), "x-plain: [redacted]");
+        let read: CallHeader = expanded.to_string().parse().unwrap();
+        assert!(read.is_redacted());
+        let refusal = |text: &str| {
+            let header: CallHeader = text.parse().unwrap();
+            header.expand(variable).unwrap_err().to_string()
+        };
+        assert_eq!(refusal("x: ${TWO}"), "invalid value of header 'x'; expected printable ASCII");
+        assert_eq!(
+            refusal("x: ${NO}"),
+            "header 'x': there is no environment variable 'NO'; export it"
+        );
+        assert_eq!(refusal("x: ${NO"), "header 'x': '}' is missing after '${'");
+        let plain: CallHeader = "x: $5 {}".parse().unwrap();
+        assert_eq!(plain.expand(|_| None), Ok(plain.clone()));
+    }
+
+    #[test]
+    fn deadline_is_written_as_the_protocol_has_it() {
+        let written = |protocol, ms| CallHeader::deadline(protocol, ms).map(|it| it.to_string());
+        assert_eq!(written(Protocol::Grpc, 10_000).as_deref(), Some("grpc-timeout: 10000m"));
+        assert_eq!(written(Protocol::Grpc, 100_000_000).as_deref(), Some("grpc-timeout: 100000S"));
+        assert_eq!(written(Protocol::Connect, 250).as_deref(), Some("connect-timeout-ms: 250"));
+        assert_eq!(written(Protocol::Http, 250), None);
     }
 
     #[test]

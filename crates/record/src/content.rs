@@ -35,6 +35,9 @@ pub struct DescribedCall {
     /// Of how many replies one is decoded, from the first on. `None`: only statuses are judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decoded_one_in: Option<u32>,
+    /// When servers should give up a call, milliseconds after it began, as calls say. `None`: they don't.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_ms: Option<u64>,
     /// What every reply must have: `$.state == "OPEN"`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expect: Vec<String>,
@@ -66,7 +69,10 @@ impl Content {
                 let expect = Some(call.expect.join(", ")).filter(|expect| !expect.is_empty());
                 let expect = expect.map(|expect| format!(", expected {expect}"));
                 let expect = expect.unwrap_or_default();
-                format!("{call} (digest {digest}), success {}{expect}", call.ok)
+                let deadline =
+                    call.deadline_ms.map(|ms| format!(", deadline {}", units::length_ms(ms)));
+                let deadline = deadline.unwrap_or_default();
+                format!("{call} (digest {digest}), success {}{deadline}{expect}", call.ok)
             }
         }
     }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::build::Build;
 use crate::call_header::CallHeader;
+use crate::labels::Labels;
 use crate::price::Price;
 use crate::protocol::Protocol;
 use crate::role::Role;
@@ -201,6 +202,12 @@ pub struct Plan {
     /// What must not become true of a window (`rpcbench load --fail-if`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fail_if: Vec<Threshold>,
+    /// What must not become true while a window is measured: the load ends then (`rpcbench load --stop-if`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stop_if: Vec<Threshold>,
+    /// What the user calls the run.
+    #[serde(default, skip_serializing_if = "Labels::is_none")]
+    pub labels: Labels,
     /// Whether every measured call is written to a file of its trial.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub log_calls: bool,

@@ -52,8 +52,10 @@ pub(crate) fn began(header: &Header) -> String {
 /// When, where and with what a run was measured.
 pub(crate) fn origin(header: &Header) -> String {
     let machine = &header.machines.client;
+    let labels = Some(header.plan.labels.to_string()).filter(|labels| !labels.is_empty());
     format!(
-        "{} on {}, {} of {}, {}, {}, Linux {}{}; rpcbench {}",
+        "{}{} on {}, {} of {}, {}, {}, Linux {}{}; rpcbench {}",
+        labels.map(|labels| format!("{labels}: ")).unwrap_or_default(),
         began(header),
         machine.cpu.model,
         format::plural(u64::from(machine.cpu.logical), "CPU"),

@@ -81,6 +81,19 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
+    /// The values counted since an earlier state of it, to its resolution.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let mut new = Self::new();
+        for slot in self.used_slots() {
+            let times = self.counts[slot].saturating_sub(earlier.counts[slot]);
+            if times > 0 {
+                new.record_times(self.shown(slot), times);
+            }
+        }
+        new
+    }
+
     /// Removes all values and keeps the memory.
     pub fn clear(&mut self) {
         let used = self.used_slots();

@@ -261,3 +261,18 @@ proptest! {
         prop_assert!(at_once == Histogram::new());
     }
 }
+
+#[test]
+fn values_since_an_earlier_state_are_those_recorded_after_it() {
+    let (mut all, mut later) = (Histogram::new(), Histogram::new());
+    (1..500).for_each(|value| all.record(value * 7));
+    let earlier = all.clone();
+    for value in 1..300_u64 {
+        all.record(value * value);
+        later.record(value * value);
+    }
+    let since = all.since(&earlier);
+    assert_eq!(since.count(), later.count());
+    assert!(since.slots().eq(later.slots()));
+    assert_eq!(all.since(&all).count(), 0);
+}

@@ -7,11 +7,12 @@ use clap::Args;
 use rpcbench_engine::TlsClient;
 use rpcbench_harness::calls::{CallKind, CallSpec, LoadAddress, TlsSpec};
 use rpcbench_harness::spec::{
-    ConfigError, Given, Length, WarmUpValue, WorkloadSpec, load_workloads,
+    ConfigError, Given, Length, NonZeroLength, WarmUpValue, WorkloadSpec, load_workloads,
 };
-use rpcbench_record::{Protocol, Threshold, WarmUp, Workload};
+use rpcbench_record::{Figure, Protocol, Threshold, WarmUp, Workload};
 
 use super::Format;
+use super::labels::LabelArgs;
 use super::values::{CallsFile, process, seed};
 
 #[derive(Args, Debug)]
@@ -19,6 +20,7 @@ use super::values::{CallsFile, process, seed};
     mut_arg("in_flight_per_connection", |arg| arg.help(IN_FLIGHT)),
     mut_arg("shape", |arg| arg.help("What a call carries: text:N (N bytes), record, dto or tree [default: text:100]")),
     mut_arg("connections", |arg| arg.help("Connections [default: 50]")),
+    mut_arg("header", |arg| arg.help(HEADER)),
     mut_arg("duration", |arg| arg.help("Length of the measured window [default: 10s]")),
     after_help = "\
 Examples:
@@ -45,7 +47,7 @@ Examples:
 
 Without --call or a URL, the server must implement rpcbench's contract: contract/README.md.
 Exit codes: 0 done, 1 a check or a limit failed (calls failed, a limit of --fail-if was exceeded, or the \
-client fell behind its own schedule), 2 could not run, or could not write a file."
+client fell behind its own schedule), 2 could not run, or could not write a file, 4 a limit of --stop-if ended the load."
 )]
 pub struct LoadArgs {
     /// Where the server listens, HOST:PORT, unix:PATH, grpc://HOST:PORT or grpcs://HOST:PORT; or a URL, such as
@@ -75,6 +77,9 @@ pub struct LoadArgs {
     pub results: ResultArgs,
 }
 
+const HEADER: &str = "Header of every call (metadata in gRPC); repeatable. ${NAME} in its value is an environment variable. The \
+                      record omits what comes from the environment, and the values of authorization, cookies and other secrets";
+
 const IN_FLIGHT: &str = "Calls in flight on each connection; in open loop, an upper limit [default: 20, in open loop 100; under \
                          json, connect and thrift 1, and no more than a connection lives for]";
 
@@ -98,6 +103,18 @@ pub struct ResultArgs {
     /// Write every measured call to this file, FILE.parquet or FILE.csv
     #[arg(long, value_name = "FILE", conflicts_with_all = SEVERAL)]
     pub log: Option<CallsFile>,
+    /// End the load as soon as this is true of the window so far, such as 'errors>5%' or 'p99>2s'; exit with 4. It is checked
+    /// each --interval; repeatable
+    #[arg(long, value_name = "THRESHOLD", conflicts_with_all = SEVERAL)]
+    pub stop_if: Vec<Threshold>,
+    /// Write a line of JSON to this file each --interval: calls, errors, percentiles, rate, calls in flight
+    #[arg(long, value_name = "FILE", conflicts_with_all = SEVERAL)]
+    pub interval_file: Option<PathBuf>,
+    /// How often --interval-file gets a line and --stop-if is checked
+    #[arg(long, value_name = "LENGTH", default_value = "1s", allow_hyphen_values = true)]
+    pub interval: NonZeroLength,
+    #[command(flatten)]
+    pub labels: LabelArgs,
     /// Print no progress
     #[arg(short, long)]
     pub quiet: bool,
@@ -159,11 +176,26 @@ impl LoadArgs {
 }
 
 impl ResultArgs {
-    /// Refuses to write two results to one file.
+    /// Refuses to write two results to one file, and limits that are unknown before a window ends.
     fn check(&self) -> Result<(), ConfigError> {
+        if let Some(limit) = self.stop_if.iter().find(|limit| limit.figure() == Figure::Rate) {
+            let problem = "the rate is known when the window has ended; give --fail-if";
+            return Err(ConfigError::value(format!("--stop-if {limit}"), problem));
+        }
+        if self.interval.ms() < 100 {
+            let problem = "shorter intervals would cost the load time; give at least 100ms";
+            return Err(ConfigError::value(
+                format!("--interval {}ms", self.interval.ms()),
+                problem,
+            ));
+        }
         let log = self.log.as_ref().map(|log| log.path.as_path());
-        let files =
-            [("--out", self.out.as_deref()), ("--hdr", self.hdr.as_deref()), ("--log", log)];
+        let files = [
+            ("--out", self.out.as_deref()),
+            ("--hdr", self.hdr.as_deref()),
+            ("--interval-file", self.interval_file.as_deref()),
+            ("--log", log),
+        ];
         for (at, (first, one)) in files.iter().enumerate() {
             for (second, other) in &files[..at] {
                 if let (Some(one), true) = (one, one.is_some() && one == other) {

@@ -1,6 +1,8 @@
 //! The command line, as typed. Nothing here touches a file, the terminal or the environment.
 
 mod compare;
+pub mod foreign;
+mod labels;
 mod load;
 mod run;
 mod simple;

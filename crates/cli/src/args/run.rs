@@ -7,6 +7,7 @@ use rpcbench_harness::manifest::Selection;
 use rpcbench_harness::run::SliceLength;
 use rpcbench_harness::spec::RunSpec;
 
+use super::labels::LabelArgs;
 use super::values::seed;
 use super::{Format, TableArgs};
 
@@ -43,6 +44,8 @@ pub struct RunArgs {
     /// Slices of the rounds in turn, for experiments with their length: 20+180,1000+1000 (docs/evidence.md)
     #[arg(long, value_name = "MS+MS", value_delimiter = ',', hide = true)]
     pub slices: Vec<SliceLength>,
+    #[command(flatten)]
+    pub labels: LabelArgs,
     /// Run servers as last built
     #[arg(long)]
     pub no_build: bool,
@@ -51,8 +54,15 @@ pub struct RunArgs {
 }
 
 /// The groups of options that make a plan, which a resumed run has already. clap names each after its struct.
-const PLANNED: [&str; 6] =
-    ["Selection", "PlanArgs", "SuiteSpec", "LimitsSpec", "WorkloadSpec", "WarmUpOptions"];
+const PLANNED: [&str; 7] = [
+    "Selection",
+    "PlanArgs",
+    "LabelArgs",
+    "SuiteSpec",
+    "LimitsSpec",
+    "WorkloadSpec",
+    "WarmUpOptions",
+];
 
 /// The suite, and how it becomes a plan.
 #[derive(Args, Debug)]

@@ -298,6 +298,7 @@ fn a_resumed_run_takes_no_option_of_a_plan() {
             "placement" => "native",
             "price" => "0.04/cpu-hour",
             "header" => "a:b",
+            "tag" => "a=b",
             _ => "1",
         };
         let option = arg.get_long().map(|long| format!("--{long}")).unwrap_or_default();

@@ -5,7 +5,7 @@ use std::slice;
 
 use anyhow::{Context as _, bail};
 use rpcbench_harness::setup::RunRequest;
-use rpcbench_record::Run;
+use rpcbench_record::{Labels, Run};
 use rpcbench_report::{
     Changes, Comparison, Document, Gate, changes, changes_html, changes_of_builds,
 };
@@ -54,6 +54,7 @@ pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict>
                 spec: *spec,
                 scale_to_machine: false,
                 seed: args.seed,
+                labels: Labels::default(),
                 results: args.results.clone(),
                 building: building(args.no_build),
             };

@@ -12,7 +12,7 @@ use rpcbench_harness::run::Ending;
 use rpcbench_harness::setup::{FinishedRun, RunRequest};
 use rpcbench_harness::spec::RunSpec;
 use rpcbench_harness::toolchain::Probe;
-use rpcbench_record::Role;
+use rpcbench_record::{Labels, Role};
 use rpcbench_report::spreads;
 
 use super::run::measure;
@@ -148,6 +148,7 @@ fn equals() -> RunRequest {
         spec: RunSpec::with_processes(PROCESSES),
         scale_to_machine: false,
         seed: None,
+        labels: Labels::default(),
         results: "results".into(),
         building: Building::Changed,
     }

@@ -31,6 +31,7 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Verdict> {
             spec: args.spec.clone(),
             scale_to_machine: args.plan.scale_to_machine,
             seed: args.plan.seed,
+            labels: args.labels.labels(),
             results: args.plan.results.clone(),
             building,
         }),

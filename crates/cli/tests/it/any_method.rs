@@ -52,6 +52,19 @@ fn status_of_a_method_counts_as_success_if_it_is_listed() {
 }
 
 #[test]
+fn server_learns_the_deadline_of_calls() {
+    let server = Target::new("honest");
+    for (options, expected) in [
+        (&["--timeout", "3s"][..], "grpc-timeout: 3000m"),
+        (&["--deadline", "250ms"], "grpc-timeout: 250m"),
+        (&["--deadline", "2s", "--protocol", "connect"], "connect-timeout-ms: 2000"),
+    ] {
+        let ended = calls(&server, "Echo/Text", &[options, &["--dry-run"]].concat()).expect(0);
+        assert!(ended.out.contains(expected), "{}", ended.out);
+    }
+}
+
+#[test]
 fn every_reply_is_checked_against_expectations() {
     let server = Target::new("honest");
     let data = ["-d", r#"{"text": "hello"}"#, "--expect", r#"$.echo == "hello""#];

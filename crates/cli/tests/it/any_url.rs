@@ -218,6 +218,31 @@ fn password_that_a_server_sends_back_is_not_shown() {
 }
 
 #[test]
+fn hopeless_load_ends_early_and_is_recorded_with_its_labels() {
+    let _machine = Machine::shared();
+    let (_, address) = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let [record, lines] = ["record", "lines"].map(|name| folder.path().join(name));
+    let url = format!("http://{address}/status/500");
+    let options = ["--stop-if", "errors>5%", "--interval", "100ms", "-c", "1", "--warmup", "none"];
+    let files = ["--interval-file", lines.to_str().unwrap(), "--out", record.to_str().unwrap()];
+    let labels = ["--name", "nightly", "--tag", "branch=main", "-z", "1h", "--quiet"];
+    let words = [&["load", &url][..], &options, &files, &labels].concat();
+    let ended = Program::start(&mut rpcbench(&words)).finish().expect(4);
+    assert!(ended.err.contains("--stop-if errors>5%: ending the load"), "{}", ended.err);
+    assert!(ended.out.contains("labels       nightly (branch=main)"), "{}", ended.out);
+    let run = recorded(&record);
+    assert_eq!(run.header.plan.labels.tags["branch"], "main");
+    let text = fs::read_to_string(&lines).unwrap();
+    let of_line = |line: &str| -> u64 {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line["calls"].as_u64().unwrap()
+    };
+    let calls: u64 = text.lines().map(of_line).sum();
+    assert_eq!(calls, measured(&run).outcomes.total(), "{text}");
+}
+
+#[test]
 fn other_version_of_http_is_named() {
     let (_, address) = serve();
     let ended = load(&format!("http://{address}/a"), &["--http", "2"]).expect(2);

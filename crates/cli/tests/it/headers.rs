@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use crate::bench::{Bench, look};
+use crate::bench::{Bench, look, rpcbench};
 use crate::program::Program;
 
 /// Requests with a header field, and without.
@@ -166,6 +166,28 @@ fn the_record_has_the_headers_without_secrets_and_the_host() {
     assert!(!all.contains("s3cr3t"), "{all}");
     let run = rpcbench_record::read(&out).expect("a record");
     assert!(run.header.plan.workloads.iter().all(|load| load.authority.is_some()));
+}
+
+#[test]
+fn header_from_the_environment_is_sent_and_not_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("record");
+    let seen = Seen::new("x-user", "ann-s3cr3t");
+    let address = serve_http2(Arc::clone(&seen));
+    let words = ["load", &address.to_string(), "--warmup", "none", "-c", "1", "-n", "20", "--out"];
+    let options = [out.to_str().unwrap(), "-H", "x-user: ann-${CALLS_SECRET}"];
+    let mut program = rpcbench(&[&words[..], &options].concat());
+    program.env("CALLS_SECRET", "s3cr3t");
+    Program::start(&mut program).finish().expect(1);
+    assert_eq!((seen.with.load(Ordering::Relaxed), seen.without.load(Ordering::Relaxed)), (20, 0));
+    let text = std::fs::read_to_string(out.join("run.json")).unwrap();
+    assert!(text.contains("x-user: [redacted]") && !text.contains("s3cr3t"), "{text}");
+    let mut program = rpcbench(&[&words[..], &options].concat());
+    program.env_remove("CALLS_SECRET");
+    Program::start(&mut program)
+        .finish()
+        .expect(2)
+        .complains(&["no environment variable 'CALLS_SECRET'"]);
 }
 
 #[test]

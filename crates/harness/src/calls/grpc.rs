@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use rpcbench_engine::{ConnectionOptions, Target};
-use rpcbench_record::{Protocol, Secrets};
+use rpcbench_record::{CallHeader, Protocol, Secrets};
 use rpcbench_schema::{Expectation, JsonError, Method, Reflection, Schema, SchemaError};
 
 use super::data::{Data, Format, lines};
@@ -60,8 +60,10 @@ impl CallSpec {
             None => vec![Vec::new()],
             Some(data) => encoded(&method, &data)?,
         };
+        let deadline_ms = self.deadline.map_or(context.timeout_ms, |it| it.ms());
+        let deadline = CallHeader::deadline(protocol, deadline_ms);
         let target = Target {
-            headers: headers.clone(),
+            headers: headers.iter().cloned().chain(deadline).collect(),
             rejects_success: !statuses.contains(protocol.spec().success),
             accepted: statuses.ranges.clone(),
             scheme: context.scheme,
@@ -69,7 +71,9 @@ impl CallSpec {
         };
         let (name, ok) = (method.name(), statuses.to_string());
         let expectations = self.expectations(|text| Expectation::of_reply(text, &method))?;
-        let payload = CallPayload { target, requests, method: Some(method), expectations };
+        let deadline_ms = Some(deadline_ms);
+        let payload =
+            CallPayload { target, requests, method: Some(method), deadline_ms, expectations };
         Ok(Calls::new(payload, name, ok, headers))
     }
 }

@@ -46,7 +46,8 @@ impl CallSpec {
         let requests = if has_data { bodies } else { vec![Vec::new()] };
         let named = format!("{method} {}", url.path);
         let expectations = self.expectations(Expectation::of_json)?;
-        let payload = CallPayload { target, requests, method: None, expectations };
+        let payload =
+            CallPayload { target, requests, method: None, deadline_ms: None, expectations };
         Ok(Calls::new(payload, named, statuses.to_string(), headers))
     }
 
@@ -114,6 +115,7 @@ mod tests {
             scheme: Scheme::Http,
             headers: &headers,
             seed: 1,
+            timeout_ms: 10_000,
         };
         spec.http_calls(&url, &context)
     }

@@ -48,6 +48,8 @@ pub(crate) struct CallContext<'a> {
     pub headers: &'a [CallHeader],
     /// Seed of random data.
     pub seed: u64,
+    /// How long a call may take.
+    pub timeout_ms: u64,
 }
 
 impl CallSpec {

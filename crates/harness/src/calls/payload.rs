@@ -18,6 +18,8 @@ pub struct CallPayload {
     pub requests: Vec<Vec<u8>>,
     /// The method whose messages these are. `None` for bodies of HTTP.
     pub method: Option<Method>,
+    /// When servers should give up, milliseconds after a call began. `None`: calls don't say.
+    pub deadline_ms: Option<u64>,
     /// What every reply must have.
     pub expectations: Vec<Expectation>,
 }
@@ -38,6 +40,7 @@ impl CallPayload {
             digest: hasher.finalize().to_hex().to_string(),
             ok,
             decoded_one_in: self.method.as_ref().map(|_| DECODED_ONE_IN.get()),
+            deadline_ms: self.deadline_ms,
             expect: self.expectations.iter().map(|it| it.text().to_owned()).collect(),
         }
     }

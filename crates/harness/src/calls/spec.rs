@@ -75,6 +75,9 @@ pub struct CallSpec {
     /// Statuses that count as success, such as 2xx,404 or OK,NOT_FOUND [default: 2xx of HTTP, OK of gRPC]
     #[arg(long, value_name = "STATUSES")]
     pub ok: Option<String>,
+    /// When servers should give up a call, in grpc-timeout or connect-timeout-ms [default: --timeout]
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
+    pub deadline: Option<NonZeroLength>,
     /// What every reply must have, such as '$.state in ["OPEN", "PAID"]', with ==, !=, in or exists; repeatable
     #[arg(long, value_name = "EXPR")]
     pub expect: Vec<String>,
@@ -305,6 +308,7 @@ impl CallSpec {
             (!self.import_path.is_empty(), "--import-path"),
             (!self.protoset.is_empty(), "--protoset"),
             (!self.reflect_header.is_empty(), "--reflect-header"),
+            (self.deadline.is_some(), "--deadline"),
         ])
     }
 

@@ -12,7 +12,7 @@ pub struct ConfigError(pub(crate) String);
 
 impl ConfigError {
     /// `given`: the line of a file, or option and value. `problem`: what is wrong, and what to write instead.
-    pub(crate) fn value(given: impl Display, problem: impl Display) -> Self {
+    pub fn value(given: impl Display, problem: impl Display) -> Self {
         Self(format!("{given}: {problem}"))
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rpcbench_engine::{ConnectionOptions, Scheme, ServerAddress, TlsClient};
-use rpcbench_record::{Content, Limits, Plan, Protocol, Threshold, Workload};
+use rpcbench_record::{Content, Labels, Limits, Plan, Protocol, Threshold, Workload};
 
 use super::{Address, PreparedRun, Setup, SetupError, room};
 use crate::build::Building;
@@ -33,6 +33,10 @@ pub struct LoadRequest {
     pub workloads: Vec<Workload>,
     /// What must not become true of a window.
     pub fail_if: Vec<Threshold>,
+    /// What ends a window early.
+    pub stop_if: Vec<Threshold>,
+    /// What the user calls the load.
+    pub labels: Labels,
     /// The folder of the record. `None`: it has none.
     pub out: Option<PathBuf>,
 }
@@ -47,7 +51,14 @@ impl LoadRequest {
             scheme: Scheme::of(self.tls.is_some()),
             headers,
             seed,
+            timeout_ms: self.timeout().as_millis() as u64,
         }
+    }
+
+    /// The plan with what is not part of its workloads.
+    fn labelled(&self, plan: Plan) -> Plan {
+        let Self { fail_if, stop_if, labels, .. } = self.clone();
+        Plan { fail_if, stop_if, labels, ..plan }
     }
 
     /// How long connecting may take.
@@ -84,7 +95,7 @@ impl Setup<'_> {
         let mut entry = Entry::existing(address.to_string(), request.protocol);
         let limits = Limits { cpus: site.capacity()?.cpus, memory_bytes: None };
         let plan = plan_load(request.workloads.clone(), limits, entry.planned(), request.seed)?;
-        let mut plan = Plan { fail_if: request.fail_if.clone(), ..plan };
+        let mut plan = request.labelled(plan);
         room::check(&plan)?;
         let used = self.reach(&request)?;
         let calls = match calls {
@@ -95,7 +106,7 @@ impl Setup<'_> {
             // What is called is part of the entry's name: other calls of the server have their own history.
             entry.variant = Some(calls.described.target.clone());
             plan = plan_load(request.workloads.clone(), limits, entry.planned(), request.seed)?;
-            plan.fail_if.clone_from(&request.fail_if);
+            plan = request.labelled(plan);
             self.carry(&mut plan, &request.call, calls);
         }
         let server = request.connection(used.clone());

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rpcbench_record::{MAX_SEED, Writer, printable};
+use rpcbench_record::{Labels, MAX_SEED, Plan, Writer, printable};
 
 use super::{PreparedRun, Setup, SetupError, folders, room, site, time};
 use crate::build::{BuildState, Building, Candidate};
@@ -26,6 +26,8 @@ pub struct RunRequest {
     pub scale_to_machine: bool,
     /// `None`: random.
     pub seed: Option<u64>,
+    /// What the user calls the run.
+    pub labels: Labels,
     /// The folder in which the run's own is made.
     pub results: PathBuf,
     /// Which servers to build.
@@ -44,6 +46,7 @@ impl Setup<'_> {
         let spec = fit(&suite, &request.spec, capacity.cpus, request.scale_to_machine)?;
         let seed = request.seed.unwrap_or_else(|| rand::random::<u64>() & MAX_SEED);
         let plan = plan(&suite, &spec, &planned, seed)?;
+        let plan = Plan { labels: request.labels.clone(), ..plan };
         capacity.check(&plan.limits)?;
         room::check(&plan)?;
         folders::check_results(&request.results)?;

@@ -1,6 +1,6 @@
 //! A load as JSON and CSV.
 
-use rpcbench_record::FailureKind;
+use rpcbench_record::{FailureKind, Labels};
 use serde::Serialize;
 
 use super::Load;
@@ -38,11 +38,14 @@ impl Export for Load {
             schema: u32,
             #[serde(flatten)]
             values: Values,
+            #[serde(flatten)]
+            labels: &'a Labels,
             #[serde(skip_serializing_if = "<[_]>::is_empty")]
             failures: &'a [FailureKind],
         }
         let (schema, values) = (EXPORT_SCHEMA, values(self));
-        to_json(&Versioned { schema, values, failures: &self.measured.failures })
+        let labels = &self.header.plan.labels;
+        to_json(&Versioned { schema, values, labels, failures: &self.measured.failures })
     }
 
     fn csv(&self) -> Result<String, ExportError> {

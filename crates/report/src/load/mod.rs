@@ -119,7 +119,9 @@ fn summary(load: &Load) -> Pairs {
             if capacity.client_bound { ", client-bound" } else { "" }
         )
     });
+    let labels = load.header.plan.labels.to_string();
     let lines = [
+        ("labels", Some(labels).filter(|labels| !labels.is_empty())),
         ("calls", Some(format::count(figures.outcomes.total()))),
         ("time", Some(format::duration_ns(measured.window_ns as f64))),
         ("ok calls/s", Some(format::si_near(figures.calls_per_s.value, &limits(load, "rate")))),

@@ -99,10 +99,10 @@ fn concealed(mut text: String, headers: &[CallHeader]) -> String {
 
 /// The first request, as it is sent.
 fn sent(calls: &Calls, protocol: Protocol) -> String {
-    let Calls { payload, described, headers } = calls;
+    let Calls { payload, described, .. } = calls;
     let body = payload.request(0);
     let mut lines = vec![format!("{protocol} {}", described.target)];
-    lines.extend(headers.iter().map(|header| format!("  {header}")));
+    lines.extend(payload.target.headers.iter().map(|header| format!("  {header}")));
     if payload.target.has_body {
         let size = units::bytes(body.len() as u64);
         let number = Some(described.requests).filter(|number| *number > 1);

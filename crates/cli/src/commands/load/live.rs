@@ -1,6 +1,6 @@
 //! Progress of a load on standard error: a line that is redrawn on a terminal, plain lines elsewhere.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 
 use indicatif::{ProgressBar, ProgressDrawTarget};
@@ -12,6 +12,7 @@ use rpcbench_report::LoadPoint;
 use rpcbench_report::format::{count, duration_ns, percent, plural, si};
 
 use super::tap::LogTap;
+use super::watch::Watch;
 use crate::context::Context;
 use crate::live;
 use crate::print::note;
@@ -28,6 +29,9 @@ pub struct Live<'a> {
     view: View,
     plan: &'a Plan,
     log: &'a LogTap,
+    watch: &'a Watch,
+    /// When the next plain line is due.
+    next_line: Cell<Nanos>,
     last: RefCell<Option<(Nanos, Sample)>>,
 }
 
@@ -38,7 +42,12 @@ enum View {
 }
 
 impl<'a> Live<'a> {
-    pub fn new(context: &Context, quiet: bool, plan: &'a Plan, log: &'a LogTap) -> Self {
+    pub fn new(
+        context: &Context,
+        quiet: bool,
+        plan: &'a Plan,
+        (log, watch): (&'a LogTap, &'a Watch),
+    ) -> Self {
         let view = match (quiet, context.live) {
             (true, _) => View::Quiet,
             (false, false) => View::Lines,
@@ -48,7 +57,8 @@ impl<'a> Live<'a> {
                 View::Drawn(bar)
             }
         };
-        Self { view, plan, log, last: RefCell::new(None) }
+        let (last, next_line) = (RefCell::new(None), Cell::new(Nanos(0)));
+        Self { view, plan, log, watch, next_line, last }
     }
 
     /// Removes the line.
@@ -96,6 +106,9 @@ impl<'a> Live<'a> {
 
     fn ended(&self, trial: &Trial) {
         let Some(measured) = trial.measured() else { return };
+        if !self.finds_capacity(&trial.workload) {
+            self.watch.end(measured);
+        }
         if self.finds_capacity(&trial.workload) {
             self.log.forget();
             let found = measured.outcomes.ok as f64 * 1e9 / measured.window_ns.max(1) as f64;
@@ -126,7 +139,28 @@ impl Observer for Live<'_> {
     }
 
     fn sample_every(&self, stage: &Stage<'_>) -> Option<Nanos> {
-        let plain = stage.phase == Phase::Measuring && !self.finds_capacity(stage.workload);
+        let watched = self.watch.every().filter(|_| self.is_load(stage));
+        [self.show_every(stage), watched].into_iter().flatten().min()
+    }
+
+    fn sample(&self, stage: &Stage<'_>, sample: &Sample) {
+        let now = clock::now();
+        if self.is_load(stage) {
+            self.watch.sample(now - stage.start, sample);
+        }
+        self.show(stage, now, sample);
+    }
+}
+
+impl Live<'_> {
+    /// True for the window that is the result.
+    fn is_load(&self, stage: &Stage<'_>) -> bool {
+        stage.phase == Phase::Measuring && !self.finds_capacity(stage.workload)
+    }
+
+    /// How often the progress of a stage is shown.
+    fn show_every(&self, stage: &Stage<'_>) -> Option<Nanos> {
+        let plain = self.is_load(stage);
         match self.view {
             View::Drawn(_) => Some(LOOK),
             View::Lines if plain && stage.end == Nanos::NEVER => Some(Nanos(LOOK.0 * LINES)),
@@ -135,8 +169,14 @@ impl Observer for Live<'_> {
         }
     }
 
-    fn sample(&self, stage: &Stage<'_>, sample: &Sample) {
-        let now = clock::now();
+    fn show(&self, stage: &Stage<'_>, now: Nanos, sample: &Sample) {
+        let Some(every) = self.show_every(stage) else { return };
+        let is_line_due = self.next_line.get() <= now;
+        if matches!(self.view, View::Lines) && !is_line_due {
+            return;
+        }
+        // A look may come a little early.
+        self.next_line.set(now + Nanos(every.0 / 10 * 9));
         let earlier = self.last.replace(Some((now, sample.clone())));
         let threads = self.plan.workload(stage.workload).map_or(1, |w| w.client_threads);
         let reading = earlier.as_ref().map(|(then, earlier)| {

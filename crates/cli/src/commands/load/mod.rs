@@ -3,10 +3,12 @@
 mod inspect;
 mod live;
 mod tap;
+mod watch;
 
 use std::io::Write as _;
 
 use anyhow::{Context as _, bail};
+use rpcbench_clock::Nanos;
 use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_harness::run::Ending;
 use rpcbench_harness::setup::{FinishedRun, LoadRequest, Setup};
@@ -21,27 +23,39 @@ use super::report::{OutputOptions, show, write_calls, write_views};
 use super::shared;
 use crate::Verdict;
 use crate::args::LoadArgs;
-use crate::context::Context;
+use crate::context::{Context, variable};
 use crate::print::note;
 use live::Live;
 use tap::LogTap;
+use watch::{Intervals, Watch};
 
 pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
+    let mut workloads = args.workloads()?;
+    let mut call = args.call.clone();
+    let of_workloads = workloads.iter_mut().flat_map(|workload| &mut workload.headers);
+    for header in of_workloads.chain(&mut call.reflect_header) {
+        *header = header.expand(variable).context("--header")?;
+    }
     let request = LoadRequest {
         address: args.address.clone(),
-        call: args.call.clone(),
+        call,
         protocol: args.protocol()?,
         tls: args.tls(context.logs_keys)?,
         pid: args.pid,
         seed: args.seed,
-        workloads: args.workloads()?,
+        workloads,
         fail_if: args.results.fail_if.clone(),
+        stop_if: args.results.stop_if.clone(),
+        labels: args.results.labels.labels(),
         out: args.results.out.clone(),
     };
     // Before the load starts.
     let hdr = args.results.hdr.as_deref().map(|path| OutFile::open(path, HDR)).transpose()?;
     let (log, call_log) = args.results.log.as_ref().map(CallsLog::open).transpose()?.unzip();
     let interrupt = shared::listen(Interrupt::ending_windows())?;
+    let intervals = args.results.interval_file.as_deref().map(Intervals::create).transpose()?;
+    let every = Nanos::from_millis(args.results.interval.ms());
+    let watch = Watch::new(every, intervals, args.results.stop_if.clone(), interrupt.clone());
     let is_quiet = args.results.quiet;
     let mut preparing = SetupProgress::new(context);
     (preparing.is_quiet, preparing.is_terse) = (is_quiet, true);
@@ -52,10 +66,10 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     let prepared = setup.load(request)?;
     let plan = prepared.plan().clone();
     let tap = LogTap::new(log);
-    let live = Live::new(context, is_quiet, &plan, &tap);
+    let live = Live::new(context, is_quiet, &plan, (&tap, &watch));
     let FinishedRun { run, ending, hint, .. } = prepared.execute(&live);
     live.finish();
-    let verdict = conclude(context, args, &run, Done { ending, tap, hdr });
+    let verdict = conclude(context, args, &run, Done { ending, tap, hdr, watch });
     if let Some(hint) = hint {
         note!("rpcbench: {hint}");
     }
@@ -69,6 +83,7 @@ const HDR: &[u8] = b"#[";
 struct Done {
     ending: Result<Ending, StoreError>,
     tap: LogTap,
+    watch: Watch,
     hdr: Option<OutFile>,
 }
 
@@ -83,6 +98,10 @@ fn conclude(context: &Context, args: &LoadArgs, run: &Run, done: Done) -> anyhow
     }
     show(context, run, &OutputOptions::whole(args.results.format))?;
     let verdict = match &view {
+        View::Load(load) if done.watch.broken().is_some() => {
+            report_verdict(load);
+            Verdict::GaveUp
+        }
         View::Load(load) => report_verdict(load),
         View::Curve(curve) => report_curve(curve, &done.ending),
         View::Run(_) => Verdict::Stopped,
@@ -103,6 +122,7 @@ fn conclude(context: &Context, args: &LoadArgs, run: &Run, done: Done) -> anyhow
         write_hdr(done.hdr, load)?;
     }
     logged.context(SHOWN)?;
+    done.watch.finish().context(SHOWN)?;
     Ok(verdict)
 }
 
