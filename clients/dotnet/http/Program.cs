@@ -1,5 +1,6 @@
 // Calls the contract's service as JSON with HttpClient and System.Text.Json.
 using System.Net;
+using System.Net.Http.Headers;
 using System.Net.Http.Json;
 using System.Text.Json;
 using System.Text.Json.Nodes;
@@ -68,6 +69,7 @@ return Driver.Run(new Library<Pool>
 internal static class Json
 {
     public static readonly JsonSerializerOptions Options = Create();
+    public static readonly MediaTypeHeaderValue ContentType = new("application/json");
 
     private static JsonSerializerOptions Create()
     {
@@ -107,10 +109,10 @@ internal sealed class Pool : IDisposable
 
     public async Task<TReply> Post<TRequest, TReply>(string method, TRequest message)
     {
-        using var request = new HttpRequestMessage(HttpMethod.Post, method)
-        {
-            Content = JsonContent.Create(message, options: Json.Options),
-        };
+        // Of a known length: JsonContent would send chunks.
+        using var content = new ByteArrayContent(JsonSerializer.SerializeToUtf8Bytes(message, Json.Options));
+        content.Headers.ContentType = Json.ContentType;
+        using var request = new HttpRequestMessage(HttpMethod.Post, method) { Content = content };
         if (callsPerConnection > 0 && Interlocked.Increment(ref calls) % callsPerConnection == 0)
         {
             request.Headers.ConnectionClose = true;

@@ -140,6 +140,8 @@ internal static class Errors
         TApplicationException exception => Rpcbench.Outcome.OfStatus((int)exception.Type),
         OperationCanceledException => Rpcbench.Outcome.Timeout,
         TTransportException { Type: TTransportException.ExceptionType.TimedOut } => Rpcbench.Outcome.Timeout,
+        // A length in the reply is longer than its frame.
+        TTransportException { Type: TTransportException.ExceptionType.MessageSizeLimit } => Rpcbench.Outcome.WrongAnswer,
         TTransportException => Rpcbench.Outcome.Transport,
         TProtocolException => Rpcbench.Outcome.WrongAnswer,
         _ => Rpcbench.Outcome.Transport,

@@ -135,7 +135,7 @@ public final class Client {
           "HTTP status code",
           "missing GRPC status");
 
-  /** UNAVAILABLE may be the library's or the server's. */
+  /** UNAVAILABLE may be the library's or the server's. Only statuses of the library have causes. */
   private static Outcome outcome(Throwable error) {
     var status = Status.fromThrowable(error);
     var description = status.getDescription() == null ? "" : status.getDescription();
@@ -147,6 +147,7 @@ public final class Client {
       return Outcome.WRONG_ANSWER;
     }
     if (status.getCode() == Status.Code.UNAVAILABLE
+        || status.getCause() != null
         || BROKEN_PROTOCOL.stream().anyMatch(description::startsWith)) {
       return Outcome.TRANSPORT;
     }
