@@ -52,5 +52,6 @@ pub use session::{Measurement, Progress, Sample, Session, SessionError};
 pub use tally::Tally;
 pub use target::{Scheme, Target};
 pub use tls::{
-    ClientIdentity, TlsClient, TlsError, TlsSettings, TlsSettingsError, TlsVersion, Trust,
+    ClientIdentity, Cryptography, TlsClient, TlsError, TlsSettings, TlsSettingsError, TlsVersion,
+    Trust,
 };

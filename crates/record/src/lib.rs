@@ -90,7 +90,7 @@ pub use search::{NotMet, Search, SearchStep, StepVerdict};
 pub use slicing::Slicing;
 pub use store::{Event, StoreError, Writer, read, started};
 pub use threshold::{Comparison, Figure, Threshold};
-pub use tls::Tls;
+pub use tls::{Tls, TlsMode};
 pub use trial::{
     ClientUsage, Failure, Latency, MachineUsage, Measured, Outcomes, Pacing, ReferenceUsage,
     ServerUsage, Slice, Trial, TrialResult, Unmeasured,

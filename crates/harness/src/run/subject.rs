@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use rpcbench_record::{CheckResult, Preparation, Protocol, Readiness, Toolchain, Workload};
+use rpcbench_record::{
+    CheckResult, Preparation, Protocol, Readiness, TlsMode, Toolchain, Workload,
+};
 
 use crate::build::{BuildState, Candidate};
 use crate::manifest::Runtime;
@@ -15,6 +17,8 @@ pub struct Subject<'a> {
     pub entry: String,
     /// How calls travel to it.
     pub protocol: Protocol,
+    /// Whether it can be reached over TLS.
+    pub offers_tls: bool,
     /// What it is built from.
     pub provenance: Provenance,
     /// How its runtime warms up.
@@ -86,6 +90,7 @@ impl<'a> Subject<'a> {
         Self {
             entry: entry.name(),
             protocol: entry.protocol,
+            offers_tls: entry.offers_tls(),
             provenance,
             runtime: server.runtime.clone(),
             admission: match placement.is_managed() {
@@ -100,6 +105,16 @@ impl<'a> Subject<'a> {
     /// True if it must prove that it keeps the contract.
     pub(super) fn is_proven(&self) -> bool {
         matches!(self.admission, Admission::Proven { .. })
+    }
+
+    /// Whether it can be started with TLS, or without.
+    pub(super) fn readiness_for(&self, tls: TlsMode) -> Readiness {
+        match &self.readiness {
+            Readiness::Ready if tls.is_on() && !self.offers_tls => Readiness::Skipped {
+                reason: "it has no TLS; `rpcbench list --matrix` shows servers with TLS".to_owned(),
+            },
+            readiness => readiness.clone(),
+        }
     }
 
     /// Its preparation before anything is tried.
@@ -123,7 +138,7 @@ impl<'a> Subject<'a> {
             tls: None,
             check: CheckResult::default(),
             warm: None,
-            readiness: self.readiness.clone(),
+            readiness: self.readiness_for(workload.tls),
         }
     }
 }

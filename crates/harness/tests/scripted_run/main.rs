@@ -125,6 +125,7 @@ fn record_plan(
     let subject = |entry: &&'static str| Subject {
         entry: (*entry).to_owned(),
         protocol: Protocol::Grpc,
+        offers_tls: false,
         provenance: Provenance::default(),
         runtime: Runtime {
             least_warm_up: Duration::from_secs(u64::from(*entry == COMPILES)),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rpcbench_record::{
     CheckResult, Cpu, Failure, Header, IsolationMode, Limits, Measured, Plan, PlannedServer,
-    SCHEMA, Trial, Window, Workload,
+    SCHEMA, TlsMode, Trial, Window, Workload,
 };
 
 use crate::manifest::Runtime;
@@ -193,7 +193,7 @@ impl Placement for Nowhere {
         self.0.clone()
     }
 
-    fn start(&self, _: u32) -> Result<Box<dyn Running>, PlacementError> {
+    fn start(&self, _: u32, _: TlsMode) -> Result<Box<dyn Running>, PlacementError> {
         unreachable!("nothing is started")
     }
 }
@@ -203,6 +203,7 @@ fn subject(entry: &str, version: &str, cpus: &[u32]) -> Subject<'static> {
     Subject {
         entry: entry.into(),
         protocol: rpcbench_record::Protocol::Grpc,
+        offers_tls: false,
         provenance: Provenance {
             versions: BTreeMap::from([("lib".to_owned(), version.to_owned())]),
             ..Provenance::default()
