@@ -46,6 +46,12 @@ def settings(name: str) -> tuple[str, int]:
         _fail(name, error)
 
 
+def certificate() -> tuple[str, str] | None:
+    """Paths of certificate and key, both in PEM, of a server with TLS. None without RPCBENCH_TLS_CERT."""
+    path = os.environ.get("RPCBENCH_TLS_CERT")
+    return (path, _setting("RPCBENCH_TLS_KEY")) if path else None
+
+
 def bound(address: str, shared: bool) -> socket.socket:
     """A socket at the address, alone or with others on the same port, for servers that take an open socket."""
     family, kind, protocol, _, target = _resolved(address)

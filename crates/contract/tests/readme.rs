@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rpcbench_contract::cases::{Case, GROUPS, Group};
+use rpcbench_contract::cases::{Case, GROUPS, Group, TLS_CASES, TlsCase};
 use rpcbench_contract::{AfterRefusal, Encoding, Need, Profile, Shape};
 use rpcbench_record::Protocol;
 
@@ -36,6 +36,12 @@ fn list(group: &Group) -> String {
     let items: String = group.cases.iter().map(item).collect();
     let on = if is_shared { format!("On {shared}:\n\n") } else { String::new() };
     format!("### {}\n\n{on}{items}\n", group.title)
+}
+
+fn list_tls() -> String {
+    let item = |case: &TlsCase| format!("- `{}`: {}\n", case.name, case.verifies);
+    let items: String = TLS_CASES.iter().map(item).collect();
+    format!("### TLS\n\nOnly over TLS (`rpcbench check --tls`), after all others:\n\n{items}\n")
 }
 
 /// Such as `404, 405 or 501`.
@@ -93,6 +99,7 @@ fn replaced(page: &str, name: &str, by: &str) -> String {
 
 fn generated(page: &str) -> String {
     let cases: String = GROUPS.iter().map(list).collect();
+    let cases = cases + &list_tls();
     let page = replaced(page, "protocols", &protocol_table());
     replaced(&replaced(&page, "offers", &offers()), "cases", &cases)
 }

@@ -56,5 +56,6 @@ pub use session::{Measurement, Progress, Sample, Session, SessionError};
 pub use tally::Tally;
 pub use target::{Scheme, Target};
 pub use tls::{
-    ClientIdentity, TlsClient, TlsError, TlsSettings, TlsSettingsError, TlsVersion, Trust,
+    ClientIdentity, Cryptography, TlsClient, TlsError, TlsSettings, TlsSettingsError, TlsVersion,
+    Trust,
 };

@@ -130,6 +130,21 @@ fn language_refusal(from: &str, to: &str) -> String {
 }
 
 #[test]
+fn protocols_with_tls_are_some_or_all_of_the_server() {
+    let with = |tls: &str| {
+        let root = root();
+        let text = SERVER.replacen("library =", &format!("tls = {tls}\nlibrary ="), 1);
+        write(root.path(), "servers/java/grpc/server.toml", &text);
+        load(&root).servers()[1].tls.clone()
+    };
+    assert_eq!(with("true"), load(&root()).servers()[1].protocols);
+    assert_eq!(with("[\"grpc\"]"), [Protocol::Grpc]);
+    assert_eq!(with("false"), []);
+    insta::assert_snapshot!(server_refusal("library =", "tls = [\"tcp-echo\"]\nlibrary ="), @r#"servers/java/grpc/server.toml:2: tls = ["tcp-echo"]: tcp-echo is not one of its protocols"#);
+    insta::assert_snapshot!(server_refusal("library =", "tls = \"on\"\nlibrary ="), @r#"servers/java/grpc/server.toml:2: tls = "on": expected true, or a list of protocols such as ["grpc"]"#);
+}
+
+#[test]
 fn nearest_layer_wins() {
     let root = root();
     let catalog = load(&root);
@@ -367,7 +382,7 @@ fn unknown_server_suggests_similar_names() {
 
 #[test]
 fn unknown_keys_are_refused_in_every_table() {
-    insta::assert_snapshot!(server_refusal("lock =", "locks ="), @r#"servers/java/grpc/server.toml:4: locks = "gradle.lockfile": unknown key 'locks' (did you mean 'lock'?); allowed here: library, protocols, toolchain, lock, versions, build, runtime, run, variants, plain, representative, ready_timeout, stop_timeout"#);
+    insta::assert_snapshot!(server_refusal("lock =", "locks ="), @r#"servers/java/grpc/server.toml:4: locks = "gradle.lockfile": unknown key 'locks' (did you mean 'lock'?); allowed here: library, protocols, tls, toolchain, lock, versions, build, runtime, run, variants, plain, representative, ready_timeout, stop_timeout"#);
     insta::assert_snapshot!(server_refusal("note = \"G1\"", "note = \"G1\"\narg = []"), @"servers/java/grpc/server.toml:21: arg = []: unknown key 'arg' (did you mean 'args'?); allowed here: note, representative, args, env, lock, build, runtime");
     insta::assert_snapshot!(server_refusal("[run]", "[run]\nport = 1"), @"servers/java/grpc/server.toml:10: port = 1: unknown key 'port'; allowed here: command, env");
     insta::assert_snapshot!(language_refusal("minimum", "minimun"), @r#"servers/java/_language.toml:9: minimun = "25": unknown key 'minimun' (did you mean 'minimum'?); allowed here: name, command, version, minimum, install, apt, end_of_support"#);

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use rpcbench_harness::placement::{Capacity, Placement, Site, Unmanaged};
-use rpcbench_record::IsolationMode;
+use rpcbench_record::{IsolationMode, TlsMode};
 use support::{Shell, cpus, wait_until, ways};
 
 fn nowhere() -> SocketAddr {
@@ -22,7 +22,7 @@ fn bare_address_has_no_counters() {
     assert_eq!(placement.capacity().unwrap(), capacity);
     let elsewhere: SocketAddr = "192.0.2.1:1".parse().unwrap();
     assert!(!Unmanaged::new(elsewhere.into(), None).unwrap().is_local());
-    let mut server = placement.start(1).unwrap();
+    let mut server = placement.start(1, TlsMode::Off).unwrap();
     assert_eq!(server.endpoint().authority, "127.0.0.1:1");
     assert_eq!((server.sample().unwrap(), server.sample_cpu().unwrap()), (None, None));
     assert_eq!(server.ended(Duration::ZERO).unwrap(), None);
@@ -44,7 +44,7 @@ fn process_is_watched_but_not_changed() {
     let placement = Unmanaged::new(nowhere().into(), Some(pid)).unwrap();
     assert_eq!(placement.capacity().unwrap().cpus as usize, cpus().len());
     assert_eq!(placement.isolation().server_cpus, cpus());
-    let mut server = placement.start(1).unwrap();
+    let mut server = placement.start(1, TlsMode::Off).unwrap();
     assert_eq!(server.isolation().server_cpus, cpus());
     assert!(server.isolation().notes[0].contains("the same CPUs"));
     let first = server.sample().unwrap().unwrap();
@@ -57,7 +57,7 @@ fn process_is_watched_but_not_changed() {
     server.wake().unwrap();
     server.stop().unwrap();
     assert_eq!(process.try_wait().unwrap(), None);
-    let mut server = placement.start(1).unwrap();
+    let mut server = placement.start(1, TlsMode::Off).unwrap();
     process.kill().unwrap();
     assert_eq!((server.sample().unwrap(), server.sample_cpu().unwrap()), (None, None));
 }

@@ -97,7 +97,7 @@ pub use search::{NotMet, Search, SearchStep, StepVerdict};
 pub use slicing::Slicing;
 pub use store::{Event, StoreError, Writer, read, started};
 pub use threshold::{Comparison, Figure, Threshold};
-pub use tls::Tls;
+pub use tls::{Tls, TlsMode};
 pub use trial::{
     Failure, Latency, Measured, Outcomes, Pacing, Slice, Trial, TrialResult, Unmeasured,
 };

@@ -1,7 +1,71 @@
-//! What connections agreed on for TLS.
+//! TLS of connections: asked for, and agreed on.
+
+use std::fmt;
+use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// Whether connections have TLS.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum TlsMode {
+    /// Without TLS.
+    #[default]
+    Off,
+    /// With TLS. A connection resumes the session of an earlier one, if the server lets it.
+    On,
+    /// With TLS, and a full handshake for each connection.
+    NoResumption,
+}
+
+impl TlsMode {
+    /// True if connections have TLS.
+    pub fn is_on(self) -> bool {
+        self != Self::Off
+    }
+
+    /// True if they have none.
+    pub fn is_off(&self) -> bool {
+        *self == Self::Off
+    }
+}
+
+impl fmt::Display for TlsMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Off => "false",
+            Self::On => "true",
+            Self::NoResumption => "no-resumption",
+        })
+    }
+}
+
+impl FromStr for TlsMode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "false" => Ok(Self::Off),
+            "true" => Ok(Self::On),
+            "no-resumption" => Ok(Self::NoResumption),
+            _ => Err(format!("'{text}' is unknown; expected true, false or no-resumption")),
+        }
+    }
+}
 
 /// TLS of a load's connections, as its first handshake agreed on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

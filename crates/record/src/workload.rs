@@ -13,6 +13,7 @@ use crate::connection_life::ConnectionLife;
 use crate::content::Content;
 use crate::protocol::Protocol;
 use crate::threshold::Threshold;
+use crate::tls::TlsMode;
 use crate::units;
 
 /// How long a server is warmed before it is measured.
@@ -143,6 +144,9 @@ pub struct Workload {
     /// The host that calls name: `:authority` of HTTP/2, `Host` of HTTP/1.1. `None`: the server's address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authority: Option<Authority>,
+    /// Whether connections have TLS.
+    #[serde(default, skip_serializing_if = "TlsMode::is_off")]
+    pub tls: TlsMode,
 }
 
 impl Workload {
@@ -161,7 +165,7 @@ impl Workload {
     }
 
     /// Every key but the name, in words, and its exact value. Two workloads are the same load if these are the same.
-    pub fn settings(&self) -> [(&'static str, String); 16] {
+    pub fn settings(&self) -> [(&'static str, String); 17] {
         // Without `..`, so that a new key can't be forgotten.
         let Self {
             name: _,
@@ -181,6 +185,7 @@ impl Workload {
             pipelining,
             headers,
             authority,
+            tls,
         } = self;
         let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
         let all = headers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -201,6 +206,7 @@ impl Workload {
             ("pipelining", if *pipelining { "yes" } else { "no" }.to_owned()),
             ("headers", or_none(Some(all).filter(|all| !all.is_empty()))),
             ("host", or_none(authority.as_ref().map(|host| host.as_str().to_owned()))),
+            ("TLS", tls.to_string()),
         ]
     }
 

@@ -16,7 +16,7 @@ use crate::row::{Absent, Row};
 use crate::speed_trend::SpeedTrend;
 use crate::verdict::{Verdict, VerdictKind};
 use crate::warming::{remark, unsteady, warming};
-use crate::{connections, disturbed, figures, parties};
+use crate::{connections, disturbed, figures, parties, words};
 
 /// A cell's part of the record.
 pub(crate) struct Cell<'a> {
@@ -271,6 +271,9 @@ impl<'a> Cell<'a> {
     fn notes(&self, trend: SpeedTrend) -> Vec<String> {
         let isolation = self.preparations.iter().flat_map(|p| &p.isolation.notes);
         let mut notes: Vec<String> = isolation.unique().cloned().collect();
+        notes.extend(
+            self.preparations.iter().filter_map(|p| p.tls.as_ref()).map(words::agreed).unique(),
+        );
         notes.extend(connections::note(&self.measured()));
         notes.extend(disturbed::note(&self.measured()));
         notes.extend(self.disagreement());

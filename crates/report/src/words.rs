@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use indexmap::{IndexMap, IndexSet};
 use itertools::Itertools as _;
 use rpcbench_record::{
-    Arrivals, ConnectionLife, Header, Limits, PerSecond, Plan, Protocol, RankedBy, Rate, Workload,
+    Arrivals, ConnectionLife, Header, Limits, PerSecond, Plan, Protocol, RankedBy, Rate, Tls,
+    TlsMode, Workload,
 };
 
 use crate::curve::{Results, is_given};
@@ -149,14 +150,31 @@ pub(crate) fn load(w: &Workload, protocol: Protocol) -> String {
 fn under(w: &Workload, spoken: &BTreeSet<Protocol>, arrivals: &str) -> String {
     let at_most = if w.arrivals.is_open() { " at most" } else { "" };
     format!(
-        "{}, {}{}, {} in flight{at_most}, {}, {}",
+        "{}, {}{}, {} in flight{at_most}, {}, {}{}",
         w.content,
         connections(w, spoken),
         life(w.connection_life),
         format::plural(u64::from(w.in_flight), "call"),
         arrivals,
         format::plural(u64::from(w.client_threads), "client thread"),
+        tls(w.tls),
     )
+}
+
+/// `, TLS`; empty without.
+fn tls(mode: TlsMode) -> &'static str {
+    match mode {
+        TlsMode::Off => "",
+        TlsMode::On => ", TLS",
+        TlsMode::NoResumption => ", TLS without resumption",
+    }
+}
+
+/// `TLS 1.3, TLS13_AES_128_GCM_SHA256, X25519, ALPN h2`.
+pub(crate) fn agreed(tls: &Tls) -> String {
+    let alpn = tls.alpn.as_ref().map(|alpn| format!("ALPN {alpn}"));
+    let agreed = [Some(tls.version.clone()), Some(tls.suite.clone()), tls.group.clone(), alpn];
+    agreed.into_iter().flatten().join(", ")
 }
 
 /// `50 connections`; `50 connections (json: 1,000)` if a protocol has another number.

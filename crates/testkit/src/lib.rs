@@ -3,7 +3,8 @@
 //! - [`Server`] runs a [`Behaviour`] inside a test, on its own thread.
 //! - The binary `rpcbench-testkit` runs the same behaviours as a server under test.
 //! - [`thrift`] has Thrift's messages.
-//! - [`relay_unix`] and [`relay_tcp`] put a socket in front of a server; [`relay_in_pieces`] splits the bytes between client and server.
+//! - [`relay_unix`] and [`relay_tcp`] put a socket in front of a server; [`relay_in_pieces`] splits the bytes between client and server;
+//!   [`relay_tls`] adds TLS.
 //! - [`workload()`] is a load for tests of plans and records.
 //! - [`scripted`] is a peer that follows a script of HTTP/2 frames or HTTP/1.1; [`http2`] has the frames.
 
@@ -26,6 +27,7 @@ mod skim;
 mod skip;
 mod swap;
 pub mod thrift;
+mod tls;
 mod transcode;
 mod workload;
 
@@ -38,4 +40,5 @@ pub use plan::{Channel, Plan};
 pub use relay::{Upstream, relay_abstract, relay_in_pieces, relay_tcp, relay_unix};
 pub use server::{Ended, Server};
 pub use skip::skip;
+pub use tls::{TlsFlaw, relay_tls, tls_config};
 pub use workload::workload;

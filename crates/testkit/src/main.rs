@@ -3,13 +3,15 @@
 mod outside;
 
 use std::io::{self, Write};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
 use rpcbench_testkit::{
-    Behaviour, Ended, FORMS, Plan, Server, process_cpu, raise_file_limit, relay_abstract, relay_tcp,
+    Behaviour, Ended, FORMS, Plan, Server, TlsFlaw, process_cpu, raise_file_limit, relay_abstract,
+    relay_tcp, relay_tls, tls_config,
 };
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -29,6 +31,15 @@ struct Arguments {
     /// Abstract Unix socket to listen on as well
     #[arg(long)]
     unix: Option<String>,
+    /// Certificate of a server with TLS; it has none without
+    #[arg(long, env = "RPCBENCH_TLS_CERT", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// Its key
+    #[arg(long, env = "RPCBENCH_TLS_KEY")]
+    tls_key: Option<PathBuf>,
+    /// What it does wrong with TLS
+    #[arg(long)]
+    tls_flaw: Option<TlsFlaw>,
     /// Print the address on stdout
     #[arg(long)]
     print_address: bool,
@@ -88,7 +99,17 @@ async fn serve(arguments: &Arguments, plan: Plan) -> Result<ExitCode, Box<dyn st
     let mut interrupt = signal(SignalKind::interrupt())?;
     let (counting, ignore_sigterm) = (plan.counting, plan.ignore_sigterm);
     let leave_under_load = plan.leave_under_load;
-    let mut server = Server::start_at(SocketAddr::new(arguments.host, arguments.port), plan)?;
+    let (address, protocol) = (SocketAddr::new(arguments.host, arguments.port), plan.protocol);
+    let mut server = match (&arguments.tls_cert, &arguments.tls_key) {
+        (Some(certificate), Some(key)) => {
+            let config = tls_config((certificate, key), protocol, arguments.tls_flaw)?;
+            let listener = TcpListener::bind(address)?;
+            let server = Server::start_at(SocketAddr::new(arguments.host, 0), plan)?;
+            relay_tls(listener, config, server.address());
+            server
+        }
+        _ => Server::start_at(address, plan)?,
+    };
     if leave_under_load {
         outside::leave_under_load(server.call_counter())?;
     }

@@ -1,6 +1,6 @@
 //! A workload for tests.
 
-use rpcbench_record::{Arrivals, ConnectionLife, Content, WarmUp, Window, Workload};
+use rpcbench_record::{Arrivals, ConnectionLife, Content, TlsMode, WarmUp, Window, Workload};
 
 /// A closed loop of one call in flight, for tests to change.
 pub fn workload() -> Workload {
@@ -22,5 +22,6 @@ pub fn workload() -> Workload {
         pipelining: false,
         headers: Vec::new(),
         authority: None,
+        tls: TlsMode::Off,
     }
 }

@@ -1,4 +1,5 @@
 using System.Net;
+using System.Security.Cryptography.X509Certificates;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 
 namespace Rpcbench;
@@ -21,7 +22,14 @@ internal static class Service
         builder.WebHost.ConfigureKestrel(options =>
         {
             options.Limits.KeepAliveTimeout = Idle;
-            options.Listen(Address(), listener => listener.Protocols = protocols);
+            options.Listen(Address(), listener =>
+            {
+                listener.Protocols = protocols;
+                if (Certificate() is { } certificate)
+                {
+                    listener.UseHttps(certificate);
+                }
+            });
         });
         return builder;
     }
@@ -48,6 +56,12 @@ internal static class Service
     /// <summary>Where to listen.</summary>
     public static IPEndPoint Address() =>
         new(IPAddress.Parse(Setting("RPCBENCH_HOST")), int.Parse(Setting("RPCBENCH_PORT")));
+
+    // Of a server with TLS; Kestrel then offers the versions of TLS that the system allows, and resumes sessions.
+    private static X509Certificate2? Certificate() =>
+        Environment.GetEnvironmentVariable("RPCBENCH_TLS_CERT") is { Length: > 0 } path
+            ? X509Certificate2.CreateFromPemFile(path, Setting("RPCBENCH_TLS_KEY"))
+            : null;
 
     private static string Setting(string name) =>
         Environment.GetEnvironmentVariable(name) ?? throw new InvalidOperationException($"{name} is not set");

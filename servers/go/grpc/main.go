@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 
 	"rpcbench.dev/contract/echopb"
 	"rpcbench.dev/servers/go/service"
@@ -32,7 +33,11 @@ func (echo) Tree(_ context.Context, in *echopb.TreeRequest) (*echopb.TreeReply, 
 
 // The library's defaults: messages up to 4 MiB, no limit on streams per connection, a goroutine per call.
 func server() service.Server {
-	server := grpc.NewServer()
+	var options []grpc.ServerOption
+	if config := service.TLS(); config != nil {
+		options = append(options, grpc.Creds(credentials.NewTLS(config)))
+	}
+	server := grpc.NewServer(options...)
 	echopb.RegisterEchoServer(server, echo{})
 	return server
 }

@@ -2,6 +2,7 @@
 package service
 
 import (
+	"crypto/tls"
 	"fmt"
 	"log"
 	"net"
@@ -56,6 +57,20 @@ func run(server func() Server) error {
 		return err
 	}
 	return serve(server(), listener)
+}
+
+// TLS is the configuration of a server with TLS: its certificate, and the defaults of crypto/tls, which are TLS 1.2 and 1.3 with
+// tickets. It is nil without RPCBENCH_TLS_CERT. A certificate that can't be read ends the process.
+func TLS() *tls.Config {
+	cert, asked := os.LookupEnv("RPCBENCH_TLS_CERT")
+	if !asked {
+		return nil
+	}
+	pair, err := tls.LoadX509KeyPair(cert, os.Getenv("RPCBENCH_TLS_KEY"))
+	if err != nil {
+		log.Fatalf("RPCBENCH_TLS_CERT, RPCBENCH_TLS_KEY: %v", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}}
 }
 
 // setting reads an integer of the given number of bits.

@@ -10,6 +10,7 @@ import dev.rpcbench.v1.TreeRequest;
 import io.grpc.Server;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.StreamObserver;
+import java.io.File;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.ExecutorService;
@@ -75,8 +76,14 @@ public final class EchoServer {
             true);
     // Everything else is the library's default: epoll if available, messages up to 4 MiB, any
     // number of calls at a time on a connection, a flow-control window of 1 MiB, TCP_NODELAY.
-    var server =
-        NettyServerBuilder.forAddress(address).addService(new Echo()).executor(handlers).build();
+    var builder =
+        NettyServerBuilder.forAddress(address).addService(new Echo()).executor(handlers);
+    var certificate = System.getenv("RPCBENCH_TLS_CERT");
+    if (certificate != null) {
+      // By OpenSSL (BoringSSL in Netty's tcnative), which grpc-netty-shaded has and prefers.
+      builder.useTransportSecurity(new File(certificate), new File(System.getenv("RPCBENCH_TLS_KEY")));
+    }
+    var server = builder.build();
     try {
       server.start();
     } catch (IOException error) {

@@ -9,6 +9,7 @@ import dev.rpcbench.json.Messages.TextRequest;
 import dev.rpcbench.json.Messages.TreeReply;
 import dev.rpcbench.json.Messages.TreeRequest;
 import dev.rpcbench.json.Strict;
+import java.util.Map;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.jackson.autoconfigure.JsonMapperBuilderCustomizer;
@@ -51,6 +52,17 @@ public class EchoServer {
   }
 
   public static void main(String[] args) {
-    SpringApplication.run(EchoServer.class, args);
+    var application = new SpringApplication(EchoServer.class);
+    var certificate = System.getenv("RPCBENCH_TLS_CERT");
+    if (certificate != null) {
+      // TLS by the JDK, Tomcat's default.
+      application.setDefaultProperties(
+          Map.of(
+              "server.ssl.certificate",
+              certificate,
+              "server.ssl.certificate-private-key",
+              System.getenv("RPCBENCH_TLS_KEY")));
+    }
+    application.run(args);
   }
 }

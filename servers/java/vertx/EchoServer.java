@@ -14,6 +14,8 @@ import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.net.PemKeyCertOptions;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.vertx.ext.web.handler.BodyHandler;
@@ -42,9 +44,25 @@ public final class EchoServer extends VerticleBase {
     unary(router, "Tree", TreeRequest.class, request -> new TreeReply(request.tree()));
     var port = Integer.parseInt(System.getenv("RPCBENCH_PORT"));
     return vertx
-        .createHttpServer()
+        .createHttpServer(options())
         .requestHandler(router)
         .listen(port, System.getenv("RPCBENCH_HOST"));
+  }
+
+  /** With RPCBENCH_TLS_CERT: TLS by the JDK, and HTTP/2 or HTTP/1.1 by ALPN. */
+  private static HttpServerOptions options() {
+    var options = new HttpServerOptions();
+    var certificate = System.getenv("RPCBENCH_TLS_CERT");
+    if (certificate != null) {
+      options
+          .setSsl(true)
+          .setUseAlpn(true)
+          .setKeyCertOptions(
+              new PemKeyCertOptions()
+                  .setCertPath(certificate)
+                  .setKeyPath(System.getenv("RPCBENCH_TLS_KEY")));
+    }
+    return options;
   }
 
   private static <Q> void unary(

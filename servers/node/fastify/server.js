@@ -2,12 +2,13 @@
 import Fastify from 'fastify';
 
 import { keywords, schemas } from './schemas.js';
-import { MAX_BODY } from './web.js';
+import { certificate, MAX_BODY } from './web.js';
 import { serve } from './workers.js';
 
 async function start(host, port) {
   const app = Fastify({
     bodyLimit: MAX_BODY,
+    https: certificate() ?? null,
     // Values of a wrong type are refused; the default converts them.
     ajv: { customOptions: { coerceTypes: false, keywords } },
   });

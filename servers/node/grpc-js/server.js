@@ -1,4 +1,5 @@
 // The contract's gRPC service on @grpc/grpc-js. The launcher has checked the settings in the environment.
+import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { fileURLToPath } from 'node:url';
 
@@ -23,12 +24,21 @@ const echo = {
   tree: (call, reply) => reply(null, { echo: call.request.tree }),
 };
 
+// Without RPCBENCH_TLS_CERT there is no TLS. Clients are asked for no certificate.
+function credentials() {
+  const { RPCBENCH_TLS_CERT: cert, RPCBENCH_TLS_KEY: key } = process.env;
+  if (!cert) {
+    return grpc.ServerCredentials.createInsecure();
+  }
+  return grpc.ServerCredentials.createSsl(null, [{ cert_chain: readFileSync(cert), private_key: readFileSync(key) }]);
+}
+
 async function start(host, port) {
   // The library's defaults: messages up to 4 MiB, any number of calls at a time on a connection, TCP_NODELAY.
   const server = new grpc.Server();
   server.addService(contract['rpcbench.v1.Echo'], echo);
   const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-  await promisify(server.bindAsync.bind(server))(address, grpc.ServerCredentials.createInsecure());
+  await promisify(server.bindAsync.bind(server))(address, credentials());
   return () =>
     new Promise((stopped) => {
       server.tryShutdown(stopped);

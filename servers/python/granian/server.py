@@ -1,16 +1,17 @@
 """The contract's service as JSON on FastAPI and Granian, whose port takes HTTP/1.1, and HTTP/2 without TLS."""
 
 import sys
+from pathlib import Path
 
 from fastapi import FastAPI
 from granian import Granian
-from granian.constants import Interfaces, Loops
+from granian.constants import Interfaces, Loops, SSLProtocols
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
 from app import app
 from runtime_log import log_collections
-from workers import DRAIN_SECONDS, bound, settings
+from workers import DRAIN_SECONDS, bound, certificate, settings
 
 # How long a connection may be idle, in milliseconds: longer than any pause between calls, since the client decides how long connections live.
 IDLE_MILLISECONDS = 3_600_000
@@ -28,6 +29,7 @@ def application() -> FastAPI:
 def main() -> None:
     address, cpus = settings("python-granian")
     host, _, port = address.rpartition(":")
+    chain, key = (Path(path) for path in paths) if (paths := certificate()) else (None, None)
     try:
         # Granian shares its port with other programs that share theirs.
         bound(address, False).close()
@@ -45,6 +47,10 @@ def main() -> None:
         # Each open connection counts, whether it has a call or not.
         backpressure=BACKLOG,
         http1_settings=HTTP1Settings(header_read_timeout=IDLE_MILLISECONDS),
+        ssl_cert=chain,
+        ssl_key=key,
+        # Its default is TLS 1.3 only.
+        ssl_protocol_min=SSLProtocols.tls12,
         websockets=False,
         log_level=LogLevels.warning,
         workers_kill_timeout=int(DRAIN_SECONDS),

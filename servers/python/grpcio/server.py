@@ -4,12 +4,13 @@ import asyncio
 import signal
 import sys
 from concurrent import futures
+from pathlib import Path
 
 import grpc
 
 import echo_pb2 as pb
 import echo_pb2_grpc
-from workers import DRAIN_SECONDS, serve
+from workers import DRAIN_SECONDS, certificate, serve
 
 # Python's default number of threads for one CPU: the interpreter lock lets one run at a time, while the others wait for I/O.
 THREADS = 5
@@ -61,10 +62,18 @@ def options(shared: bool) -> list[tuple[str, int]]:
     return [("grpc.so_reuseport", int(shared))]
 
 
+def open_port(server: grpc.Server | grpc.aio.Server, address: str) -> None:
+    if (paths := certificate()) is None:
+        server.add_insecure_port(address)
+        return
+    chain, key = (Path(path).read_bytes() for path in paths)
+    server.add_secure_port(address, grpc.ssl_server_credentials([(key, chain)]))
+
+
 def run_thread_pool(address: str, shared: bool) -> None:
     server = grpc.server(futures.ThreadPoolExecutor(max_workers=THREADS), options=options(shared))
     echo_pb2_grpc.add_EchoServicer_to_server(Echo(), server)
-    server.add_insecure_port(address)
+    open_port(server, address)
     signal.signal(signal.SIGTERM, lambda *_: server.stop(DRAIN_SECONDS))
     server.start()
     server.wait_for_termination()
@@ -79,7 +88,7 @@ def run_asyncio(address: str, shared: bool) -> None:
 async def serve_asyncio(address: str, shared: bool) -> None:
     server = grpc.aio.server(options=options(shared))
     echo_pb2_grpc.add_EchoServicer_to_server(AsyncEcho(), server)
-    server.add_insecure_port(address)
+    open_port(server, address)
     terminate = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, terminate.set)
     await server.start()

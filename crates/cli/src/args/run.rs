@@ -23,6 +23,7 @@ Examples:
   rpcbench run --suite slo go-grpc             The highest rate that keeps p99 below 10 ms
   rpcbench run --suite short-connections go-grpc go-thrift
   rpcbench run --clients 'go-*'                Client libraries in place of servers
+  rpcbench run --tls go-grpc java-grpc         Over TLS
   rpcbench run --rate 5k --duration 10s        Response times at 5,000 calls a second
   rpcbench run --sweep 10%..90% --duration 3s  Response times over load
   rpcbench run --suite mine.toml               Your own suite
@@ -54,7 +55,7 @@ pub struct RunArgs {
 }
 
 /// The groups of options that make a plan, which a resumed run has already. clap names each after its struct.
-const PLANNED: [&str; 7] = [
+const PLANNED: [&str; 8] = [
     "Selection",
     "PlanArgs",
     "LabelArgs",
@@ -62,6 +63,7 @@ const PLANNED: [&str; 7] = [
     "LimitsSpec",
     "WorkloadSpec",
     "WarmUpOptions",
+    "TlsOption",
 ];
 
 /// The suite, and how it becomes a plan.

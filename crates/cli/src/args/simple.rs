@@ -8,7 +8,7 @@ use rpcbench_harness::load::CallOptions;
 use rpcbench_harness::manifest::Selection;
 use rpcbench_harness::spec::{Count, Memory};
 use rpcbench_record::{
-    Authority, CallHeader, ContractProtocol, PlacementKind, Price, Protocol, units,
+    Authority, CallHeader, ContractProtocol, PlacementKind, Price, Protocol, TlsMode, units,
 };
 
 use super::values::port;
@@ -24,6 +24,7 @@ Examples:
   rpcbench check
   rpcbench check go-grpc 'java-*'
   rpcbench check --all
+  rpcbench check --tls go-grpc                 The same over TLS
 
 Exits with 1 if a server breaks the contract.")]
 pub struct CheckArgs {
@@ -47,11 +48,20 @@ pub struct CallArgs {
     /// Host that calls name instead of the server's address
     #[arg(long, value_name = "HOST")]
     authority: Option<Authority>,
+    /// Reach servers over TLS; they get a certificate that is made for this
+    #[arg(long)]
+    tls: bool,
 }
 
 impl CallArgs {
     pub fn options(&self) -> CallOptions {
-        CallOptions { headers: self.headers.clone(), authority: self.authority.clone() }
+        let Self { headers, authority, .. } = self;
+        CallOptions { headers: headers.clone(), authority: authority.clone(), tls: self.tls() }
+    }
+
+    /// Whether connections have TLS.
+    pub fn tls(&self) -> TlsMode {
+        if self.tls { TlsMode::On } else { TlsMode::Off }
     }
 }
 

@@ -17,7 +17,8 @@ use crate::print::{Unprinted, note, out};
 pub fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<Verdict> {
     let mut preparing = SetupProgress::new(context);
     let setup = context.setup(shared::listen(Interrupt::default())?, &mut preparing)?;
-    let servers = setup.check(&args.selection, args.placement, building(args.no_build))?;
+    let (building, tls) = (building(args.no_build), args.calls.tls());
+    let servers = setup.check(&args.selection, args.placement, building, tls)?;
     let all = servers.subjects.len();
     let progress = progress(context, all);
     let mut count = Count::default();

@@ -9,10 +9,11 @@ pub fn text(matrix: &Matrix) -> String {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
     let names = matrix.protocols.iter().map(ToString::to_string);
-    table.set_header(std::iter::once("language".to_owned()).chain(names));
+    let names = std::iter::once("language".to_owned()).chain(names);
+    table.set_header(names.chain(["with TLS".to_owned()]));
     for row in &matrix.rows {
-        let cells = row.cells.iter().map(cell);
-        table.add_row(std::iter::once(Cell::new(&row.language)).chain(cells));
+        let cells = std::iter::once(Cell::new(&row.language)).chain(row.cells.iter().map(cell));
+        table.add_row(cells.chain([listed(&row.with_tls)]));
     }
     let reasons = reasons(matrix);
     if reasons.is_empty() {
@@ -24,9 +25,13 @@ pub fn text(matrix: &Matrix) -> String {
 
 fn cell(cell: &MatrixCell) -> Cell {
     match cell {
-        MatrixCell::Servers(names) => Cell::new(names.join(", ")),
-        MatrixCell::Missing(_) => Cell::new("-"),
+        MatrixCell::Servers(names) => listed(names),
+        MatrixCell::Missing(_) => listed(&[]),
     }
+}
+
+fn listed(names: &[String]) -> Cell {
+    Cell::new(if names.is_empty() { "-".to_owned() } else { names.join(", ") })
 }
 
 /// `- Swift, grpc, json: ...`: a line per reason of a language.

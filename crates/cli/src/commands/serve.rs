@@ -22,6 +22,7 @@ pub fn serve(context: &Context, args: &ServeArgs) -> anyhow::Result<Verdict> {
         building: building(args.no_build),
         limits: Limits { cpus: args.cpus.0, memory_bytes: Some(args.memory.0) },
         port: args.port,
+        tls: args.calls.tls(),
     })?;
     let subject = servers.subjects.first().context("no server")?;
     let mut printed = Ok(());
@@ -44,8 +45,11 @@ fn how_to_load(subject: &Subject<'_>, served: &Served<'_>, client: &[u32]) -> St
         Protocol::Grpc => String::new(),
         other => format!(" --protocol {other}"),
     };
+    let authority = served.authority_file.as_ref();
+    let tls = authority.map(|file| format!(" --tls --cacert {}", file.display()));
+    let tls = tls.unwrap_or_default();
     let load = format!(
-        "{entry} serves {protocol} on CPU {}, {memory}; Ctrl-C ends it. Load it from another terminal:\n  taskset -c {} rpcbench load {}{option}{pid}",
+        "{entry} serves {protocol} on CPU {}, {memory}; Ctrl-C ends it. Load it from another terminal:\n  taskset -c {} rpcbench load {}{option}{tls}{pid}",
         list(&isolation.server_cpus),
         list(client),
         served.endpoint.address,

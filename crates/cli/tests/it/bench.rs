@@ -148,6 +148,13 @@ impl Bench {
         self.folder.path().join("root")
     }
 
+    /// Folders with certificates of runs.
+    pub fn certificates(&self) -> Vec<String> {
+        let logs = fs::read_dir(self.root().join("build/logs")).unwrap();
+        let names = logs.map(|file| file.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with("tls-")).collect()
+    }
+
     /// Where the program runs, and where its `results/` is.
     pub fn work(&self) -> PathBuf {
         self.folder.path().join("work")

@@ -1,20 +1,23 @@
 //! Loads over TLS: who is believed, what was agreed on, and what goes wrong in words.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
 use std::thread;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
-use rustls::pki_types::PrivateKeyDer;
+use rpcbench_record::{Protocol, TlsMode};
+use rpcbench_testkit::{relay_tls, tls_config};
+use rustix::process::Signal;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use tempfile::TempDir;
 
 use crate::any_url::{Seen, answer};
-use crate::bench::rpcbench;
+use crate::bench::{Bench, rpcbench};
 use crate::program::{Ended, Program};
+use crate::serve::port;
 
 /// A server with TLS, and the file of the authority that issued its certificate.
 struct Secure {
@@ -23,105 +26,59 @@ struct Secure {
     folder: TempDir,
 }
 
+/// A folder with a certificate for 127.0.0.1 and api.test, its key, and its authority: `cert.pem`, `key.pem`, `authority.pem`.
+fn issued() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.distinguished_name.push(DnType::CommonName, "Authority of a test");
+    let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let names = vec!["127.0.0.1".to_owned(), "api.test".to_owned()];
+    let certificate = CertificateParams::new(names).unwrap().signed_by(&key, &authority).unwrap();
+    let write = |name: &str, pem: String| fs::write(folder.path().join(name), pem).unwrap();
+    write("cert.pem", certificate.pem());
+    write("key.pem", key.serialize_pem());
+    write("authority.pem", authority.pem());
+    folder
+}
+
 impl Secure {
-    /// Serves each connection by `serve`; offers `alpn`.
-    fn start(
-        alpn: &str,
-        serve: impl Fn(ServerConnection, TcpStream) + Send + Clone + 'static,
-    ) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let mut params = CertificateParams::default();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.distinguished_name.push(DnType::CommonName, "Authority of a test");
-        let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-        let key = KeyPair::generate().unwrap();
-        let names = vec!["127.0.0.1".to_owned(), "api.test".to_owned()];
-        let params = CertificateParams::new(names).unwrap();
-        let certificate = params.signed_by(&key, &authority).unwrap();
-        let path = folder.path().join("authority.pem");
-        fs::write(&path, authority.pem()).unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let mut config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(
-                vec![certificate.der().clone()],
-                PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
-            )
-            .unwrap();
-        config.alpn_protocols = vec![alpn.as_bytes().to_vec()];
-        let config = Arc::new(config);
+    /// Its listener and its configuration.
+    fn issue(protocol: Protocol) -> (Self, TcpListener, ServerConfig) {
+        let folder = issued();
+        let file = |name| folder.path().join(name);
+        let config = tls_config((&file("cert.pem"), &file("key.pem")), protocol, None).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        thread::spawn(move || {
-            for socket in listener.incoming() {
-                let session = ServerConnection::new(Arc::clone(&config)).unwrap();
-                let (serve, socket) = (serve.clone(), socket.unwrap());
-                thread::spawn(move || serve(session, socket));
-            }
-        });
-        Self { address, authority: path, folder }
+        (Self { address, authority: file("authority.pem"), folder }, listener, config)
     }
 
     /// Answers requests of HTTP/1.1.
     fn http() -> Self {
-        let seen = Seen::default();
-        Self::start("http/1.1", move |session, socket| {
-            answer(StreamOwned::new(session, socket), &seen);
-        })
+        let (own, listener, config) = Self::issue(Protocol::Http);
+        let (config, seen) = (Arc::new(config), Seen::default());
+        thread::spawn(move || {
+            for socket in listener.incoming() {
+                let session = ServerConnection::new(Arc::clone(&config)).unwrap();
+                let (seen, socket) = (seen.clone(), socket.unwrap());
+                thread::spawn(move || answer(StreamOwned::new(session, socket), &seen));
+            }
+        });
+        own
     }
 
     /// Passes bytes on to a server without TLS.
     fn in_front_of(upstream: SocketAddr) -> Self {
-        Self::start("h2", move |session, socket| relay(session, socket, upstream))
+        let (own, listener, config) = Self::issue(Protocol::Grpc);
+        relay_tls(listener, config, upstream);
+        own
     }
 
     fn load(&self, words: &str) -> Ended {
         let words = words.replace("CA", self.authority.to_str().unwrap());
         let words: Vec<&str> = ["load"].into_iter().chain(words.split(' ')).collect();
         Program::start(rpcbench(&words).current_dir(self.folder.path())).finish()
-    }
-}
-
-/// Passes bytes on both ways until one side ends.
-fn relay(session: ServerConnection, socket: TcpStream, upstream: SocketAddr) {
-    let session = Arc::new(Mutex::new(session));
-    let upstream = TcpStream::connect(upstream).unwrap();
-    let back = {
-        let (session, mut from, mut to) =
-            (Arc::clone(&session), upstream.try_clone().unwrap(), socket.try_clone().unwrap());
-        move || {
-            let mut bytes = vec![0; 16 << 10];
-            while let Ok(read @ 1..) = from.read(&mut bytes) {
-                let mut session = session.lock().unwrap_or_else(PoisonError::into_inner);
-                session.writer().write_all(&bytes[..read])?;
-                while session.wants_write() {
-                    session.write_tls(&mut to)?;
-                }
-            }
-            std::io::Result::Ok(())
-        }
-    };
-    thread::spawn(back);
-    let (mut from, mut to, mut upstream) = (socket.try_clone().unwrap(), socket, upstream);
-    let mut records = vec![0; 16 << 10];
-    while let Ok(read @ 1..) = from.read(&mut records) {
-        let mut plain = Vec::new();
-        let mut session = session.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut rest = &records[..read];
-        while !rest.is_empty() {
-            session.read_tls(&mut rest).unwrap();
-            let Ok(state) = session.process_new_packets() else { return };
-            let begin = plain.len();
-            plain.resize(begin + state.plaintext_bytes_to_read(), 0);
-            session.reader().read_exact(&mut plain[begin..]).unwrap();
-        }
-        while session.wants_write() {
-            let Ok(_) = session.write_tls(&mut to) else { return };
-        }
-        drop(session);
-        let Ok(()) = upstream.write_all(&plain) else { return };
     }
 }
 
@@ -172,4 +129,71 @@ fn server_that_cannot_be_believed_or_speaks_no_tls_ends_the_load_in_words() {
     server.load(&server.address.to_string()).expect(2).complains(&["give --tls"]);
     let plain = rpcbench_testkit::Server::start("honest".parse().unwrap()).unwrap();
     server.load(&format!("{} --tls --cacert CA", plain.address())).expect(2).complains(&["TLS: "]);
+}
+
+/// A root whose servers offer TLS.
+fn bench_with_tls() -> Bench {
+    let manifest = "servers/testkit/liar/server.toml";
+    Bench::new().edit(manifest, "protocols = [\"grpc\"]\n", "protocols = [\"grpc\"]\ntls = true\n")
+}
+
+#[test]
+fn servers_are_compared_with_and_without_tls() {
+    let workload = "[[workload]]\nshape";
+    let both = "[[workload]]\nname = \"plain\"\nshape = \"text:100\"\nconnections = 2\nin_flight_per_connection = 2\n\
+                warmup = \"200ms\"\nduration = \"200ms\"\n\n[[workload]]\nname = \"secure\"\ntls = true\nshape";
+    let bench = bench_with_tls().edit("suites/quick.toml", workload, both);
+    let ended = bench.run("run @honest").expect_ok_or_late();
+    ended.shows(&["1 client thread, TLS", "TLS 1.3, TLS13_AES_128_GCM_SHA256, X25519, ALPN h2"]);
+    let run = bench.record();
+    let modes: Vec<TlsMode> = run.header.plan.workloads.iter().map(|load| load.tls).collect();
+    assert_eq!(modes, [TlsMode::Off, TlsMode::On]);
+    let agreed: Vec<bool> = run.preparations.iter().map(|it| it.tls.is_some()).collect();
+    assert_eq!(agreed, [false, true]);
+    assert_eq!(bench.certificates(), [""; 0]);
+}
+
+#[test]
+fn server_without_tls_is_skipped_where_tls_is_asked_for() {
+    let bench = Bench::new();
+    let refused = bench.run("run @honest --tls").expect(2);
+    refused.complains(&["none of these servers has TLS; `rpcbench list --matrix`"]);
+    bench.run("check @honest --tls").expect(2).shows(&["skipped: it has no TLS"]);
+    let served = bench.run(&format!("serve @honest --tls --port {}", port())).expect(2);
+    served.complains(&["it has no TLS"]);
+}
+
+#[test]
+fn server_with_tls_is_checked() {
+    let bench = bench_with_tls()
+        .variant("old-clients", "--tls-flaw only-tls13")
+        .variant("forgetful", "--tls-flaw no-resumption")
+        .variant("silent", "--tls-flaw no-alpn");
+    bench.run("check @honest --tls").expect(0).shows(&["passed: 66 cases"]);
+    bench.run("check @canned --tls").expect(1).shows(&["FAILED: "]);
+    bench
+        .run("check @old-clients --tls")
+        .expect(1)
+        .shows(&["FAILED: 1 of 66 cases", "tls/version-1.2: "]);
+    bench.run("check @forgetful --tls").expect(1).shows(&[
+        "FAILED: 1 of 66 cases",
+        "tls/resumption: expected a resumed session, got a full handshake",
+    ]);
+    let silent = bench.run("check @silent --tls").expect(1);
+    silent.shows(&["the server does not choose a protocol (ALPN)"]);
+}
+
+#[test]
+fn served_server_with_tls_is_loaded_by_the_printed_command() {
+    let bench = bench_with_tls();
+    let mut program = bench.start(&format!("serve @honest --tls --port {}", port()));
+    let load = program.await_line("rpcbench load 127.0.0.1:");
+    let program_folder = Path::new(env!("CARGO_BIN_EXE_rpcbench")).parent().unwrap();
+    let line = format!("PATH={}:$PATH; {load} -c 4 -z 200ms", program_folder.display());
+    let loaded = Program::start(Command::new("sh").args(["-c", &line])).finish();
+    loaded.expect_ok_or_late().shows(&["ALPN h2; verified by ", "ca.pem"]);
+    program.signal(Signal::INT);
+    let ended = program.finish().expect(0);
+    bench.nothing_left(ended.pid);
+    assert_eq!(bench.certificates(), [""; 0]);
 }

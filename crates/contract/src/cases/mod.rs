@@ -10,17 +10,20 @@ mod many;
 mod methods;
 mod probe;
 mod spot_checks;
+mod tls;
 mod wire;
 
 use std::fmt;
 
 pub use rpcbench_record::CallError;
+use rpcbench_record::Tls;
 
 use crate::method::Method;
 use crate::profile::{Need, Profile};
 use crate::shape::Shape;
 use probe::Probe;
 pub use spot_checks::SpotChecks;
+pub use tls::{TLS_CASES, TlsCase, TlsDialer, TlsVersion, check_tls};
 
 const TEXT: Shape = Shape::Text(100);
 const SHAPES: [Shape; 4] = [TEXT, Shape::Record, Shape::Dto, Shape::Tree];
@@ -40,6 +43,14 @@ pub trait Caller {
     /// How the call ended if not with a reply.
     fn call_last(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
         self.call(method, body)
+    }
+
+    /// Closes its connection, so that the next call opens another.
+    fn disconnect(&mut self) {}
+
+    /// What its latest connection agreed on for TLS. `None` without TLS, and before the first call.
+    fn tls(&self) -> Option<Tls> {
+        None
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use rpcbench_record::CallError;
+use rpcbench_record::Tls;
 
 use crate::payload::Payload;
 use crate::plan::ConnectionOptions;
@@ -20,13 +21,26 @@ use rpcbench_clock::{self as clock, Nanos};
 const MAX_REFUSALS: u32 = 32;
 
 /// A client that makes one call at a time. It connects when needed, and keeps the connection.
-pub struct Client(Box<OneCall>);
+pub struct Client(Box<dyn SingleCalls>);
 
-type OneCall = dyn FnMut(&Target, &[u8], CallPosition) -> Result<Vec<u8>, CallError>;
+/// A client of one protocol.
+trait SingleCalls {
+    fn call(
+        &mut self,
+        target: &Target,
+        message: &[u8],
+        position: CallPosition,
+    ) -> Result<Vec<u8>, CallError>;
+
+    fn disconnect(&mut self);
+
+    fn tls(&self) -> Option<&Tls>;
+}
 
 impl Client {
     /// A client of a server; `timeout` bounds each call, connecting included.
-    pub fn new(server: ConnectionOptions, timeout: Duration) -> Self {
+    pub fn new(mut server: ConnectionOptions, timeout: Duration) -> Self {
+        server.tls = server.tls.map(|client| client.with_tickets_for(1));
         Self(dispatch(server.protocol, Make { server, timeout }))
     }
 
@@ -40,7 +54,17 @@ impl Client {
         message: &[u8],
         position: CallPosition,
     ) -> Result<Vec<u8>, CallError> {
-        (self.0)(target, message, position)
+        self.0.call(target, message, position)
+    }
+
+    /// Closes its connection: the next call opens another.
+    pub fn disconnect(&mut self) {
+        self.0.disconnect();
+    }
+
+    /// What its latest connection agreed on. `None` without TLS, and before the first.
+    pub fn tls(&self) -> Option<&Tls> {
+        self.0.tls()
     }
 }
 
@@ -59,14 +83,11 @@ struct Make {
 }
 
 impl ProtocolVisitor for Make {
-    type Output = Box<OneCall>;
+    type Output = Box<dyn SingleCalls>;
 
     fn visit<C: Connection + Send + 'static>(self) -> Self::Output {
         let Self { server, timeout } = self;
-        let mut client = ProtocolClient::<C> { server, timeout, link: None };
-        Box::new(move |target, message, position| {
-            client.exchange(target, message, position)?.into_reply()
-        })
+        Box::new(ProtocolClient::<C> { server, timeout, link: None, tls: None })
     }
 }
 
@@ -74,6 +95,27 @@ struct ProtocolClient<C> {
     server: ConnectionOptions,
     timeout: Duration,
     link: Option<Link<C>>,
+    /// Of its latest connection.
+    tls: Option<Tls>,
+}
+
+impl<C: Connection> SingleCalls for ProtocolClient<C> {
+    fn call(
+        &mut self,
+        target: &Target,
+        message: &[u8],
+        position: CallPosition,
+    ) -> Result<Vec<u8>, CallError> {
+        self.exchange(target, message, position)?.into_reply()
+    }
+
+    fn disconnect(&mut self) {
+        self.link = None;
+    }
+
+    fn tls(&self) -> Option<&Tls> {
+        self.tls.as_ref()
+    }
 }
 
 struct Single<'a> {
@@ -136,6 +178,7 @@ impl<C: Connection> ProtocolClient<C> {
         }
         for _ in 0..MAX_REFUSALS {
             let mut link = Link::open(&self.server, Arc::clone(templates), deadline)?;
+            self.tls = link.socket.tls().cloned();
             if link.await_room(deadline)? {
                 return Ok(link);
             }

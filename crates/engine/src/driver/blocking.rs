@@ -6,6 +6,7 @@ use super::{Driver, EpollDriver, Ready, Sources, TlsDriver, Waker};
 use crate::address::ServerAddress;
 use crate::tls::TlsClient;
 use rpcbench_clock::Nanos;
+use rpcbench_record::Tls;
 
 /// The only connection's number on its driver.
 const CONNECTION: usize = 0;
@@ -18,14 +19,14 @@ pub(crate) struct Blocking<D> {
 }
 
 impl Blocking<TlsDriver<EpollDriver>> {
-    /// Connects to `address`, with TLS if there is a client for it.
+    /// Connects to `address`, with TLS if there is a client for it, whose tickets it uses.
     pub fn connect(
         address: &ServerAddress,
         tls: Option<&TlsClient>,
         deadline: Nanos,
     ) -> io::Result<Self> {
         let sockets = EpollDriver::new(1, Waker::new()?, Sources::any())?;
-        Self::on(TlsDriver::new(sockets, tls, 1), address, deadline)
+        Self::on(TlsDriver::sharing(sockets, tls.cloned()), address, deadline)
     }
 }
 
@@ -38,6 +39,11 @@ impl<D: Driver> Blocking<D> {
         }
         connection.driver.connected(CONNECTION)?;
         Ok(connection)
+    }
+
+    /// What its handshake agreed on. `None` without TLS.
+    pub fn tls(&self) -> Option<&Tls> {
+        self.driver.tls()
     }
 
     pub fn now(&self) -> Nanos {

@@ -39,7 +39,11 @@ enum Stage {
 impl<D: Driver> TlsDriver<D> {
     /// Connections speak TLS if there is a client. `connections`: how many there will be at once.
     pub fn new(inner: D, client: Option<&TlsClient>, connections: usize) -> Self {
-        let client = client.map(|client| client.with_tickets_for(connections));
+        Self::sharing(inner, client.map(|client| client.with_tickets_for(connections)))
+    }
+
+    /// Connections speak TLS if there is a client, and resume sessions of whoever shares its tickets.
+    pub fn sharing(inner: D, client: Option<TlsClient>) -> Self {
         Self { inner, client, places: Vec::new(), plaintext: Vec::new(), agreed: None }
     }
 

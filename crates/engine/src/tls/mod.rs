@@ -11,9 +11,11 @@ pub(crate) use session::Session;
 use std::io;
 use std::sync::Arc;
 
+use rpcbench_record::TlsMode;
 use rustls::client::Resumption;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::CryptoProvider;
+use rustls::crypto::ring::{cipher_suite, default_provider, kx_group};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
@@ -31,6 +33,17 @@ pub enum TlsVersion {
     V1_2,
     /// 1.3 only.
     V1_3,
+}
+
+/// Cipher suites and key exchange groups to offer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cryptography {
+    /// All that the library offers.
+    #[default]
+    Any,
+    /// AES-128-GCM and X25519, so that all servers do the same work. P-256 is offered after X25519: TLS 1.2 needs it for
+    /// certificates with such a key.
+    Aes128,
 }
 
 /// Certificates by which servers are verified.
@@ -62,6 +75,8 @@ pub struct TlsSettings {
     pub identity: Option<ClientIdentity>,
     /// Versions to offer.
     pub version: TlsVersion,
+    /// Cipher suites and groups to offer.
+    pub cryptography: Cryptography,
     /// Protocols to offer by ALPN, in order of preference: `h2`, `http/1.1`. Empty: none.
     pub alpn: Vec<String>,
     /// True to resume earlier sessions.
@@ -80,10 +95,9 @@ pub struct TlsSettingsError(String);
 /// What connections with TLS share.
 #[derive(Clone, Debug)]
 pub struct TlsClient {
+    settings: Arc<TlsSettings>,
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
-    resume: bool,
-    verified_by: String,
 }
 
 impl PartialEq for TlsClient {
@@ -100,39 +114,56 @@ impl TlsClient {
     /// # Errors
     /// A server name that is none, no usable authority, or a key that does not fit its certificate.
     pub fn new(settings: TlsSettings) -> Result<Self, TlsSettingsError> {
+        let version = settings.version;
+        Self::offering(version, settings.into())
+    }
+
+    /// The same with these versions only.
+    ///
+    /// # Errors
+    /// See [`Self::new`].
+    pub fn limited_to(&self, version: TlsVersion) -> Result<Self, TlsSettingsError> {
+        Self::offering(version, Arc::clone(&self.settings))
+    }
+
+    fn offering(version: TlsVersion, settings: Arc<TlsSettings>) -> Result<Self, TlsSettingsError> {
         let name = ServerName::try_from(settings.server_name.clone()).map_err(|_| {
             let given = &settings.server_name;
             TlsSettingsError(format!(
                 "server name '{given}' is neither a DNS name nor an IP address"
             ))
         })?;
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let provider = Arc::new(settings.cryptography.provider());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-            .with_protocol_versions(&settings.version.offered())
+            .with_protocol_versions(&version.offered())
             .map_err(|error| TlsSettingsError(error.to_string()))?;
-        let builder = match settings.trust {
+        let builder = match &settings.trust {
             Trust::Authorities(certificates) => {
-                builder.with_root_certificates(authorities(certificates)?)
+                builder.with_root_certificates(authorities(certificates.clone())?)
             }
             Trust::Anyone => {
                 builder.dangerous().with_custom_certificate_verifier(anyone(&provider))
             }
         };
-        let mut config = match settings.identity {
+        let mut config = match &settings.identity {
             None => builder.with_no_client_auth(),
             Some(ClientIdentity { chain, key }) => {
-                builder.with_client_auth_cert(chain, key).map_err(|error| {
+                builder.with_client_auth_cert(chain.clone(), key.clone_key()).map_err(|error| {
                     TlsSettingsError(format!("client certificate and key: {}", unusable(&error)))
                 })?
             }
         };
-        config.alpn_protocols = settings.alpn.into_iter().map(String::into_bytes).collect();
+        config.alpn_protocols = settings.alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
         config.resumption = Resumption::disabled();
         if settings.log_keys {
             config.key_log = Arc::new(rustls::KeyLogFile::new());
         }
-        let TlsSettings { resume, verified_by, .. } = settings;
-        Ok(Self { config: Arc::new(config), name, resume, verified_by })
+        Ok(Self { settings, config: Arc::new(config), name })
+    }
+
+    /// How workloads name it.
+    pub fn mode(&self) -> TlsMode {
+        if self.settings.resume { TlsMode::On } else { TlsMode::NoResumption }
     }
 
     /// What is wrong with the protocol that a server chose by ALPN, if anything. HTTP/1.1 needs no choice, HTTP/2 does.
@@ -147,7 +178,7 @@ impl TlsClient {
     /// The same, with a store of tickets for `connections`, if sessions are resumed at all.
     pub(crate) fn with_tickets_for(&self, connections: usize) -> Self {
         let mut shared = self.clone();
-        if self.resume {
+        if self.settings.resume {
             let config = Arc::make_mut(&mut shared.config);
             config.resumption = Resumption::store(Arc::new(Tickets::new(connections)));
         }
@@ -176,6 +207,24 @@ fn authorities(
 
 fn anyone(provider: &Arc<CryptoProvider>) -> Arc<dyn ServerCertVerifier> {
     Arc::new(AnyCertificate::new(provider))
+}
+
+impl Cryptography {
+    fn provider(self) -> CryptoProvider {
+        let all = default_provider();
+        match self {
+            Self::Any => all,
+            Self::Aes128 => CryptoProvider {
+                cipher_suites: vec![
+                    cipher_suite::TLS13_AES_128_GCM_SHA256,
+                    cipher_suite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
+                    cipher_suite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+                ],
+                kx_groups: vec![kx_group::X25519, kx_group::SECP256R1],
+                ..all
+            },
+        }
+    }
 }
 
 impl TlsVersion {

@@ -73,7 +73,7 @@ impl Session {
             suite: suite.map_or_else(String::new, |it| name(it.suite())),
             group: group.map(|it| name(it.name())),
             alpn: alpn.map(|it| String::from_utf8_lossy(it).into_owned()),
-            verified_by: client.verified_by.clone(),
+            verified_by: client.settings.verified_by.clone(),
             full_handshakes: 0,
             resumed_handshakes: 0,
         }

@@ -22,6 +22,7 @@ pub use method_name::HttpMethod;
 pub use payload::CallPayload;
 pub use spec::{CallKind, CallSpec, HttpVersion, Inspection};
 pub use tls::TlsSpec;
+pub(crate) use tls::needed_alpn;
 pub use url::{LoadAddress, Url};
 
 /// Calls that are ready to be sent.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use rpcbench_engine::{ClientIdentity, TlsClient, TlsSettings, TlsVersion, Trust};
+use rpcbench_engine::{ClientIdentity, Cryptography, TlsClient, TlsSettings, TlsVersion, Trust};
 use rpcbench_record::{Protocol, Transport, regular};
 use rustls_pki_types::pem::{Error as PemError, PemObject};
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
@@ -135,12 +135,13 @@ impl TlsSpec {
             return Err(ConfigError::contradiction("--tls".to_owned(), url.to_string(), &remedy));
         }
         let (trust, verified_by) = self.trust()?;
-        let alpn = self.alpn.clone().map_or_else(|| needed(protocol), |Alpn(names)| names);
+        let alpn = self.alpn.clone().map_or_else(|| needed_alpn(protocol), |Alpn(names)| names);
         let client = TlsClient::new(TlsSettings {
             server_name: self.servername.clone().unwrap_or_else(|| host(authority)),
             trust,
             identity: self.identity()?,
             version: self.tls_version.map_or(TlsVersion::Any, |Version(version)| version),
+            cryptography: Cryptography::Any,
             alpn,
             resume: self.tls_resume.is_none_or(|Switch(on)| on),
             log_keys,
@@ -204,7 +205,7 @@ impl TlsSpec {
 }
 
 /// What servers should choose by ALPN.
-fn needed(protocol: Protocol) -> Vec<String> {
+pub(crate) fn needed_alpn(protocol: Protocol) -> Vec<String> {
     match protocol.spec().transport {
         Transport::Http2 => vec!["h2".to_owned()],
         Transport::Http1 => vec!["http/1.1".to_owned()],

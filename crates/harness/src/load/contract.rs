@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use rpcbench_contract::cases::{CallError, Caller, SpotChecks};
 use rpcbench_contract::{Corpus, Encoding, Method, Profile, Shape};
-use rpcbench_engine::{CallPosition, Client, ConnectionOptions, Patch, Payload, Target, Verdict};
-use rpcbench_record::{CallHeader, Protocol};
+use rpcbench_engine::{
+    CallPosition, Client, ConnectionOptions, Patch, Payload, Scheme, Target, Verdict,
+};
+use rpcbench_record::{CallHeader, Protocol, Tls};
 
 /// What calls of a method address.
 fn target(protocol: Protocol, method: Method) -> Target {
@@ -97,13 +99,15 @@ impl rpcbench_engine::SpotChecks for EchoPayload {
 pub struct EchoClient {
     client: Client,
     protocol: Protocol,
+    scheme: Scheme,
     headers: Vec<CallHeader>,
 }
 
 impl EchoClient {
     /// A client of a server; every call carries `headers`, and `timeout` bounds each, connecting included.
     pub fn new(server: ConnectionOptions, headers: Vec<CallHeader>, timeout: Duration) -> Self {
-        Self { protocol: server.protocol, client: Client::new(server, timeout), headers }
+        let (protocol, scheme) = (server.protocol, Scheme::of(server.tls.is_some()));
+        Self { protocol, scheme, client: Client::new(server, timeout), headers }
     }
 
     fn call_at(
@@ -113,7 +117,7 @@ impl EchoClient {
         position: CallPosition,
     ) -> Result<Vec<u8>, CallError> {
         let headers = self.headers.clone();
-        let target = Target { headers, ..target(self.protocol, method) };
+        let target = Target { headers, scheme: self.scheme, ..target(self.protocol, method) };
         self.client.call(&target, body, position)
     }
 }
@@ -125,5 +129,13 @@ impl Caller for EchoClient {
 
     fn call_last(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
         self.call_at(method, body, CallPosition::Last)
+    }
+
+    fn disconnect(&mut self) {
+        self.client.disconnect();
+    }
+
+    fn tls(&self) -> Option<Tls> {
+        self.client.tls().cloned()
     }
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use rpcbench_clock::Nanos;
 use rpcbench_contract::cases::Caller;
-use rpcbench_record::{Arrivals, Authority, CallHeader, Protocol, Tls, Window, Workload};
+use rpcbench_record::{Arrivals, Authority, CallHeader, Protocol, Tls, TlsMode, Window, Workload};
 
 use crate::interrupt::Interrupt;
 use crate::placement::Endpoint;
@@ -53,11 +53,14 @@ pub struct CallOptions {
     pub headers: Vec<CallHeader>,
     /// Host name in requests. `None`: the endpoint's.
     pub authority: Option<Authority>,
+    /// Whether connections have TLS.
+    pub tls: TlsMode,
 }
 
 impl From<&Workload> for CallOptions {
     fn from(workload: &Workload) -> Self {
-        Self { headers: workload.headers.clone(), authority: workload.authority.clone() }
+        let Workload { headers, authority, tls, .. } = workload.clone();
+        Self { headers, authority, tls }
     }
 }
 

@@ -38,7 +38,8 @@ pub struct Address {
 impl Entry {
     /// A server that the user runs.
     pub fn existing(name: String, protocol: Protocol) -> Self {
-        let server = Server { name, protocols: vec![protocol], ..Server::default() };
+        let protocols = vec![protocol];
+        let server = Server { name, tls: protocols.clone(), protocols, ..Server::default() };
         Self { server: server.into(), protocol, variant: None, copy: NonZeroU32::MIN, build: None }
     }
 
@@ -106,6 +107,11 @@ impl Entry {
     pub fn is_representative(&self) -> bool {
         self.server.protocols.first() == Some(&self.protocol)
             && self.settings().map_or(self.server.representative, |variant| variant.representative)
+    }
+
+    /// Whether it can be reached over TLS.
+    pub fn offers_tls(&self) -> bool {
+        self.server.tls.contains(&self.protocol)
     }
 
     /// As a plan names it.

@@ -60,6 +60,7 @@ pub(super) struct Language {
 pub(super) struct Server {
     pub library: String,
     pub protocols: Spanned<Vec<Given<ContractProtocol>>>,
+    pub tls: Option<Spanned<Tls>>,
     #[serde(default)]
     pub toolchain: Vec<Toolchain>,
     pub lock: String,
@@ -76,6 +77,15 @@ pub(super) struct Server {
     pub representative: Option<Spanned<bool>>,
     pub ready_timeout: Option<Length>,
     pub stop_timeout: Option<Length>,
+}
+
+/// Which protocols are offered with TLS.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged, expecting = "expected true, or a list of protocols such as [\"grpc\"]")]
+pub(super) enum Tls {
+    /// All or none.
+    Each(bool),
+    Only(Vec<Protocol>),
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -143,6 +153,7 @@ const EXAMPLES: &[&str] = &[
     "name = \"Go\"",
     "library = \"grpc-go\"",
     "protocols = [\"grpc\"]",
+    "tls = true",
     "toolchains_of = \"java\"",
     "[[toolchain]]",
     "version = 'go(\\d+\\.\\d+)'",

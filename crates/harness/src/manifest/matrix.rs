@@ -23,6 +23,8 @@ pub struct MatrixRow {
     pub language: String,
     /// One for each protocol.
     pub cells: Vec<MatrixCell>,
+    /// Names of the servers that offer TLS, by name, with the protocols if those are not all of the server.
+    pub with_tls: Vec<String>,
 }
 
 /// The servers of one language for one protocol.
@@ -63,11 +65,27 @@ pub(super) fn matrix<'a>(
     };
     let row = |language: &String| MatrixRow {
         language: language.clone(),
+        with_tls: servers
+            .clone()
+            .filter(|it| it.language_title == *language)
+            .filter_map(with_tls)
+            .collect(),
         cells: protocols.iter().map(|protocol| cell(language, protocol)).collect(),
     };
     Matrix {
         rows: languages.into_iter().map(row).collect(),
         protocols: protocols.into_iter().collect(),
+    }
+}
+
+/// `go-grpc`, `x-y (grpc)`. `None` without TLS.
+fn with_tls(server: &Server) -> Option<String> {
+    let Server { name, protocols, tls, .. } = server;
+    let listed = || tls.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    match tls.len() {
+        0 => None,
+        all if all == protocols.len() => Some(name.clone()),
+        _ => Some(format!("{name} ({})", listed())),
     }
 }
 

@@ -49,6 +49,8 @@ pub struct Server {
     pub library: String,
     /// How calls can travel to it; at least one.
     pub protocols: Vec<Protocol>,
+    /// Those of them that can travel over TLS.
+    pub tls: Vec<Protocol>,
     /// Folder of its sources, absolute.
     pub folder: PathBuf,
     /// Folder of all build results, absolute; it may be missing.

@@ -99,6 +99,7 @@ impl Layers<'_> {
             language_title: language.name.clone(),
             library: server.library.clone(),
             protocols: self.protocols()?,
+            tls: self.tls()?,
             folder: self.folder.to_owned(),
             contract: self.root.join("contract"),
             manifests: files.map(|file| file.path.clone()).collect(),
@@ -220,6 +221,23 @@ impl Layers<'_> {
             protocols.push(*value);
         }
         Ok(protocols)
+    }
+
+    fn tls(&self) -> Result<Vec<Protocol>, ConfigError> {
+        let protocols = self.protocols()?;
+        let Some(given) = self.server.get(|server| server.tls.as_ref()) else {
+            return Ok(Vec::new());
+        };
+        match given.value.get_ref() {
+            layers::Tls::Each(true) => Ok(protocols),
+            layers::Tls::Each(false) => Ok(Vec::new()),
+            layers::Tls::Only(listed) => {
+                match listed.iter().find(|protocol| !protocols.contains(protocol)) {
+                    Some(other) => Err(given.bad(format!("{other} is not one of its protocols"))),
+                    None => Ok(listed.clone()),
+                }
+            }
+        }
     }
 
     fn representative(&self) -> Result<bool, ConfigError> {

@@ -2,13 +2,15 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rpcbench_clock::{self as clock, Span};
 use rpcbench_engine::ServerAddress;
-use rpcbench_record::{Isolation, RuntimeStatistics};
+use rpcbench_record::{Isolation, Protocol, RuntimeStatistics, TlsMode};
 use rustix::process::Pid;
 
+use super::certificates::Certificates;
 use super::host_machine::HostMachine;
 use super::native::Native;
 use super::{Counters, CpuReading, Endpoint, Freezer, Machine, PlacementError, Running};
@@ -95,6 +97,7 @@ pub(super) struct LocalServer<S> {
     started: S,
     contact: Contact,
     endpoint: Endpoint,
+    authority_file: Option<PathBuf>,
     isolation: Isolation,
     machine: HostMachine,
     meter: Meter,
@@ -119,6 +122,7 @@ impl<S: Started> LocalServer<S> {
             started,
             endpoint: contact.endpoint(),
             contact,
+            authority_file: None,
             machine: HostMachine::owned(&isolation, site.presence.clone()),
             isolation,
             meter: Meter::new(&entry.server.runtime.compiler_threads),
@@ -128,6 +132,20 @@ impl<S: Started> LocalServer<S> {
             is_away: false,
             wider_cpus: Vec::new(),
         }
+    }
+}
+
+impl<S> LocalServer<S> {
+    /// Has it reached over TLS, if there are certificates.
+    pub(super) fn secure(
+        &mut self,
+        certificates: Option<&Certificates>,
+        (protocol, tls): (Protocol, TlsMode),
+    ) -> Result<(), PlacementError> {
+        let client = certificates.map(|it| it.client(protocol, tls)).transpose()?;
+        self.endpoint.tls = client;
+        self.authority_file = certificates.map(Certificates::authority_file);
+        Ok(())
     }
 }
 
@@ -188,6 +206,10 @@ impl<S: Started> Running for LocalServer<S> {
 
     fn reset_peak(&mut self) -> Result<(), PlacementError> {
         Ok(self.started.group().reset_peak()?)
+    }
+
+    fn authority_file(&self) -> Option<PathBuf> {
+        self.authority_file.clone()
     }
 
     fn freezer(&self) -> Option<Freezer> {

@@ -11,6 +11,7 @@
 //! Instants that a caller passes are of this process's monotonic clock; a placement whose machine has another converts
 //! them. Readings carry the time of the clock of their machine, and only differences between them count.
 
+mod certificates;
 mod container;
 mod error;
 mod host_machine;
@@ -28,7 +29,7 @@ use rpcbench_clock::Span;
 use rpcbench_engine::{ConnectionOptions, ServerAddress, TlsClient};
 use rpcbench_record::{
     Authority, Isolation, Limits, MachineUsage, Machines, PlacementKind, Protocol,
-    RuntimeStatistics, units,
+    RuntimeStatistics, TlsMode, units,
 };
 
 use crate::build::ServerBuilder;
@@ -59,6 +60,8 @@ pub struct SiteOptions {
     pub base_env: BTreeMap<String, String>,
     /// Folder for the servers' logs.
     pub logs: PathBuf,
+    /// Whether servers with TLS are started, which need a certificate.
+    pub tls: bool,
     /// Whether servers report statistics of their runtimes.
     pub runtime_statistics: bool,
     /// Port of every server. `None`: any free one.
@@ -179,13 +182,13 @@ pub trait Placement {
         true
     }
 
-    /// Starts a process of the server, under its limits; those with different numbers can run at the same time. It may not
-    /// answer yet.
-    fn start(&self, process: u32) -> Result<Box<dyn Running>, PlacementError>;
+    /// Starts a process of the server, with TLS or without, under its limits; those with different numbers can run at the same
+    /// time. It may not answer yet.
+    fn start(&self, process: u32, tls: TlsMode) -> Result<Box<dyn Running>, PlacementError>;
 
     /// Starts it before its turn, where it leaves the servers' CPUs to the one that is loaded now. `None` if there is no such
     /// place, or it can't be started.
-    fn start_early(&self, _process: u32) -> Option<Box<dyn Running>> {
+    fn start_early(&self, _process: u32, _tls: TlsMode) -> Option<Box<dyn Running>> {
         None
     }
 }
@@ -235,6 +238,11 @@ pub trait Running {
     /// Resets its peak memory, where the system can.
     fn reset_peak(&mut self) -> Result<(), PlacementError> {
         Ok(())
+    }
+
+    /// File of the authority that issued its certificate. `None` without TLS, and of a server that the user runs.
+    fn authority_file(&self) -> Option<PathBuf> {
+        None
     }
 
     /// How it is frozen. `None` if it can't be.

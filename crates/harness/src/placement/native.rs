@@ -10,9 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use procfs::{Current as _, Meminfo};
-use rpcbench_record::{Isolation as IsolationRecord, IsolationMode, Machines, Role};
+use rpcbench_record::{Isolation as IsolationRecord, IsolationMode, Machines, Role, TlsMode};
 use rustix::process::Pid;
 
+use super::certificates::Certificates;
 use super::local::{Contact, LocalServer, Started};
 use super::processes::ProcessBuilder;
 use super::{CPUS, Freezer, OpenSite, Placement, PlacementError, Running, Site, SiteOptions};
@@ -54,7 +55,12 @@ pub struct Native {
     pub(super) presence: Option<Arc<Presence>>,
     notices: Vec<String>,
     given_ports: Mutex<BTreeSet<u16>>,
+    /// `None`: no server has TLS.
+    certificates: Option<Certificates>,
 }
+
+/// Address of every server.
+const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 impl Native {
     /// Divides this machine between servers and client, and removes what killed runs left on it. The calling thread moves
@@ -73,8 +79,22 @@ impl Native {
         let presence = options.measures.then(|| announce(&split)).flatten();
         let rivals = presence.iter().flat_map(|presence| presence.rivals());
         notices.extend(rivals.map(|rival| warning(&rival)));
+        let certificates = match options.tls {
+            true => Some(Certificates::make(&options.logs, HOST)?),
+            false => None,
+        };
         let given_ports = Mutex::default();
-        Ok(Self { options, topology, split, isolation, presence, notices, given_ports })
+        let own = Self {
+            options,
+            topology,
+            split,
+            isolation,
+            presence,
+            notices,
+            given_ports,
+            certificates,
+        };
+        Ok(own)
     }
 
     /// For the record, with the memory limit that is in force.
@@ -115,7 +135,6 @@ impl Native {
     /// An address for a server. If no port was asked for, a free one that no server of this run has been given: those that
     /// start do not listen yet.
     pub(super) fn address(&self) -> io::Result<Address> {
-        const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
         if let Some(port) = self.options.port {
             return Ok(Address { host: HOST, port });
         }
@@ -138,6 +157,18 @@ impl Native {
         let is_wanted = self.options.runtime_statistics && entry.server.runtime.statistics;
         let file = || self.options.log_file(entry, process, "runtime");
         is_wanted.then(|| RuntimeLog::create(file())).transpose()
+    }
+
+    /// The certificates, if a server of that mode needs them.
+    pub(super) fn certificates(
+        &self,
+        tls: TlsMode,
+    ) -> Result<Option<&Certificates>, PlacementError> {
+        match (tls.is_on(), &self.certificates) {
+            (false, _) => Ok(None),
+            (true, Some(certificates)) => Ok(Some(certificates)),
+            (true, None) => Err(PlacementError("no certificates were made for TLS".to_owned())),
+        }
     }
 
     /// Whether another server's memory fits.
@@ -215,12 +246,12 @@ impl Placement for NativePlacement {
         self.site.has_room()
     }
 
-    fn start(&self, process: u32) -> Result<Box<dyn Running>, PlacementError> {
-        self.start_on(process, &self.site.split.server)
+    fn start(&self, process: u32, tls: TlsMode) -> Result<Box<dyn Running>, PlacementError> {
+        self.start_on((process, tls), &self.site.split.server)
     }
 
-    fn start_early(&self, process: u32) -> Option<Box<dyn Running>> {
-        self.start_on(process, &[self.site.waiting_cpu()?]).ok()
+    fn start_early(&self, process: u32, tls: TlsMode) -> Option<Box<dyn Running>> {
+        self.start_on((process, tls), &[self.site.waiting_cpu()?]).ok()
     }
 }
 
@@ -233,7 +264,11 @@ impl NativePlacement {
         }
     }
 
-    fn start_on(&self, process: u32, cpus: &[u32]) -> Result<Box<dyn Running>, PlacementError> {
+    fn start_on(
+        &self,
+        (process, tls): (u32, TlsMode),
+        cpus: &[u32],
+    ) -> Result<Box<dyn Running>, PlacementError> {
         let Self { site, entry } = self;
         let SiteOptions { limits, base_env, .. } = &site.options;
         let address = self.address()?;
@@ -250,6 +285,8 @@ impl NativePlacement {
                 socket.path().to_string_lossy().into_owned(),
             );
         }
+        let certificates = site.certificates(tls)?;
+        env.extend(certificates.into_iter().flat_map(Certificates::environment));
         let runtime = site.runtime_log(entry, process)?;
         if let Some(log) = &runtime {
             env.insert(RuntimeLog::VARIABLE.into(), log.path().to_string_lossy().into_owned());
@@ -263,6 +300,7 @@ impl NativePlacement {
         };
         let started = ServerProcess::spawn(&spec, group).map_err(|error| self.explain(error))?;
         let mut server = LocalServer::new(started, (contact, runtime), isolation, (site, entry));
+        server.secure(certificates, (entry.protocol, tls))?;
         server.is_away = cpus != site.split.server;
         server.wider_cpus = site.wider_cpus(&entry.server.runtime);
         Ok(Box::new(server))

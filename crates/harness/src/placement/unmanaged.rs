@@ -4,7 +4,7 @@ use std::io;
 
 use procfs::process::Process;
 use rpcbench_engine::ServerAddress;
-use rpcbench_record::{Isolation, IsolationMode, Machines, ServerMachine, Toolchain};
+use rpcbench_record::{Isolation, IsolationMode, Machines, ServerMachine, TlsMode, Toolchain};
 use rustix::process::Pid;
 
 use super::host_machine::HostMachine;
@@ -152,7 +152,7 @@ impl Placement for Unmanaged {
         }
     }
 
-    fn start(&self, _: u32) -> Result<Box<dyn Running>, PlacementError> {
+    fn start(&self, _: u32, _: TlsMode) -> Result<Box<dyn Running>, PlacementError> {
         let (process, isolation) = (self.process.clone(), self.isolation());
         Ok(Box::new(UnmanagedServer {
             endpoint: self.endpoint.clone(),

@@ -191,8 +191,9 @@ impl<'a> Runner<'a> {
         self.context.observer.event(&Event::Starting(planned));
         let start = self.context.now();
         let early = self.state.take_early(planned);
-        let running = (subject.readiness == Readiness::Ready)
-            .then(|| early.map_or_else(|| subject.placement.start(planned.process), Ok));
+        let running = (subject.readiness_for(workload.tls) == Readiness::Ready).then(|| {
+            early.map_or_else(|| subject.placement.start(planned.process, workload.tls), Ok)
+        });
         self.start_early(next);
         let preparing = Preparing {
             subject,
@@ -220,9 +221,9 @@ impl<'a> Runner<'a> {
             if self.shortage(planned, subject, &workload).is_some() {
                 return;
             }
-            if subject.readiness == Readiness::Ready
+            if subject.readiness_for(workload.tls) == Readiness::Ready
                 && !self.state.is_early(planned)
-                && let Some(server) = subject.placement.start_early(planned.process)
+                && let Some(server) = subject.placement.start_early(planned.process, workload.tls)
             {
                 self.state.add_early(planned, server);
             }

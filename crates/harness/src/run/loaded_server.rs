@@ -7,6 +7,7 @@ use std::time::Duration;
 use rpcbench_clock::Nanos;
 use rpcbench_contract::cases::{self, Caller, CheckReport};
 use rpcbench_contract::{Corpus, Profile, Shape};
+use rpcbench_engine::{TlsClient, TlsVersion};
 use rpcbench_record::{Failure, Outcomes, Role, Workload, units};
 
 use super::context::Context;
@@ -16,7 +17,7 @@ use super::subject::{Admission, Subject};
 use crate::host::control_socket::ControlSocket;
 use crate::interrupt::StopNow;
 use crate::load::{CallOptions, LoadError, LoadRequest, LoadSession, Program, check_client};
-use crate::placement::{CpuReading, PlacementError, Running};
+use crate::placement::{CpuReading, Endpoint, PlacementError, Running};
 
 /// Log lines that explain a failure.
 const LOG_TAIL: usize = 12;
@@ -256,13 +257,34 @@ impl<'a> LoadedServer<'a> {
         }
         let mut caller = Patient::new(self.caller(CHECK_CALL), interrupt);
         let profile = Profile::of(self.subject.protocol);
-        let report = cases::check(&mut caller, profile, self.context.environment.seed);
+        let mut report = cases::check(&mut caller, profile, self.context.environment.seed);
         interrupt.check()?;
+        if let Some(client) = &self.running.endpoint().tls {
+            let of_tls = self.check_tls(client);
+            report.passed += of_tls.passed;
+            report.failed.extend(of_tls.failed);
+        }
         self.check_port(true)?;
         self.alive("during the conformance check")?;
         // Its messages are larger than those of most loads.
         self.running.reset_peak()?;
         Ok(report)
+    }
+
+    /// Tries the cases of TLS.
+    fn check_tls(&self, client: &TlsClient) -> CheckReport {
+        let generator = &self.subject.generator;
+        let dial = |version| {
+            let version = match version {
+                cases::TlsVersion::V1_2 => TlsVersion::V1_2,
+                cases::TlsVersion::V1_3 => TlsVersion::V1_3,
+            };
+            // The settings are those of the client, so they can be used.
+            let tls = client.limited_to(version).ok();
+            let endpoint = Endpoint { tls, ..self.running.endpoint().clone() };
+            generator.caller(&endpoint, self.subject.protocol, &self.call_options, CHECK_CALL)
+        };
+        cases::check_tls(&dial, self.subject.protocol, self.context.environment.seed)
     }
 
     /// Opens the connections of `workload` in place of the open ones.

@@ -1,5 +1,7 @@
 //! Serves or checks one server without measuring it.
 
+use std::path::PathBuf;
+
 use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_contract::cases::CheckReport;
 use rpcbench_record::{CallHeader, Failure, Isolation, Readiness};
@@ -23,6 +25,8 @@ pub struct Served<'a> {
     pub pid: Option<u32>,
     /// How it is isolated.
     pub isolation: Isolation,
+    /// File of the authority that issued its certificate. `None` without TLS.
+    pub authority_file: Option<PathBuf>,
 }
 
 /// Starts a server, calls `ready` once it answers correctly, and stops it when the interrupt is raised. Fails if it ends on
@@ -33,9 +37,9 @@ pub fn serve(
     options: &CallOptions,
     ready: impl FnOnce(&Served<'_>),
 ) -> Result<(), Failure> {
-    match &subject.readiness {
+    match subject.readiness_for(options.tls) {
         Readiness::Skipped { reason } => return Err(failure(reason)),
-        Readiness::Failed(failure) => return Err(failure.clone()),
+        Readiness::Failed(failure) => return Err(failure),
         Readiness::Ready => {}
     }
     let mut server = match start(environment, subject, options) {
@@ -45,7 +49,8 @@ pub fn serve(
     };
     let running = &server.running;
     let (endpoint, pid, isolation) = (running.endpoint(), running.pid(), running.isolation());
-    ready(&Served { endpoint, pid, isolation });
+    let authority_file = running.authority_file();
+    ready(&Served { endpoint, pid, isolation, authority_file });
     while environment.interrupt.wait_until(clock::now() + POLL).is_ok() {
         server.alive("while it served")?;
     }
@@ -72,9 +77,9 @@ pub fn verify(
     subject: &Subject<'_>,
     options: &CallOptions,
 ) -> Result<Verified, StopNow> {
-    match &subject.readiness {
-        Readiness::Skipped { reason } => return Ok(Verified::Skipped { reason: reason.clone() }),
-        Readiness::Failed(failure) => return Ok(Verified::Failed(failure.clone())),
+    match subject.readiness_for(options.tls) {
+        Readiness::Skipped { reason } => return Ok(Verified::Skipped { reason }),
+        Readiness::Failed(failure) => return Ok(Verified::Failed(failure)),
         Readiness::Ready => {}
     }
     let checked = start(environment, subject, options).and_then(|mut server| {
@@ -97,6 +102,7 @@ fn start<'a>(
     if let Some(problem) = CallHeader::problem_under(&options.headers, subject.protocol) {
         return Err(failure(format!("{}: {problem}", subject.protocol)).into());
     }
-    let (context, running) = (Context::unobserved(environment), subject.placement.start(1));
+    let (context, running) =
+        (Context::unobserved(environment), subject.placement.start(1, options.tls));
     LoadedServer::start(context, subject, options.clone(), running)
 }

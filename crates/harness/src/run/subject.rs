@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use rpcbench_record::{CheckResult, Preparation, Protocol, Readiness, Role, Toolchain, Workload};
+use rpcbench_record::{
+    CheckResult, Preparation, Protocol, Readiness, Role, TlsMode, Toolchain, Workload,
+};
 
 use crate::build::{BuildState, Candidate};
 use crate::load::LoadGenerator;
@@ -19,6 +21,8 @@ pub struct Subject<'a> {
     pub role: Role,
     /// How calls travel to it, or from it.
     pub protocol: Protocol,
+    /// Whether it can be reached over TLS.
+    pub offers_tls: bool,
     /// What it is built from.
     pub provenance: Provenance,
     /// How its runtime warms up.
@@ -97,6 +101,7 @@ impl<'a> Subject<'a> {
             entry: entry.name(),
             role: server.role,
             protocol: entry.protocol,
+            offers_tls: entry.offers_tls(),
             provenance,
             runtime: server.runtime.clone(),
             admission: match placement.is_managed() {
@@ -112,6 +117,16 @@ impl<'a> Subject<'a> {
     /// True if it must prove that it keeps the contract.
     pub(super) fn is_proven(&self) -> bool {
         matches!(self.admission, Admission::Proven { .. })
+    }
+
+    /// Whether it can be started with TLS, or without.
+    pub(super) fn readiness_for(&self, tls: TlsMode) -> Readiness {
+        match &self.readiness {
+            Readiness::Ready if tls.is_on() && !self.offers_tls => Readiness::Skipped {
+                reason: "it has no TLS; `rpcbench list --matrix` shows servers with TLS".to_owned(),
+            },
+            readiness => readiness.clone(),
+        }
     }
 
     /// Its preparation before anything is tried.
@@ -135,7 +150,7 @@ impl<'a> Subject<'a> {
             tls: None,
             check: CheckResult::default(),
             warm: None,
-            readiness: self.readiness.clone(),
+            readiness: self.readiness_for(workload.tls),
         }
     }
 }

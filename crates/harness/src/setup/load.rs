@@ -85,7 +85,9 @@ impl LoadRequest {
 
 impl Setup<'_> {
     /// Prepares a load: a run of one server that runs already.
-    pub fn load(mut self, request: LoadRequest) -> Result<PreparedRun, SetupError> {
+    pub fn load(mut self, mut request: LoadRequest) -> Result<PreparedRun, SetupError> {
+        let tls = request.tls.as_ref().map(TlsClient::mode).unwrap_or_default();
+        request.workloads.iter_mut().for_each(|workload| workload.tls = tls);
         let calls = request.calls_of_files()?;
         let (address, authority) = request.call.server(&request.address);
         let addresses = address.resolve()?;

@@ -230,6 +230,7 @@ impl Setup<'_> {
             limits: plan.limits,
             client_threads: threads.unwrap_or(1),
             runtime_statistics: plan.runtime_statistics,
+            tls: plan.workloads.iter().any(|workload| workload.tls.is_on()),
             measures: true,
             ..SiteOptions::default()
         };

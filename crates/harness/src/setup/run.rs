@@ -48,6 +48,7 @@ impl Setup<'_> {
         let plan = plan(&suite, &spec, &planned, seed)?;
         let plan = Plan { labels: request.labels.clone(), ..plan };
         capacity.check(&plan.limits)?;
+        ensure_any_tls(&plan, &entries)?;
         room::check(&plan)?;
         folders::check_results(&request.results)?;
         entries.retain(|entry| plan.servers.iter().any(|server| server.entry == entry.name()));
@@ -115,6 +116,18 @@ fn ensure_any_runnable(candidates: &[Candidate]) -> Result<(), SetupError> {
         true => Ok(()),
         false => Err(SetupError::Refused(
             "none of these servers can run here; the lines above say why".to_owned(),
+        )),
+    }
+}
+
+/// Refuses a plan with TLS alone for servers without TLS.
+fn ensure_any_tls(plan: &Plan, entries: &[Entry]) -> Result<(), SetupError> {
+    let needs_tls = plan.workloads.iter().all(|workload| workload.tls.is_on());
+    match needs_tls && !entries.iter().any(Entry::offers_tls) {
+        false => Ok(()),
+        true => Err(SetupError::Refused(
+            "none of these servers has TLS; `rpcbench list --matrix` shows servers with TLS"
+                .to_owned(),
         )),
     }
 }

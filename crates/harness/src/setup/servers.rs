@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, TcpListener};
 
-use rpcbench_record::{Limits, PlacementKind, Readiness, Role};
+use rpcbench_record::{Limits, PlacementKind, Readiness, Role, TlsMode};
 
 use super::{PreparedServers, Setup, SetupError, site};
 use crate::build::{Building, Candidate};
@@ -27,6 +27,8 @@ pub struct ServeRequest {
     pub limits: Limits,
     /// Its port.
     pub port: u16,
+    /// Whether it has TLS.
+    pub tls: TlsMode,
 }
 
 impl Setup<'_> {
@@ -47,9 +49,11 @@ impl Setup<'_> {
         selection: &Selection,
         placement: PlacementKind,
         building: Building,
+        tls: TlsMode,
     ) -> Result<PreparedServers, SetupError> {
         let candidates = self.candidates(selection, placement, building)?;
-        let options = SiteOptions { limits: CHECK_LIMITS, ..SiteOptions::default() };
+        let options =
+            SiteOptions { limits: CHECK_LIMITS, tls: tls.is_on(), ..SiteOptions::default() };
         Ok(self.open(&*site(selection.role(), placement)?, &candidates, options, SEED)?.1)
     }
 
@@ -62,7 +66,8 @@ impl Setup<'_> {
         ensure_free(request.port)?;
         let candidates = self.build(&*site, &[entry], request.building)?;
         let (limits, port) = (request.limits, Some(request.port));
-        let options = SiteOptions { limits, port, ..SiteOptions::default() };
+        let tls = request.tls.is_on();
+        let options = SiteOptions { limits, port, tls, ..SiteOptions::default() };
         let (_, servers) = self.open(&*site, &candidates, options, SEED)?;
         match servers.subjects.iter().find(|subject| subject.readiness != Readiness::Ready) {
             None => Ok(servers),

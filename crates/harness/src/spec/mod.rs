@@ -19,7 +19,7 @@ pub use resolve::load_workloads;
 pub(crate) use resolve::{CAPACITY, SpecSource, with_capacity};
 pub use suite::{LimitsSpec, RunSpec, SuiteSpec};
 pub use values::{ArrivalsValue, RateValue, WarmUpValue, WorkloadName};
-pub use workload::{WarmUpOptions, WorkloadSpec};
+pub use workload::{TlsOption, WarmUpOptions, WorkloadSpec};
 
 pub use crate::config::{Calls, ConfigError, Count, Given, Length, Memory, NonZeroLength, Share};
 

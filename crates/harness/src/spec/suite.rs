@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::or;
-use super::workload::{WarmUpOptions, WorkloadSpec};
+use super::workload::{TlsOption, WarmUpOptions, WorkloadSpec};
 use crate::config::{
     ConfigError, Count, FileKind, Given, Memory, NonZeroLength, Share, SourceFile, keys,
 };
@@ -154,6 +154,9 @@ pub struct RunSpec {
     /// How servers are warmed.
     #[command(flatten)]
     pub warm_up: WarmUpOptions,
+    /// Whether connections have TLS.
+    #[command(flatten)]
+    pub tls: TlsOption,
     /// The suite's limits, if `--scale-to-machine` lowered them.
     #[arg(skip)]
     pub scaled_from: Option<Limits>,
@@ -175,7 +178,8 @@ impl RunSpec {
     /// The layer above each workload of a suite.
     pub(crate) fn workload(&self) -> WorkloadSpec {
         let WarmUpOptions { warmup, warmup_min, warmup_max, settle } = self.warm_up.clone();
-        WorkloadSpec { warmup, warmup_min, warmup_max, settle, ..self.workload.clone() }
+        let tls = self.tls.tls.clone();
+        WorkloadSpec { warmup, warmup_min, warmup_max, settle, tls, ..self.workload.clone() }
     }
 }
 

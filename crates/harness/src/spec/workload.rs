@@ -3,7 +3,7 @@
 use clap::Args;
 use rpcbench_contract::Shape;
 use rpcbench_record::{
-    Authority, CallHeader, ConnectionLife, Content, Threshold, WarmUp, Workload,
+    Authority, CallHeader, ConnectionLife, Content, Threshold, TlsMode, WarmUp, Workload,
 };
 use serde::Deserialize;
 
@@ -93,6 +93,9 @@ pub struct WorkloadSpec {
     /// HTTP/2
     #[arg(long, value_name = "HOST")]
     pub authority: Option<Given<Authority>>,
+    /// See [`TlsOption::tls`].
+    #[arg(skip)]
+    pub tls: Option<Given<TlsMode>>,
 }
 
 /// How the servers of a run are warmed. `rpcbench load` starts no server, and has no such options.
@@ -111,6 +114,22 @@ pub struct WarmUpOptions {
     /// Load before each window, after other servers had the CPUs [quick: 100ms]
     #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
     pub settle: Option<Given<Length>>,
+}
+
+/// TLS of servers that rpcbench starts. `rpcbench load` has separate options.
+#[derive(Args, Clone, Debug, Default, PartialEq)]
+#[command(next_help_heading = "Workload")]
+pub struct TlsOption {
+    /// TLS on all connections: true, false, or no-resumption (a full handshake each); servers get a certificate
+    /// made for the run [default: false]
+    #[arg(
+        long,
+        value_name = "MODE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    pub tls: Option<Given<TlsMode>>,
 }
 
 impl WorkloadSpec {
@@ -154,6 +173,7 @@ impl WorkloadSpec {
             pipelining: or(&self.pipelining, &below.pipelining),
             header: if self.header.is_empty() { below } else { self }.header.clone(),
             authority: or(&self.authority, &below.authority),
+            tls: or(&self.tls, &below.tls),
         }
     }
 
@@ -185,6 +205,7 @@ impl WorkloadSpec {
             pipelining: self.checked_pipelining(setting)?,
             headers: self.header.iter().map(|header| header.value.clone()).collect(),
             authority: self.authority.as_ref().map(|host| host.value.clone()),
+            tls: self.tls.as_ref().map(|tls| tls.value).unwrap_or_default(),
         };
         self.check(&load, setting)?;
         let workloads = loads.each(load);

@@ -130,6 +130,7 @@ fn record_plan(
         entry: (*entry).to_owned(),
         role: Role::Server,
         protocol: Protocol::Grpc,
+        offers_tls: false,
         provenance: Provenance::default(),
         runtime: Runtime {
             least_warm_up: Duration::from_secs(u64::from(*entry == COMPILES)),

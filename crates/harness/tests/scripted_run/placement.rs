@@ -8,7 +8,7 @@ use rpcbench_harness::placement::{
     Counters, CpuReading, CpuTime, Endpoint, Freezer, Machine, MachineReading, Placement,
     PlacementError, Running,
 };
-use rpcbench_record::{Isolation, IsolationMode, MachineUsage};
+use rpcbench_record::{Isolation, IsolationMode, MachineUsage, TlsMode};
 
 use super::Log;
 use super::load::{COMPILES, compiling};
@@ -50,13 +50,13 @@ impl Placement for ScriptedPlacement {
         count("starts") - count("stops") < self.room
     }
 
-    fn start(&self, _: u32) -> Result<Box<dyn Running>, PlacementError> {
+    fn start(&self, _: u32, _: TlsMode) -> Result<Box<dyn Running>, PlacementError> {
         self.log.add(self.entry, "starts");
         self.interrupt.wait_until(self.interrupt.now() + START).expect("no Ctrl-C");
         Ok(self.server(false))
     }
 
-    fn start_early(&self, _: u32) -> Option<Box<dyn Running>> {
+    fn start_early(&self, _: u32, _: TlsMode) -> Option<Box<dyn Running>> {
         (self.entry == EARLY).then(|| {
             self.log.add(self.entry, "waits, starts");
             self.server(true)

@@ -3,8 +3,9 @@
 use rpcbench_record::{
     CheckResult, Content, Cpu, Failure, Header, InterimAnalysis, Isolation, IsolationMode, Latency,
     Limits, Machine, Measured, Outcomes, Pauses, Plan, PlannedServer, PlannedTrial, Preparation,
-    Protocol, Readiness, Role, Run, RuntimeStatistics, SCHEMA, ServerUsage, Slice, Slicing, Tool,
-    Toolchain, Trial, TrialResult, Unsteady, WarmCurve, WarmSlice, WarmUp, Window, Workload,
+    Protocol, Readiness, Role, Run, RuntimeStatistics, SCHEMA, ServerUsage, Slice, Slicing,
+    TlsMode, Tool, Toolchain, Trial, TrialResult, Unsteady, WarmCurve, WarmSlice, WarmUp, Window,
+    Workload,
 };
 
 pub fn header() -> Header {
@@ -65,6 +66,7 @@ fn workload() -> Workload {
         pipelining: false,
         headers: Vec::new(),
         authority: None,
+        tls: TlsMode::Off,
     }
 }
 

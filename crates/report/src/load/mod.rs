@@ -144,13 +144,10 @@ fn summary(load: &Load) -> Pairs {
 
 /// `TLS 1.3, TLS13_AES_128_GCM_SHA256, X25519, ALPN h2; verified by ca.pem; 50 full handshakes`.
 fn tls(tls: &Tls) -> String {
-    let alpn = tls.alpn.as_ref().map(|alpn| format!("ALPN {alpn}"));
-    let agreed = [Some(tls.version.clone()), Some(tls.suite.clone()), tls.group.clone(), alpn];
-    let agreed: Vec<String> = agreed.into_iter().flatten().collect();
     let full = format::plural(tls.full_handshakes, "full handshake");
     let resumed =
         (tls.resumed_handshakes > 0).then(|| format!(", {} resumed", tls.resumed_handshakes));
-    let (agreed, resumed) = (agreed.join(", "), resumed.unwrap_or_default());
+    let (agreed, resumed) = (words::agreed(tls), resumed.unwrap_or_default());
     format!("{agreed}; verified by {}; {full}{resumed}", tls.verified_by)
 }
 

@@ -19,7 +19,12 @@ type graceful struct {
 }
 
 func (g graceful) Serve(listener net.Listener) error {
-	if err := g.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+	serve := g.http.Serve
+	if g.http.TLSConfig != nil {
+		// The certificate is in TLSConfig.
+		serve = func(listener net.Listener) error { return g.http.ServeTLS(listener, "", "") }
+	}
+	if err := serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	<-g.drained
@@ -36,19 +41,22 @@ func (g graceful) GracefulStop() {
 // which has no timeouts: the client decides how long connections live, used or idle.
 func Run(name string, handler http.Handler, protocols *http.Protocols) {
 	service.Run(name, func() service.Server {
-		server := &http.Server{Handler: handler, Protocols: protocols}
+		server := &http.Server{Handler: handler, Protocols: protocols, TLSConfig: service.TLS()}
+		if server.TLSConfig != nil {
+			protocols.SetHTTP2(protocols.UnencryptedHTTP2())
+		}
 		return graceful{server, make(chan struct{})}
 	})
 }
 
-// HTTP1And2 is HTTP/1.1 and HTTP/2 without TLS, detected by the first bytes of a connection.
+// HTTP1And2 is HTTP/1.1 and HTTP/2: without TLS detected by the first bytes of a connection, with TLS chosen by ALPN.
 func HTTP1And2() *http.Protocols {
 	protocols := HTTP1()
 	protocols.SetUnencryptedHTTP2(true)
 	return protocols
 }
 
-// HTTP1 is HTTP/1.1 without TLS.
+// HTTP1 is HTTP/1.1 only.
 func HTTP1() *http.Protocols {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)

@@ -11,7 +11,13 @@ use messages::{
     DtoRequest, FlatRecord, PropertyDto, RecordRequest, Reply, TextRequest, TreeNode, TreeRequest,
 };
 use service::Failure;
+use tls::TlsListener;
 use tokio::net::TcpListener;
+
+mod tls;
+
+/// The version of HTTP that this package has of axum's.
+const ALPN: &str = if cfg!(feature = "http2") { "h2" } else { "http/1.1" };
 
 /// Longest request in bytes: twice the contract's longest text. axum's default is 2 MB.
 const MAX_BODY: usize = 8 * 1024 * 1024;
@@ -48,6 +54,12 @@ async fn serve(listener: TcpListener) -> Result<(), Failure> {
         .route("/rpcbench.v1.Echo/Dto", post(dto))
         .route("/rpcbench.v1.Echo/Tree", post(tree))
         .layer(DefaultBodyLimit::max(MAX_BODY));
+    if let Some(pem) = service::certificate()? {
+        let listener = TlsListener::new(listener, &pem, ALPN)?;
+        return Ok(axum::serve(listener, app)
+            .with_graceful_shutdown(service::terminated()?)
+            .await?);
+    }
     // If TCP_NODELAY can't be set the connection is about to end, as its first read shows.
     let listener = listener.tap_io(|connection| {
         let _ = connection.set_nodelay(true);

@@ -1,6 +1,6 @@
 //! Shared by the contract's servers in Rust: settings, runtime, listening, shutdown. Depends on tokio only.
 
-use std::{env, error::Error, io, net, process::ExitCode, str::FromStr, thread, time::Duration};
+use std::{env, error::Error, fs, io, net, process::ExitCode, str::FromStr, thread, time::Duration};
 
 use tokio::{
     net::TcpListener,
@@ -61,6 +61,21 @@ impl Settings {
     pub fn cannot_listen(&self, error: &io::Error) -> io::Error {
         let Self { host, port, .. } = self;
         io::Error::new(error.kind(), format!("cannot listen on {host}:{port}: {error}"))
+    }
+}
+
+/// Certificate and key of a server with TLS, both in PEM. `None`: it has none.
+///
+/// # Errors
+/// If a file can't be read.
+pub fn certificate() -> Result<Option<[Vec<u8>; 2]>, Failure> {
+    let read = |name: &str| -> Result<Vec<u8>, Failure> {
+        let path: String = setting(name)?;
+        Ok(fs::read(&path).map_err(|error| format!("{name}: {path}: {error}"))?)
+    };
+    match env::var_os("RPCBENCH_TLS_CERT") {
+        None => Ok(None),
+        Some(_) => Ok(Some([read("RPCBENCH_TLS_CERT")?, read("RPCBENCH_TLS_KEY")?])),
     }
 }
 

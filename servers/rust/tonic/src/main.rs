@@ -8,7 +8,7 @@ use service::Failure;
 use tokio::net::TcpListener;
 use tonic::{
     Request, Response, Status,
-    transport::{Server, server::TcpIncoming},
+    transport::{Identity, Server, ServerTlsConfig, server::TcpIncoming},
 };
 
 use pb::echo_server::{Echo, EchoServer};
@@ -57,7 +57,12 @@ fn main() -> ExitCode {
 /// The library's defaults: messages up to 4 MiB, no limit on streams per connection, windows of 1 MiB.
 async fn serve(listener: TcpListener) -> Result<(), Failure> {
     let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
-    Server::builder()
+    let mut server = Server::builder();
+    if let Some([certificate, key]) = service::certificate()? {
+        let identity = Identity::from_pem(certificate, key);
+        server = server.tls_config(ServerTlsConfig::new().identity(identity))?;
+    }
+    server
         .add_service(EchoServer::new(EchoService))
         .serve_with_incoming_shutdown(incoming, service::terminated()?)
         .await?;

@@ -15,7 +15,7 @@ use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 
 use super::{pattern, receive, soon, wait};
 use crate::driver::{Driver, EpollDriver, Sources, TlsDriver, Waker};
-use crate::tls::{ClientIdentity, TlsClient, TlsSettings, TlsVersion, Trust};
+use crate::tls::{ClientIdentity, Cryptography, TlsClient, TlsSettings, TlsVersion, Trust};
 
 /// An authority, and what it has issued for a server.
 struct Issued {
@@ -63,6 +63,7 @@ fn settings(issued: &Issued) -> TlsSettings {
         trust: Trust::Authorities(vec![issued.authority.clone()]),
         identity: None,
         version: TlsVersion::Any,
+        cryptography: Cryptography::Any,
         alpn: Vec::new(),
         resume: true,
         log_keys: false,

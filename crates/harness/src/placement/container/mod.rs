@@ -17,9 +17,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rpcbench_record::{Isolation, Machines, Toolchain, units};
+use rpcbench_record::{Isolation, Machines, TlsMode, Toolchain, units};
 use rustix::process::Pid;
 
+use super::certificates::Certificates;
 use super::local::LocalServer;
 use super::native::Native;
 use super::{OpenSite, Placement, PlacementError, Running, Site, SiteOptions};
@@ -142,7 +143,7 @@ impl ContainerPlacement {
         name: &str,
         image: &str,
         address: Address,
-        runtime: Option<&RuntimeLog>,
+        (runtime, certificates): (Option<&RuntimeLog>, Option<&Certificates>),
     ) -> Vec<String> {
         let Self { site, entry, .. } = self;
         let Native { options, split, .. } = &*site.machine;
@@ -177,6 +178,11 @@ impl ContainerPlacement {
             let path = log.path().to_string_lossy().into_owned();
             option("--volume", format!("{path}:{path}"));
             env.insert(RuntimeLog::VARIABLE.into(), path);
+        }
+        if let Some(certificates) = certificates {
+            let path = certificates.folder().to_string_lossy();
+            option("--volume", format!("{path}:{path}:ro"));
+            env.extend(certificates.environment());
         }
         for (name, value) in env {
             option("--env", format!("{name}={value}"));
@@ -253,7 +259,7 @@ impl Placement for ContainerPlacement {
         self.site.machine.has_room()
     }
 
-    fn start(&self, process: u32) -> Result<Box<dyn Running>, PlacementError> {
+    fn start(&self, process: u32, tls: TlsMode) -> Result<Box<dyn Running>, PlacementError> {
         let Self { site, entry, image } = self;
         let image = image.clone()?;
         let options = &site.machine.options;
@@ -261,7 +267,9 @@ impl Placement for ContainerPlacement {
         let log = options.log_file(entry, process, "log");
         let runtime = site.machine.runtime_log(entry, process)?;
         let name = site.owner.name(&entry.name()).replace(['@', '#'], "_");
-        let arguments = self.arguments(&name, &image, address, runtime.as_ref());
+        let certificates = site.machine.certificates(tls)?;
+        let files = (runtime.as_ref(), certificates);
+        let arguments = self.arguments(&name, &image, address, files);
         let is_any_left = Arc::clone(&site.is_any_left);
         let container =
             Container { engine: site.engine.clone(), name, removed: false, is_any_left };
@@ -277,6 +285,8 @@ impl Placement for ContainerPlacement {
         let (limit, stop_timeout) = (isolation.memory_bytes, entry.server.stop_timeout);
         let started = StartedContainer { container, group, process, limit, log, stop_timeout };
         let place = (&*site.machine, entry);
-        Ok(Box::new(LocalServer::new(started, (address.into(), runtime), isolation, place)))
+        let mut server = LocalServer::new(started, (address.into(), runtime), isolation, place);
+        server.secure(certificates, (entry.protocol, tls))?;
+        Ok(Box::new(server))
     }
 }

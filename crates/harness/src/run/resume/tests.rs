@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rpcbench_record::{
     CheckResult, Cpu, Failure, Header, IsolationMode, Limits, Measured, Plan, PlannedServer, Role,
-    SCHEMA, Trial, Window, Workload,
+    SCHEMA, TlsMode, Trial, Window, Workload,
 };
 
 use crate::load::ClientPrograms;
@@ -195,7 +195,7 @@ impl Placement for Nowhere {
         self.0.clone()
     }
 
-    fn start(&self, _: u32) -> Result<Box<dyn Running>, PlacementError> {
+    fn start(&self, _: u32, _: TlsMode) -> Result<Box<dyn Running>, PlacementError> {
         unreachable!("nothing is started")
     }
 }
@@ -207,6 +207,7 @@ fn subject(entry: &str, version: &str, cpus: &[u32]) -> Subject<'static> {
         protocol: rpcbench_record::Protocol::Grpc,
         role: Role::Server,
         generator: Rc::new(ClientPrograms::new(Vec::new(), None)),
+        offers_tls: false,
         provenance: Provenance {
             versions: BTreeMap::from([("lib".to_owned(), version.to_owned())]),
             ..Provenance::default()

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, Command};
 
 use crate::config::FileKind as _;
-use crate::spec::{LimitsSpec, SuiteSpec, WarmUpOptions, WorkloadSpec};
+use crate::spec::{LimitsSpec, SuiteSpec, TlsOption, WarmUpOptions, WorkloadSpec};
 
 const HEAD: &str = "# Keys of a suite
 
@@ -46,6 +46,7 @@ fn help(key: &str) -> String {
         LimitsSpec::augment_args,
         WorkloadSpec::augment_args,
         WarmUpOptions::augment_args,
+        TlsOption::augment_args,
     ]
     .into_iter()
     .fold(Command::new("suite"), |command, augment| augment(command));

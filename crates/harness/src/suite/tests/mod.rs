@@ -9,7 +9,8 @@ use std::path::Path;
 
 use clap::{Args as _, FromArgMatches as _};
 use rpcbench_record::{
-    ConnectionLife, Content, PlannedServer, Protocol, Role, Stopping, WarmUp, Window, Workload,
+    ConnectionLife, Content, PlannedServer, Protocol, Role, Stopping, TlsMode, WarmUp, Window,
+    Workload,
 };
 
 use super::*;
@@ -125,9 +126,8 @@ fn the_shipped_suites_are_the_published_ones() {
             suite.rounds.map_or("any".to_owned(), |rounds| rounds.to_string()),
         )
     };
-    let suites = shipped();
-    let rows = suites.all.iter().flat_map(|suite| suite.workloads.iter().map(|w| row(suite, w)));
-    let rows: Vec<String> = rows.collect();
+    let rows = |suite: &Suite| suite.workloads.iter().map(|w| row(suite, w)).collect::<Vec<_>>();
+    let rows: Vec<String> = shipped().all.iter().flat_map(rows).collect();
     insta::assert_snapshot!(rows.join("\n"), @"
     dto / clients-30 | 1 CPU 512 MiB | 30 x 30 dto closed | Calls { calls: 2000, clients: 100 } 20,000 calls 2 x 10
     dto / clients-1 | 1 CPU 512 MiB | 1 x 1 dto closed | Calls { calls: 2000, clients: 100 } 20,000 calls 2 x 10
@@ -156,6 +156,11 @@ fn the_shipped_suites_are_the_published_ones() {
     short-connections / clients-100 | 1 CPU 512 MiB | 100 x 100 record closed short | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
     slo / capacity | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 3s 3 x 1
     slo / highest-rate | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:50% for p99<10ms | UntilSteady { least_ms: 0, cap_ms: None } 3s 3 x 1
+    tls / long-plain | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 1s 2 x 3
+    tls / long-tls | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 1s 2 x 3
+    tls / short-plain | 1 CPU 512 MiB | 20 x 20 text:100 closed short | UntilSteady { least_ms: 0, cap_ms: None } 1s 2 x 3
+    tls / short-tls | 1 CPU 512 MiB | 20 x 20 text:100 closed short | UntilSteady { least_ms: 0, cap_ms: None } 1s 2 x 3
+    tls / short-tls-full | 1 CPU 512 MiB | 20 x 20 text:100 closed short | UntilSteady { least_ms: 0, cap_ms: None } 1s 2 x 3
     two-core | 2 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 2m 3 x 1
     ");
 }
@@ -182,13 +187,14 @@ fn defaults_fill_what_a_suite_leaves_out() {
         pipelining: false,
         headers: Vec::new(),
         authority: None,
+        tls: TlsMode::Off,
     };
     assert_eq!(suite.workloads, [expected]);
 }
 
 #[test]
 fn a_wrong_file_is_refused_with_the_remedy() {
-    insta::assert_snapshot!(refused("connections =", "conections ="), @"suites/mine.toml:9: conections = 50: unknown key 'conections' (did you mean 'connections'?); allowed here: name, shape, connections, connection_life, in_flight_per_connection, arrivals, rate, sweep, find_max, duration, calls, warmup, warmup_min, warmup_max, settle, timeout, grace, connect_timeout, client_threads, pipelining, header, authority");
+    insta::assert_snapshot!(refused("connections =", "conections ="), @"suites/mine.toml:9: conections = 50: unknown key 'conections' (did you mean 'connections'?); allowed here: name, shape, connections, connection_life, in_flight_per_connection, arrivals, rate, sweep, find_max, duration, calls, warmup, warmup_min, warmup_max, settle, timeout, grace, connect_timeout, client_threads, pipelining, header, authority, tls");
     insta::assert_snapshot!(refused("cpus = 1", "cpus = \"one\""), @r#"suites/mine.toml:5: cpus = "one": must be a whole number from 1 to 4294967295"#);
     insta::assert_snapshot!(refused("cpus = 1", "cpus = -1"), @"suites/mine.toml:5: cpus = -1: must be a whole number from 1 to 4294967295");
     insta::assert_snapshot!(refused("shape = \"text:100\"\n", ""), @r#"suites/mine.toml:7: 'shape' is missing; add a line such as shape = "text:100""#);
@@ -399,8 +405,8 @@ fn an_entry_has_one_name() {
 
 #[test]
 fn an_unknown_suite_is_refused_with_all_names() {
-    insta::assert_snapshot!(Suite::named(repository(), "quik").expect_err("a refusal"), @"unknown suite 'quik' (did you mean 'quick'?); expected one of dto, few-connections, latency, long-connections, many-connections, one-core, quick, short-connections, slo, two-core, or a file such as mine.toml");
-    insta::assert_snapshot!(Suite::named(repository(), "zzz").expect_err("a refusal"), @"unknown suite 'zzz'; expected one of dto, few-connections, latency, long-connections, many-connections, one-core, quick, short-connections, slo, two-core, or a file such as mine.toml");
+    insta::assert_snapshot!(Suite::named(repository(), "quik").expect_err("a refusal"), @"unknown suite 'quik' (did you mean 'quick'?); expected one of dto, few-connections, latency, long-connections, many-connections, one-core, quick, short-connections, slo, tls, two-core, or a file such as mine.toml");
+    insta::assert_snapshot!(Suite::named(repository(), "zzz").expect_err("a refusal"), @"unknown suite 'zzz'; expected one of dto, few-connections, latency, long-connections, many-connections, one-core, quick, short-connections, slo, tls, two-core, or a file such as mine.toml");
     assert_eq!(Suite::named(repository(), "quick").expect("quick").name, "quick");
 }
 

@@ -29,6 +29,7 @@ fn every_option_replaces_its_key() {
         pipelining: true,
         headers: Vec::new(),
         authority: None,
+        tls: TlsMode::Off,
         ..good().workloads[0].clone()
     };
     assert_eq!(suite.workloads, [expected]);
