@@ -6,7 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
 use rpcbench_record::{
-    Age, Measured, NotMet, Pauses, Readiness, Run, RuntimeStatistics, TrialResult,
+    Age, Content, DescribedCall, Measured, NotMet, Pauses, Readiness, Run, RuntimeStatistics,
+    TrialResult,
 };
 use rpcbench_report::{
     Calls, Changes, CompareOptions, Comparison, TrialCalls, changes, changes_html,
@@ -15,6 +16,7 @@ use rpcbench_report::{
 use serde_json::{Value, json};
 
 use crate::builder::{RunBuilder, failure};
+use crate::load::{fine, run_of};
 use crate::open::{fall_behind, latency_run, slo_run};
 use crate::render::{json, markdown};
 
@@ -307,4 +309,22 @@ fn collections_keep_their_time_on_page() {
     let told = run(&[22_000_000, 0, 50_000_000]);
     assert_eq!(shares(&told, "java-grpc")[..4], [0.22, 0.0, 0.5, 0.0]);
     assert!(shares(&told, "rust-tonic").iter().all(Value::is_null));
+}
+
+#[test]
+fn load_of_another_service_is_named_with_its_target() {
+    let mut load = fine();
+    load.workload.content = Content::Call(DescribedCall {
+        target: "GET /items".to_owned(),
+        requests: 1,
+        bytes_min: 0,
+        bytes_max: 0,
+        digest: "0".repeat(64),
+        ok: "2xx".to_owned(),
+        decoded_one_in: None,
+        deadline_ms: None,
+        expect: Vec::new(),
+    });
+    let page = page_of(&run_of(&[(load, "closed")])).to_string();
+    assert!(page.contains(r#""name":"127.0.0.1:50051 GET /items""#), "{page}");
 }
