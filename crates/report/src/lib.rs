@@ -31,6 +31,7 @@ mod speed_trend;
 mod spread;
 mod standings;
 mod summary;
+mod tls_cost;
 mod verdict;
 mod view;
 mod warming;

@@ -12,7 +12,7 @@ use crate::summary::{Summary, Table};
 use crate::verdict::VerdictKind;
 use crate::warning::Warning;
 use crate::words::{self, Unranked};
-use crate::{conclusion, groups, parties, published};
+use crate::{conclusion, groups, parties, published, tls_cost};
 
 impl<'a> Document<'a> {
     /// The document of a run.
@@ -82,8 +82,9 @@ fn ranking(summary: &Summary, table: &Table, layout: &Layout) -> Vec<Block> {
     let sentences = [groups::protocols_by_language(table), conclusion::resolution(table)].concat();
     let unranked = words::unranked(table);
     let published = published::lines(&summary.header.plan, table);
+    blocks.extend([Block::untitled(Content::Prose(sentences))]);
+    blocks.extend(tls_cost::blocks(&summary.tables, table));
     blocks.extend([
-        Block::untitled(Content::Prose(sentences)),
         Block::list("Not ranked", unranked.into_iter().map(|row| trouble(&row, None))),
         Block::list("Not measured", table.absent.iter().map(|it| it.line(None))),
         Block::list("Notes", words::notes(table.rows.iter())),

@@ -1,7 +1,8 @@
 //! Connections that live for a few calls, published figures, and trials that agree.
 
 use rpcbench_record::{
-    ConnectionLife, Connections, Limits, Measured, Published, Stopping, WarmUp, Window,
+    ConnectionLife, Connections, Limits, Measured, PlannedTrial, Preparation, Published, Stopping,
+    TlsMode, Trial, WarmUp, Window, Workload,
 };
 use rpcbench_report::{Layout, Style, summary};
 
@@ -51,6 +52,57 @@ fn short_connections_have_connect_and_call_times() {
     assert_eq!(cell["connections_per_s"], 10_050.0, "{cell:#}");
     let sum = cell["connect_mean_ns"].as_f64().unwrap() + cell["call_mean_ns"].as_f64().unwrap();
     assert!((sum / cell["mean_ns"].as_f64().unwrap() - 1.0).abs() < 0.001, "{cell:#}");
+}
+
+/// A run under the same load without TLS, with it, and with it without resumption.
+fn with_tls() -> RunBuilder {
+    let mut all = RunBuilder::new()
+        .entry("go-grpc", &[10_000, 10_100, 9900])
+        .entry("go-thrift", &[20_000, 20_100, 19_900]);
+    for (mode, rates) in
+        [(TlsMode::On, [8000, 8050, 8100]), (TlsMode::NoResumption, [4000, 4100, 4050])]
+    {
+        let name = mode.to_string();
+        let one = RunBuilder::new().entry("go-grpc", &rates).run;
+        let plan = &mut all.run.header.plan;
+        plan.workloads.push(Workload {
+            name: name.clone(),
+            tls: mode,
+            ..plan.workloads[0].clone()
+        });
+        plan.order.extend(
+            one.header
+                .plan
+                .order
+                .into_iter()
+                .map(|it| PlannedTrial { workload: name.clone(), ..it }),
+        );
+        all.run.preparations.extend(
+            one.preparations.into_iter().map(|it| Preparation { workload: name.clone(), ..it }),
+        );
+        all.run
+            .trials
+            .extend(one.trials.into_iter().map(|it| Trial { workload: name.clone(), ..it }));
+    }
+    all
+}
+
+#[test]
+fn cost_of_tls_is_a_share_of_the_figure_without_it() {
+    let shown = text(&summary(&with_tls().run), Style::default(), &Layout::default());
+    let from = |begin: &str| {
+        let lines = shown.lines().skip_while(|line| !line.starts_with(begin));
+        lines.take(2).map(str::trim).collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!(from("Compared with the same load without TLS"), @"
+    Compared with the same load without TLS
+    go-grpc: 81 % of its calls/cpu-s (78 to 83 %)
+    ");
+    insta::assert_snapshot!(from("Compared with the same load with resumption"), @"
+    Compared with the same load with resumption
+    go-grpc: 50 % of its calls/cpu-s (48 to 52 %)
+    ");
+    assert_eq!(shown.matches("Compared with the same load").count(), 3);
 }
 
 #[test]

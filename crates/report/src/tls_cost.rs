@@ -1,0 +1,64 @@
+//! What TLS costs: entries measured under workloads that differ in nothing else.
+
+use rpcbench_record::{TlsMode, Workload};
+use rpcbench_stats::Range;
+
+use crate::conclusion::unit;
+use crate::document::Block;
+use crate::figures::Estimate;
+use crate::format;
+use crate::row::Row;
+use crate::summary::Table;
+
+/// What a workload with TLS is compared with, and the title of the list.
+const BASES: [(TlsMode, &str); 2] = [
+    (TlsMode::Off, "Compared with the same load without TLS"),
+    (TlsMode::On, "Compared with the same load with resumption"),
+];
+
+/// A list for each workload of the run that differs from the table's in TLS alone: each entry's figure as a share of that
+/// without TLS, or with resumption.
+pub(crate) fn blocks(tables: &[Table], table: &Table) -> Vec<Block> {
+    let own = table.workload.tls;
+    let bases = BASES.iter().filter(|(mode, _)| own.is_on() && *mode != own);
+    let block = |(mode, title): &(TlsMode, &str)| {
+        let base = tables.iter().find(|base| differs_in_tls(&base.workload, *mode, table))?;
+        let lines = table.rows.iter().filter_map(|row| line(row, base));
+        Some(Block::list((*title).to_owned(), lines))
+    };
+    bases.filter_map(block).collect()
+}
+
+/// True for the table's workload with that mode of TLS.
+fn differs_in_tls(base: &Workload, mode: TlsMode, table: &Table) -> bool {
+    let Workload { name, .. } = base.clone();
+    *base == Workload { name, tls: mode, ..table.workload.clone() }
+}
+
+/// `go-grpc: 82 % of its calls/cpu-s (77 to 88 %)`. `None` if one of the two was not measured.
+fn line(row: &Row, base: &Table) -> Option<String> {
+    let same = |other: &&Row| other.server.entry == row.server.entry && other.by == row.by;
+    let base = base.rows.iter().find(same)?;
+    let is_right = |row: &&Row| !row.verdict.is_failed();
+    let figure = |row: &Row| Some(row).filter(is_right).and_then(Row::ranked);
+    let (value, range) = share(figure(row)?, figure(base)?)?;
+    let percent = |share: f64| format::near(share * 100.0, 0, &[100.0]);
+    let range = range.map_or_else(
+        || ", from too few windows for an interval".to_owned(),
+        |range| format!(" ({} to {} %)", percent(range.low), percent(range.high)),
+    );
+    Some(format!("{}: {} % of its {}{range}", row.server.entry, percent(value), unit(row.by)))
+}
+
+/// A figure as a share of another one, with the 95 % interval. Both were measured at different times, so their errors are
+/// independent, and those of logarithms add up as squares.
+fn share(one: Estimate, base: Estimate) -> Option<(f64, Option<Range>)> {
+    let value = (base.value > 0.0).then(|| one.value / base.value)?;
+    let width = |range: Range| (range.low > 0.0).then(|| (range.high / range.low).ln() / 2.0);
+    let widths = one.own.and_then(width).zip(base.own.and_then(width));
+    let range = widths.map(|(one, base)| {
+        let factor = one.hypot(base).exp();
+        Range { low: value / factor, high: value * factor }
+    });
+    Some((value, range))
+}
