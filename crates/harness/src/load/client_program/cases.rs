@@ -43,7 +43,7 @@ enum Expected {
     Timeout,
     /// `timeout`, perhaps for others too.
     Silence,
-    /// Not told apart by every library.
+    /// Not every library separates the two.
     StatusOrTransport(u32),
     /// Of a broken connection: `transport`, for all calls that it carried.
     Transport,

@@ -64,7 +64,7 @@ pub(super) struct Counted {
 pub(super) struct LoadCounts {
     /// Ended calls.
     pub ended: u64,
-    /// Those that a server has answered, with whatever.
+    /// Those that a server has answered, rightly or not.
     pub answered: u64,
     /// Those that were not sent.
     pub not_sent: u64,
