@@ -10,7 +10,7 @@ use rpcbench_harness::build_env::BuildEnv;
 use rpcbench_harness::doctor;
 use rpcbench_harness::manifest::{Address, Catalog, Entry, MatrixCell, Selection};
 use rpcbench_harness::toolchain::Probe;
-use rpcbench_record::{ContractProtocol, Limits, Protocol};
+use rpcbench_record::{ContractProtocol, Limits, Protocol, Role};
 
 const LANGUAGE: &str = r#"
 name = "Java"
@@ -462,4 +462,28 @@ fn bad_manifest_does_not_affect_others() {
             .contains("server.toml:1: library = 5: invalid type: integer 5")
     );
     assert!(names(&["go-grpc", "cobol-grpc@x"]).unwrap_err().contains("_language.toml"));
+}
+
+#[test]
+fn clients_have_manifests_and_folders_like_servers() {
+    let root = root();
+    let go = LANGUAGE.replace("Java", "Go");
+    write(root.path(), "clients/go/_language.toml", &go);
+    write(root.path(), "clients/go/grpc/client.toml", GO);
+    write(root.path(), "clients/go/driver/driver.go", "");
+    let catalog = Catalog::of(root.path(), Role::Client).unwrap();
+    let selection = Selection::of(Role::Client, Vec::new());
+    let [entry] = &catalog.select(&selection).unwrap()[..] else { panic!("one entry") };
+    assert_eq!((entry.name(), entry.planned().role), ("go-grpc".to_owned(), Role::Client));
+    assert!(entry.server.build_folder.ends_with("build/clients/go-grpc"));
+    let limits = Limits { cpus: 1, memory_bytes: None };
+    assert!(!entry.environment(&BTreeMap::new(), None, &limits).contains_key("RPCBENCH_PORT"));
+    let none = catalog.select(&Selection::of(Role::Client, vec!["go-grcp".to_owned()]));
+    insta::assert_snapshot!(none.unwrap_err(), @"no client matches 'go-grcp' (did you mean 'go-grpc'?); `rpcbench list clients` shows all");
+    assert_eq!(load(&root).servers().len(), 2, "servers are found as before");
+}
+
+#[test]
+fn folder_with_both_manifests_is_refused() {
+    insta::assert_snapshot!(refusal("servers/go/grpc/client.toml", GO), @"servers/go/grpc: a folder has one role, and this one has a client.toml too; move that to clients/");
 }

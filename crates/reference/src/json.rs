@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use httparse::{EMPTY_HEADER, Request, Status};
+use httparse::{EMPTY_HEADER, Request, Status, parse_chunk_size};
 
 use crate::attend::{Close, Session};
 use crate::fault::{Fault, Faults, Striker};
@@ -25,6 +25,8 @@ pub struct Json {
     /// The last head and its content.
     head: Vec<u8>,
     said: Head,
+    /// The content of a body in chunks.
+    chunks: Vec<u8>,
     calls: u64,
 }
 
@@ -32,8 +34,21 @@ pub struct Json {
 struct Head {
     /// The request's key. `None` for an unknown method.
     key: Option<&'static str>,
-    /// The body's length, bytes.
-    body: usize,
+    body: Length,
+}
+
+/// How long a body is.
+#[derive(Clone, Copy, Debug)]
+enum Length {
+    Bytes(usize),
+    /// Each chunk has its own length.
+    Chunked,
+}
+
+impl Default for Length {
+    fn default() -> Self {
+        Self::Bytes(0)
+    }
 }
 
 impl Default for Json {
@@ -66,14 +81,22 @@ impl Json {
     /// A new connection, whose replies are written by `answer`.
     pub fn new(answer: Answer) -> Self {
         let (partial, head, said) = (Vec::new(), Vec::new(), Head::default());
-        Self { answer, striker: Striker::default(), partial, head, said, calls: 0 }
+        let (striker, chunks) = (Striker::default(), Vec::new());
+        Self { answer, striker, partial, head, said, chunks, calls: 0 }
     }
 
     /// Answers the complete requests at the start of `input` and returns their length.
     fn requests(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<usize, Close> {
         let mut rest = input;
         while let Some(at) = self.head(rest)? {
-            let Some(body) = rest.get(at..at + self.said.body) else { break };
+            let mut chunks = std::mem::take(&mut self.chunks);
+            let body = match self.said.body {
+                Length::Bytes(length) => rest.get(at..at + length).map(|body| (body, length)),
+                Length::Chunked => {
+                    unchunk(&rest[at..], &mut chunks)?.map(|length| (&chunks[..], length))
+                }
+            };
+            let Some((body, length)) = body else { break };
             match self.striker.next() {
                 None => {
                     (self.answer)(self.said.key, body, output);
@@ -82,7 +105,8 @@ impl Json {
                 }
                 Some(fault) => self.fail(fault, body, output)?,
             }
-            rest = &rest[at + body.len()..];
+            self.chunks = chunks;
+            rest = &rest[at + length..];
         }
         Ok(input.len() - rest.len())
     }
@@ -118,7 +142,14 @@ impl Json {
         let Status::Complete(length) = request.parse(bytes).map_err(|_| Close::Now)? else {
             return Ok(None);
         };
-        let body = content_length(request.headers, MAX_LEN).ok_or(Close::Now)?;
+        let is_chunked = |field: &httparse::Header<'_>| {
+            field.name.eq_ignore_ascii_case("transfer-encoding")
+                && field.value.eq_ignore_ascii_case(b"chunked")
+        };
+        let body = match request.headers.iter().any(is_chunked) {
+            true => Length::Chunked,
+            false => Length::Bytes(content_length(request.headers, MAX_LEN).ok_or(Close::Now)?),
+        };
         self.said = Head { key: key(request.path.unwrap_or_default()), body };
         self.head.clear();
         self.head.extend_from_slice(&bytes[..length]);
@@ -141,6 +172,30 @@ fn answer(key: Option<&'static str>, body: &[u8], output: &mut Vec<u8>) {
     match rewrite::json(key, body) {
         Some(parts) => put("200 OK", &parts, output),
         None => put("400 Bad Request", &[b"{}"], output),
+    }
+}
+
+/// Appends the content of a body in chunks (RFC 9112, section 7.1) to an emptied buffer. Returns the body's length with what
+/// delimits the chunks, or `None` if it is incomplete. Trailers are not supported.
+fn unchunk(bytes: &[u8], content: &mut Vec<u8>) -> Result<Option<usize>, Close> {
+    content.clear();
+    let mut rest = bytes;
+    loop {
+        let Status::Complete((start, length)) = parse_chunk_size(rest).map_err(|_| Close::Now)?
+        else {
+            return Ok(None);
+        };
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        if length > MAX_LEN {
+            return Err(Close::Now);
+        }
+        let Some(chunk) = rest.get(start..start + length + 2) else { return Ok(None) };
+        let chunk = chunk.strip_suffix(b"\r\n").ok_or(Close::Now)?;
+        content.extend_from_slice(chunk);
+        rest = &rest[start + length + 2..];
+        if length == 0 {
+            return Ok(Some(bytes.len() - rest.len()));
+        }
     }
 }
 
@@ -224,6 +279,28 @@ mod tests {
             assert_eq!(String::from_utf8(output).unwrap(), expected, "{step}");
             assert_eq!(session.take_calls(), 8);
         }
+    }
+
+    #[test]
+    fn request_in_chunks_is_echoed() {
+        let head = "POST /rpcbench.v1.Echo/Text HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let stream = [
+            format!("{head}e\r\n{{\"text\":\"abc\"}}\r\n0\r\n\r\n"),
+            format!("{head}5\r\n{{\"tex\r\n9\r\nt\":\"abd\"}}\r\n0\r\n\r\n"),
+        ]
+        .concat();
+        let expected =
+            [reply("200 OK", r#"{"echo":"abc"}"#), reply("200 OK", r#"{"echo":"abd"}"#)].concat();
+        for step in [1, 7, stream.len()] {
+            let (mut session, mut output) = (Json::default(), Vec::new());
+            for part in stream.as_bytes().chunks(step) {
+                assert_eq!(session.receive(part, &mut output), Ok(part.len()));
+            }
+            assert_eq!(String::from_utf8(output).unwrap(), expected, "{step}");
+            assert_eq!(session.take_calls(), 2);
+        }
+        let broken = format!("{head}zz\r\n");
+        assert_eq!(Json::default().receive(broken.as_bytes(), &mut Vec::new()), Err(Close::Now));
     }
 
     #[test]

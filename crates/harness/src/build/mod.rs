@@ -145,8 +145,9 @@ pub fn lock(
             server.lock.display()
         ),
         false => format!(
-            "no command writes its lock file; add one to servers/{}/_language.toml, such as build.lock = [\"sh\", \
+            "no command writes its lock file; add one to {}/{}/_language.toml, such as build.lock = [\"sh\", \
              \"../build.sh\", \"lock\"]",
+            server.role.plural(),
             server.language
         ),
     };
@@ -207,7 +208,7 @@ pub(crate) fn run(
 /// Library versions in the lock file, and its blake3. Fails if a pattern of the manifest matches no version in it, or
 /// several.
 pub fn read_lock(server: &Server) -> Result<(BTreeMap<String, String>, String), BuildError> {
-    let (lock, manifest) = (server.lock.display(), server.folder.join("server.toml"));
+    let (lock, manifest) = (server.lock.display(), server.folder.join(server.manifest()));
     let manifest = manifest.display();
     let bytes =
         regular::read_bytes(&server.lock, MAX_LOCK).map_err(|source| match source.kind() {

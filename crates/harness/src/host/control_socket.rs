@@ -13,6 +13,8 @@ use crate::error::about;
 
 /// Where the folder of a socket is: a socket's path has at most 107 bytes, and a repository's can be longer.
 const PARENT: &str = "/tmp";
+/// What its name begins with; then follow the process and a number.
+const PREFIX: &str = "rpcbench-client";
 
 /// Number of the next socket of this process.
 static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -33,7 +35,9 @@ impl ControlSocket {
     /// A new socket, which only this user can reach.
     pub fn create() -> io::Result<Self> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let folder = Path::new(PARENT).join(format!("rpcbench-{}-{number}", std::process::id()));
+        sweep(Path::new(PARENT), |process| Path::new("/proc").join(process).exists());
+        let name = format!("{PREFIX}-{}-{number}", std::process::id());
+        let folder = Path::new(PARENT).join(name);
         // Of a process with the same number that was killed.
         let _ = fs::remove_dir_all(&folder);
         DirBuilder::new().mode(0o700).create(&folder).map_err(about(folder.display()))?;
@@ -71,8 +75,51 @@ impl ControlSocket {
     }
 }
 
+/// Removes folders that killed processes have left.
+fn sweep(parent: &Path, runs: impl Fn(&str) -> bool) {
+    let Ok(items) = fs::read_dir(parent) else { return };
+    for item in items.flatten() {
+        let name = item.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.strip_prefix('-'));
+        let process = process.and_then(|rest| rest.split_once('-')).map(|(process, _)| process);
+        if process.is_some_and(|process| process.parse::<u32>().is_ok() && !runs(process)) {
+            let _ = fs::remove_dir_all(item.path());
+        }
+    }
+}
+
 impl Drop for ControlSocket {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folder_is_private_and_goes_with_its_socket() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let control = ControlSocket::create().unwrap();
+        let folder = control.folder().to_owned();
+        assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+        assert!(control.accept().unwrap().is_none());
+        let _program = UnixStream::connect(control.path()).unwrap();
+        assert!(control.accept().unwrap().is_some());
+        drop(control);
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn folders_of_killed_processes_are_removed() {
+        let parent = tempfile::tempdir().unwrap();
+        let names =
+            ["rpcbench-client-7-0", "rpcbench-client-8-1", "rpcbench-client-x-1", "other-7-0"];
+        names.iter().for_each(|name| fs::create_dir(parent.path().join(name)).unwrap());
+        sweep(parent.path(), |process| process == "8");
+        let left = names.map(|name| parent.path().join(name).exists());
+        assert_eq!(left, [false, true, true, true]);
     }
 }

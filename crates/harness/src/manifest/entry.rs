@@ -177,6 +177,11 @@ impl Server {
         self.build_folder.file_name().unwrap_or_default().to_string_lossy()
     }
 
+    /// Name of its manifest: `server.toml`.
+    pub fn manifest(&self) -> String {
+        format!("{}.toml", self.role)
+    }
+
     /// Why a [container-only](super::BuildSpec::container_only) server can't run as a process of this machine.
     pub const CONTAINER_ONLY: &str = "container only: use --in docker or --in podman";
 

@@ -227,7 +227,7 @@ impl NativePlacement {
     /// Names the manifest if its command can't be started.
     fn explain(&self, error: ProcessError) -> PlacementError {
         let server = &self.entry.server;
-        let manifest = server.folder.join(format!("{}.toml", server.role));
+        let manifest = server.folder.join(server.manifest());
         PlacementError(match error {
             ProcessError::Command(error) => {
                 format!("{error}; correct 'run.command' in {}", manifest.display())

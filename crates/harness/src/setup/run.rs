@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rpcbench_record::{Labels, MAX_SEED, Plan, Writer, printable};
+use rpcbench_record::{Labels, MAX_SEED, Plan, Role, Writer, printable};
 
 use super::{PreparedRun, Setup, SetupError, folders, room, site, time};
 use crate::build::{BuildState, Building, Candidate};
@@ -53,7 +53,7 @@ impl Setup<'_> {
         folders::check_results(&request.results)?;
         entries.retain(|entry| plan.servers.iter().any(|server| server.entry == entry.name()));
         let candidates = self.build(&*site, &entries, request.building)?;
-        ensure_any_runnable(&candidates)?;
+        ensure_any_runnable(plan.role(), &candidates)?;
         expansions(&request.selection, &entries).into_iter().for_each(|line| self.notice(line));
         time::shortage(&plan, &candidates).into_iter().for_each(|line| self.notice(line));
         self.call_log = self.call_log.filter(|_| plan.log_calls);
@@ -111,12 +111,13 @@ fn expansions(selection: &Selection, entries: &[Entry]) -> Vec<String> {
     selection.patterns().iter().filter_map(expansion).collect()
 }
 
-fn ensure_any_runnable(candidates: &[Candidate]) -> Result<(), SetupError> {
+fn ensure_any_runnable(role: Role, candidates: &[Candidate]) -> Result<(), SetupError> {
     match candidates.iter().any(|it| matches!(it.build, BuildState::Built(_))) {
         true => Ok(()),
-        false => Err(SetupError::Refused(
-            "none of these servers can run here; the lines above say why".to_owned(),
-        )),
+        false => Err(SetupError::Refused(format!(
+            "none of these {} can run here; the lines above say why",
+            role.plural()
+        ))),
     }
 }
 

@@ -23,7 +23,8 @@ pub(super) fn shortage(plan: &Plan, candidates: &[Candidate]) -> Option<String> 
         let enough = units::length(whole(needed, 60));
         format!(
             "{given} is short for this run: to warm its processes takes {preparing} at least, and they need time to be measured; \
-             --max-time {enough} would do, or fewer servers"
+             --max-time {enough} would do, or fewer {}",
+            plan.role().plural()
         )
     })
 }

@@ -43,7 +43,7 @@ enum Expected {
     Timeout,
     /// `timeout`, perhaps for others too.
     Silence,
-    /// Some libraries report both alike.
+    /// Not every library separates the two.
     StatusOrTransport(u32),
     /// Of a broken connection: `transport`, for all calls that it carried.
     Transport,
@@ -189,11 +189,14 @@ impl Trial<'_> {
         if calls != CALLS {
             return Ok(Some(format!("{CALLS} calls were asked for, and it made {calls}")));
         }
-        if let Err(LoadError::Failed(reason)) = agree(calls, counts, server.counted().calls) {
+        let expected = fault.map(|(_, expected)| expected);
+        if let Some(reason) = problem(expected, faults.struck(), &outcomes, protocol) {
             return Ok(Some(reason));
         }
-        let expected = fault.map(|(_, expected)| expected);
-        Ok(problem(expected, faults.struck(), &outcomes, protocol))
+        match agree(calls, counts, server.counted().calls) {
+            Err(LoadError::Failed(reason)) => Ok(Some(reason)),
+            agreed => agreed.map(|()| None),
+        }
     }
 }
 

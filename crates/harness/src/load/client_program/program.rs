@@ -1,4 +1,4 @@
-//! A running client program: the messages it gets, and the thread that reads what it reports.
+//! A running client program: messages to it, and the thread that reads what it reports.
 
 use std::io;
 use std::net::Shutdown;
@@ -109,7 +109,7 @@ impl Program {
             .and_then(|message| frame::write(&mut &self.stream, &message));
         // Why it can't be reached is known to the reader, if it is gone.
         self.with(|_| ())?;
-        sent.map_err(|error| LoadError::Failed(format!("no message reaches it: {error}")))
+        sent.map_err(|error| LoadError::Failed(format!("it takes no messages: {error}")))
     }
 
     /// Looks at what it has reported. Fails if it reports nothing more.

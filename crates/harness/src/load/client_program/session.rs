@@ -39,7 +39,7 @@ struct Load {
     began: Nanos,
     /// Calls that the reference server had answered by then.
     answered: u64,
-    /// Whether it ends without a stop message: after a number of calls, or with its schedule.
+    /// Whether it ends without `stop`: a number of calls, or a schedule.
     ends: bool,
 }
 
@@ -71,7 +71,7 @@ impl ProgramSession {
         Self { program, reference, setting, arrivals, windows: 0, load, measured, cycle }
     }
 
-    /// Starts a load at `at`, which is sent as 0 (now) if it is too near.
+    /// Starts a load at `at`; at once if that is too near for a busy program to keep.
     fn begin(
         &mut self,
         at: Nanos,
@@ -122,7 +122,7 @@ impl ProgramSession {
         Ok(window.end)
     }
 
-    /// Ends the load, unless it ends without a stop message, and checks that nothing is missing in its records.
+    /// Ends the load, unless it ends without `stop`, and checks that nothing is missing in its records.
     fn stop(&mut self, ends: bool) -> Result<(), LoadError> {
         let load = self.load.take().ok_or_else(not_loading)?;
         if !ends {
