@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cause_is_printed_once() {
+    fn cause_is_printed_once() {
         let full = io::Error::other("no space left");
         let own = anyhow::Error::from(full).context("run.json: no space left");
         assert_eq!(describe(&own.context("the record")), "the record: run.json: no space left");

@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prepared_process_says_what_was_done_for_it() {
+    fn prepared_process_says_what_was_done_for_it() {
         let prepared = |process, cases, steady_after_ms| {
             let slice = WarmSlice { at_ms: 2004, calls: 1, server_cpu_ns: 1, compiler_cpu_ns: 0 };
             let warm = WarmCurve {

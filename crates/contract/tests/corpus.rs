@@ -66,7 +66,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
-    fn the_same_seed_gives_the_same_requests(shape in any_shape(), seed: u64) {
+    fn same_seed_gives_the_same_requests(shape in any_shape(), seed: u64) {
         let (one, two) = (Corpus::generate(&shape, seed, Encoding::Protobuf), Corpus::generate(&shape, seed, Encoding::Protobuf));
         prop_assert_eq!(one.len(), two.len());
         for at in 0..one.len() {
@@ -111,7 +111,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
-    fn a_nonce_comes_back_and_another_one_does_not(shape in any_shape(), seed: u64, number: u32) {
+    fn nonce_comes_back_and_another_one_does_not(shape in any_shape(), seed: u64, number: u32) {
         for encoding in ENCODINGS {
             let corpus = Corpus::generate(&shape, seed, encoding);
             for at in 0..corpus.len().min(80) {
@@ -206,7 +206,7 @@ fn client_requests_have_their_nonce_first_in_the_first_text() {
 }
 
 #[test]
-fn a_nonce_is_not_written_into_a_field_name() {
+fn nonce_is_not_written_into_a_field_name() {
     for length in 1..5 {
         let corpus = Corpus::canonical(&Shape::Text(length), 3, Encoding::Json);
         for at in 0..corpus.len() {
@@ -281,7 +281,7 @@ fn half_of_the_odd_requests_are_odd_only_inside() {
 }
 
 #[test]
-fn a_nonce_is_written_only_into_the_content() {
+fn nonce_is_written_only_into_the_content() {
     for encoding in [Encoding::ThriftBinary, Encoding::ThriftCompact] {
         for length in 1..20 {
             let shape = Shape::Text(length);

@@ -132,7 +132,7 @@ fn enumeration(names: &EnumDescriptor) -> String {
 }
 
 #[test]
-fn the_document_is_current() {
+fn document_is_current() {
     assert_eq!(COMMITTED, document(), "out of date: its first line has the command that writes it");
 }
 

@@ -105,7 +105,7 @@ fn generated(page: &str) -> String {
 }
 
 #[test]
-fn the_tables_are_current() {
+fn tables_are_current() {
     let page = fs::read_to_string(PATH).unwrap();
     assert!(
         page == generated(&page),
@@ -114,7 +114,7 @@ fn the_tables_are_current() {
 }
 
 #[test]
-fn the_readme_names_every_method() {
+fn readme_names_every_method() {
     let page = fs::read_to_string(PATH).unwrap();
     for shape in [Shape::Text(1), Shape::Record, Shape::Dto, Shape::Tree] {
         let method = shape.method();

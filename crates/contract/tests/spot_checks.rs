@@ -53,7 +53,7 @@ fn there_are_a_few_hundred_of_which_some_are_malformed() {
 }
 
 #[test]
-fn a_right_server_passes_and_cheats_do_not() {
+fn right_server_passes_and_cheats_do_not() {
     for shape in SHAPES {
         let checks = SpotChecks::generate(&shape, 5, Profile::of(Protocol::Grpc));
         let right = |request: &[u8]| protobuf(shape, request);
@@ -77,7 +77,7 @@ fn a_right_server_passes_and_cheats_do_not() {
 }
 
 #[test]
-fn a_server_that_copies_what_has_a_usual_first_header_is_caught() {
+fn server_that_copies_what_has_a_usual_first_header_is_caught() {
     for shape in SHAPES {
         let checks = SpotChecks::generate(&shape, 5, Profile::of(Protocol::Grpc));
         let copy = |request: &[u8]| {

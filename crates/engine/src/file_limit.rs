@@ -99,14 +99,14 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_is_high_enough_stays() {
+    fn limit_that_is_high_enough_stays() {
         assert_eq!(raised(limit(1024, 4096), 1024, 0), (Ok(()), None));
         let none = Rlimit { current: None, maximum: None };
         assert_eq!(raised(none, 1 << 40, 0), (Ok(()), None));
     }
 
     #[test]
-    fn the_soft_limit_is_raised_to_the_hard_one() {
+    fn soft_limit_is_raised_to_the_hard_one() {
         assert_eq!(raised(limit(1024, 4096), 1025, 0), (Ok(()), Some(limit(4096, 4096))));
         let open_end = Rlimit { current: Some(1024), maximum: None };
         let raised_to = Rlimit { current: Some(5000), maximum: None };
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hard_limit_is_raised_where_that_is_allowed() {
+    fn hard_limit_is_raised_where_that_is_allowed() {
         assert_eq!(
             raised(limit(1024, 4096), 10_500, 1 << 20),
             (Ok(()), Some(limit(10_500, 10_500)))
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_can_not_be_raised_is_named_with_the_remedy() {
+    fn limit_that_can_not_be_raised_is_named_with_the_remedy() {
         assert_eq!(raised(limit(1024, 4096), 10_500, 0), (Err(4096), None));
         let error = FileLimit { connections: 10_000, needed: 10_500, limit: 4096 }.to_string();
         assert_eq!(

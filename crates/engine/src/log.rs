@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unread_log_takes_bounded_memory() {
+    fn unread_log_takes_bounded_memory() {
         let (log, batches) = call_log();
         let mut writer = BatchWriter::new(log);
         for due in 0..(MAX_WAITING as u64 + 10) * BATCH as u64 {

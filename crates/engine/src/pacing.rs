@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_arrival_process_is_n_over_the_rate_and_never_drifts() {
+    fn constant_arrival_process_is_n_over_the_rate_and_never_drifts() {
         assert_eq!(first("constant:3", 4), [0, 333_333_333, 666_666_666, 1_000_000_000]);
         let mut late = Schedule { next: 2_999_999_999, ..Schedule::new(arrivals("constant:3"), 1) };
         assert_eq!(late.next(), Some(Nanos(999_999_999_666_666_666)));
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ramp_has_the_integral_of_its_rate() {
+    fn ramp_has_the_integral_of_its_rate() {
         // 100 to 300 calls/s over 10 s: 2,000 calls, 750 of them in the first half; then 300 calls/s.
         let mut ramp = Schedule::new(arrivals("ramp:100..300/10s"), 1);
         assert_eq!(ramp.clone().due_before(Nanos(5 * SECOND.0)), 750);
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_gives_the_draws() {
+    fn seed_gives_the_draws() {
         let draw =
             |seed| Schedule::new(arrivals("poisson:1000"), seed).take(50).collect::<Vec<_>>();
         assert_eq!(draw(5), draw(5));
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_restarts_its_schedule_and_ends_it() {
+    fn window_restarts_its_schedule_and_ends_it() {
         let stride = Stride { thread: 0, threads: 1, connections: 1 };
         let mut due_times = DueTimes::new(arrivals("constant:10"), 1, stride, Nanos(0));
         let (start, end) = (Nanos(250_000_000), Nanos(450_000_000));

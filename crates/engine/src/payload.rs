@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_remembered_reply_is_right_only_with_the_calls_own_nonce() {
+    fn remembered_reply_is_right_only_with_the_calls_own_nonce() {
         for shape in ["text:1", "text:5", "text:16", "text:100", "record", "dto", "tree"] {
             let echo = EchoPayload::new(shape, Encoding::Protobuf);
             let mut checker = Checker::new(&echo, 2);
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_reply_is_remembered() {
+    fn empty_reply_is_remembered() {
         let payload = Filler { verdict: Verdict::Echo, ..Filler::of(&[0]) };
         let mut checker = Checker::new(&payload, 1);
         for _ in 0..3 {
@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nonce_that_is_found_twice_is_not_taken_for_either() {
+    fn nonce_that_is_found_twice_is_not_taken_for_either() {
         let digits = Nonce::new(0xab).digits();
         assert_eq!(find_nonce(&digits, 2, b"xxJK"), Some(2..4));
         assert_eq!(find_nonce(&digits, 2, b"JKJK"), None);

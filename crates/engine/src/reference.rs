@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cycle_goes_through_every_line() {
+    fn cycle_goes_through_every_line() {
         let lines = cycle();
         let (mut line, mut seen) = (0, vec![false; LINES]);
         for _ in 0..LINES {

@@ -202,26 +202,26 @@ fn payload_takes_no_memory(
 }
 
 #[test]
-fn a_closed_loop_takes_no_memory_for_a_call() {
+fn closed_loop_takes_no_memory_for_a_call() {
     takes_no_memory(Way::Grpc, "closed", "text:100", 50_000);
     takes_no_memory(Way::Grpc, "closed", "text:10000", 10_000);
 }
 
 #[test]
-fn a_rate_takes_no_memory_for_a_call() {
+fn rate_takes_no_memory_for_a_call() {
     takes_no_memory(Way::Grpc, "constant:10000", "text:100", 10_000);
     takes_no_memory(Way::Grpc, "poisson:10000", "text:1000", 10_000);
 }
 
 #[test]
-fn a_closed_loop_takes_no_memory_for_a_call_over_json() {
+fn closed_loop_takes_no_memory_for_a_call_over_json() {
     takes_no_memory(Way::Json, "closed", "text:100", 20_000);
     takes_no_memory(Way::Json, "closed", "text:10000", 5_000);
     takes_no_memory(Way::JsonPipelined, "closed", "text:100", 50_000);
 }
 
 #[test]
-fn a_rate_takes_no_memory_for_a_call_over_json() {
+fn rate_takes_no_memory_for_a_call_over_json() {
     takes_no_memory(Way::Json, "constant:5000", "text:100", 5_000);
 }
 
@@ -240,7 +240,7 @@ fn thrift_takes_no_memory_for_a_call() {
 }
 
 #[test]
-fn a_reply_that_differs_on_every_call_takes_no_memory() {
+fn reply_that_differs_on_every_call_takes_no_memory() {
     for source in [PatchSource::Nonce, PatchSource::Counter, PatchSource::Random] {
         let name = format!("{source:?}");
         let payload = |_| -> Arc<dyn Payload> {
@@ -256,7 +256,7 @@ fn a_reply_that_differs_on_every_call_takes_no_memory() {
 }
 
 #[test]
-fn an_empty_reply_takes_no_memory() {
+fn empty_reply_takes_no_memory() {
     for verdict in [Verdict::Status, Verdict::Each, Verdict::Echo] {
         let payload = |_| -> Arc<dyn Payload> {
             let target = Target::new("/");

@@ -98,7 +98,7 @@ fn lengths_that_contradict_each_other_cost_the_connection() {
 }
 
 #[test]
-fn a_head_without_end_costs_the_connection() {
+fn head_without_end_costs_the_connection() {
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n";
     loses(head, "X-More: of the same\r\n", "a head above 64 KiB", IN_SOCKETS);
     loses(&format!("{head}X-More: "), "of the same ", "a head above 64 KiB", IN_SOCKETS);
@@ -123,7 +123,7 @@ fn chunks_that_never_come_to_anything_cost_the_connection() {
 }
 
 #[test]
-fn a_body_without_end_costs_the_connection() {
+fn body_without_end_costs_the_connection() {
     loses("HTTP/1.1 200 OK\r\n\r\n", "{\"echo\":", "a body above 64 MiB", MAX);
 }
 
@@ -138,7 +138,7 @@ fn ends_each_call_once(head: &str) -> Outcomes {
 }
 
 #[test]
-fn a_body_after_204_is_not_taken_for_the_reply_to_the_next_call() {
+fn body_after_204_is_not_taken_for_the_reply_to_the_next_call() {
     let outcomes = ends_each_call_once("HTTP/1.1 204 No Content\r\n\r\n{\"echo\":\"ttttt\"}");
     assert!(outcomes.status[&204] > 0, "{outcomes:?}");
     let lost = outcomes.transport + outcomes.not_sent;
@@ -146,7 +146,7 @@ fn a_body_after_204_is_not_taken_for_the_reply_to_the_next_call() {
 }
 
 #[test]
-fn a_body_longer_than_its_head_says_is_not_taken_for_the_reply_to_the_next_call() {
+fn body_longer_than_its_head_says_is_not_taken_for_the_reply_to_the_next_call() {
     let head = "HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\n{}HTTP/1.1 200 OK\r\n";
     let outcomes = ends_each_call_once(head);
     assert!(outcomes.status[&500] > 0, "{outcomes:?}");

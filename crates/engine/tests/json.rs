@@ -124,7 +124,7 @@ fn one_call_is_on_its_way_at_a_time() {
 }
 
 #[test]
-fn an_orderly_end_of_the_connection_costs_no_call() {
+fn orderly_end_of_the_connection_costs_no_call() {
     // The first reply ends the connection: calls pipelined behind it are sent again on the next one.
     for fields in ["Connection: close\r\n", "Connection: close, other\r\nDate: now\r\n"] {
         for in_flight in [1, 5] {
@@ -147,7 +147,7 @@ fn an_orderly_end_of_the_connection_costs_no_call() {
 }
 
 #[test]
-fn a_reply_without_length_ends_with_the_connection_and_costs_no_call() {
+fn reply_without_length_ends_with_the_connection_and_costs_no_call() {
     let peer = ScriptedPeer::start_many(|listener| {
         for _ in 0..10 {
             let mut wire = listener.accept()?;
@@ -166,7 +166,7 @@ fn a_reply_without_length_ends_with_the_connection_and_costs_no_call() {
 }
 
 #[test]
-fn a_connection_that_ends_in_the_middle_of_a_reply_costs_its_calls() {
+fn connection_that_ends_in_the_middle_of_a_reply_costs_its_calls() {
     let peer = ScriptedPeer::start_many(|listener| {
         for _ in 0..10 {
             let mut wire = listener.accept()?;
@@ -210,7 +210,7 @@ fn other_statuses_are_outcomes_and_the_connection_continues() {
 }
 
 #[test]
-fn a_late_reply_costs_no_other_call() {
+fn late_reply_costs_no_other_call() {
     let peer = ScriptedPeer::start_many(|listener| {
         let mut wire = listener.accept()?;
         serve(&mut wire, 3)?;
@@ -236,7 +236,7 @@ fn a_late_reply_costs_no_other_call() {
 }
 
 #[test]
-fn a_peer_that_speaks_something_else_is_named() {
+fn peer_that_speaks_something_else_is_named() {
     let server = Server::start("tcp-echo".parse().unwrap()).unwrap();
     let timeout = Nanos::from_millis(300);
     let silent = LoadPlan { timeout, grace: timeout, ..plan(server.address(), 1, 1) };
@@ -273,7 +273,7 @@ where
 }
 
 #[test]
-fn a_client_of_one_call_at_a_time_takes_every_kind_of_reply() {
+fn client_of_one_call_at_a_time_takes_every_kind_of_reply() {
     let replies = calls(
         |wire| {
             for reply in [
@@ -300,7 +300,7 @@ fn a_client_of_one_call_at_a_time_takes_every_kind_of_reply() {
 }
 
 #[test]
-fn a_client_of_one_call_at_a_time_says_why_there_is_no_reply() {
+fn client_of_one_call_at_a_time_says_why_there_is_no_reply() {
     let replies = calls(
         |wire| {
             wire.next_http_request()?;

@@ -100,7 +100,7 @@ fn each_call_ends_as_http_says() {
 }
 
 #[test]
-fn a_refused_call_is_sent_again() {
+fn refused_call_is_sent_again() {
     let peer = ScriptedPeer::start(|wire| {
         serve(wire, |number, request| match number % 2 {
             0 => vec![Frame::rst_stream(request.stream, REFUSED_STREAM)],

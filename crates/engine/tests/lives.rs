@@ -73,7 +73,7 @@ fn every_short_connection_carries_one_call_and_the_server_counts_the_same() {
 }
 
 #[test]
-fn a_connection_carries_as_many_calls_as_it_lives_for() {
+fn connection_carries_as_many_calls_as_it_lives_for() {
     for (protocol, behaviour) in SERVERS {
         let server = server(&[behaviour]);
         let plan = plan(protocol, server.address(), "calls:7");
@@ -88,7 +88,7 @@ fn a_connection_carries_as_many_calls_as_it_lives_for() {
 }
 
 #[test]
-fn a_server_that_resets_connections_loses_the_calls_on_them_and_no_other() {
+fn server_that_resets_connections_loses_the_calls_on_them_and_no_other() {
     for (protocol, behaviours) in [
         (Protocol::Grpc, &["reset-after:50"][..]),
         (Protocol::Json, &["json", "reset-after:50"]),
@@ -109,7 +109,7 @@ fn a_server_that_resets_connections_loses_the_calls_on_them_and_no_other() {
 }
 
 #[test]
-fn a_server_that_goes_away_refuses_what_follows_and_nothing_is_counted_twice() {
+fn server_that_goes_away_refuses_what_follows_and_nothing_is_counted_twice() {
     for (protocol, _) in SERVERS {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();

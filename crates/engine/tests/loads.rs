@@ -44,7 +44,7 @@ fn every_call_is_counted_once_and_the_server_counts_the_same() {
 }
 
 #[test]
-fn a_server_behind_a_unix_socket_is_loaded_and_called() {
+fn server_behind_a_unix_socket_is_loaded_and_called() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("server.sock");
     let server = server("honest");
@@ -95,7 +95,7 @@ fn nothing_is_answered_before_its_time() {
 }
 
 #[test]
-fn a_lost_connection_costs_its_calls_and_is_opened_again() {
+fn lost_connection_costs_its_calls_and_is_opened_again() {
     for behaviour in ["reset-after:500", "truncate-after:500", "garbage-after:500"] {
         let server = server(behaviour);
         let timeout = Nanos::from_millis(200);
@@ -109,7 +109,7 @@ fn a_lost_connection_costs_its_calls_and_is_opened_again() {
 }
 
 #[test]
-fn a_closed_connection_is_opened_again() {
+fn closed_connection_is_opened_again() {
     let peer = ScriptedPeer::start_many(|listener| {
         for _ in 0..20 {
             let mut wire = listener.accept()?;
@@ -144,7 +144,7 @@ fn a_closed_connection_is_opened_again() {
 }
 
 #[test]
-fn a_peer_that_never_reads_does_not_block_the_load() {
+fn peer_that_never_reads_does_not_block_the_load() {
     const MAX: u32 = 0x7fff_ffff;
     let (go_on, stalled) = channel();
     let peer = ScriptedPeer::start(move |wire| {
@@ -176,7 +176,7 @@ fn a_peer_that_never_reads_does_not_block_the_load() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_named() {
+fn server_that_is_not_there_is_named() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let connect_timeout = Nanos::from_millis(50);
     let plan = LoadPlan { connect_timeout, ..plan(closed) };

@@ -31,7 +31,7 @@ fn open(plan: &LoadPlan) -> Session {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_named() {
+fn server_that_is_not_there_is_named() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let plan = LoadPlan { connect_timeout: Nanos::from_millis(50), ..plan(closed) };
     let error = Session::open(&plan, &payload("text:1")).err().unwrap().to_string();
@@ -40,7 +40,7 @@ fn a_server_that_is_not_there_is_named() {
 }
 
 #[test]
-fn a_silent_server_is_refused() {
+fn silent_server_is_refused() {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = server.local_addr().unwrap();
     let plan = LoadPlan { connect_timeout: Nanos::from_millis(50), ..plan(address) };
@@ -88,7 +88,7 @@ fn contradictions_are_refused() {
 }
 
 #[test]
-fn a_load_that_is_not_running_can_not_be_ended_or_awaited() {
+fn load_that_is_not_running_can_not_be_ended_or_awaited() {
     let server = server("honest");
     let mut session = open(&plan(server.address()));
     let span = |from: Nanos| Span { start: from, end: from + Nanos::from_millis(20) };
@@ -104,7 +104,7 @@ fn a_load_that_is_not_running_can_not_be_ended_or_awaited() {
 }
 
 #[test]
-fn a_span_that_is_cut_counts_what_it_had() {
+fn span_that_is_cut_counts_what_it_had() {
     let server = server("honest");
     let mut session = open(&plan(server.address()));
     let start = clock::now();
@@ -127,7 +127,7 @@ fn a_span_that_is_cut_counts_what_it_had() {
 }
 
 #[test]
-fn a_second_start_puts_no_more_calls_in_flight() {
+fn second_start_puts_no_more_calls_in_flight() {
     let server = server("slow:5ms");
     let mut session = open(&plan(server.address()));
     session.start();
@@ -137,7 +137,7 @@ fn a_second_start_puts_no_more_calls_in_flight() {
 }
 
 #[test]
-fn a_thread_that_can_not_begin_ends_the_others_at_once() {
+fn thread_that_can_not_begin_ends_the_others_at_once() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let plan = LoadPlan {
         threads: 2,
@@ -150,7 +150,7 @@ fn a_thread_that_can_not_begin_ends_the_others_at_once() {
 }
 
 #[test]
-fn a_number_of_calls_is_made_with_any_threads_and_arrivals() {
+fn number_of_calls_is_made_with_any_threads_and_arrivals() {
     let server = server("honest");
     for (arrivals, threads, calls) in [
         ("closed", 1, 1),

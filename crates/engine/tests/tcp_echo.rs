@@ -126,7 +126,7 @@ fn other_bytes_are_a_wrong_answer() {
 }
 
 #[test]
-fn a_peer_that_answers_twice_costs_its_connection() {
+fn peer_that_answers_twice_costs_its_connection() {
     let address = peer(|mut stream| {
         while let Some(request) = request(&mut stream) {
             if stream.write_all(&[&request[..], &request].concat()).is_err() {
@@ -144,7 +144,7 @@ fn a_peer_that_answers_twice_costs_its_connection() {
 }
 
 #[test]
-fn a_peer_that_stops_answering_costs_its_calls_and_the_connection_is_opened_again() {
+fn peer_that_stops_answering_costs_its_calls_and_the_connection_is_opened_again() {
     let address = peer(|mut stream| {
         for _ in 0..5 {
             let Some(request) = request(&mut stream) else { return };
@@ -166,7 +166,7 @@ fn a_peer_that_stops_answering_costs_its_calls_and_the_connection_is_opened_agai
 }
 
 #[test]
-fn a_peer_that_speaks_something_else_is_named() {
+fn peer_that_speaks_something_else_is_named() {
     let address = peer(|mut stream| {
         let _ = request(&mut stream);
         let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");

@@ -161,7 +161,7 @@ fn assert_lost(answer: impl Fn(&Call) -> Vec<u8> + Clone + Send + 'static, reaso
 }
 
 #[test]
-fn a_wrong_sequence_id_costs_the_connection() {
+fn wrong_sequence_id_costs_the_connection() {
     assert_lost(
         |call| call.message(kind::REPLY, call.sequence_id + 1, &call.right_body()),
         "a reply with another sequence id than its call has",
@@ -169,7 +169,7 @@ fn a_wrong_sequence_id_costs_the_connection() {
 }
 
 #[test]
-fn a_message_other_than_a_reply_costs_the_connection() {
+fn message_other_than_a_reply_costs_the_connection() {
     assert_lost(
         |call| call.message(kind::CALL, call.sequence_id, &call.right_body()),
         "a message that is no reply",
@@ -177,17 +177,17 @@ fn a_message_other_than_a_reply_costs_the_connection() {
 }
 
 #[test]
-fn a_peer_of_something_else_costs_the_connection() {
+fn peer_of_something_else_costs_the_connection() {
     assert_lost(|_| b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), "does the server speak this");
 }
 
 #[test]
-fn a_peer_that_closes_costs_the_connection() {
+fn peer_that_closes_costs_the_connection() {
     assert_lost(|_| Vec::new(), "");
 }
 
 #[test]
-fn a_reply_to_nothing_costs_the_connection_and_no_call_is_counted_twice() {
+fn reply_to_nothing_costs_the_connection_and_no_call_is_counted_twice() {
     for protocol in PROTOCOLS {
         let address = peer(protocol, |call| [call.right_reply(), call.right_reply()].concat());
         let measurement = measure(&single(protocol, address), "text:100", 100);
@@ -205,7 +205,7 @@ fn a_reply_to_nothing_costs_the_connection_and_no_call_is_counted_twice() {
 }
 
 #[test]
-fn a_huge_length_or_a_struct_without_end_ends_in_bounds() {
+fn huge_length_or_a_struct_without_end_ends_in_bounds() {
     let huge = |call: &Call| {
         // As long as the framed transport says, or endless if only the content says it.
         let mut message = call.right_reply();
@@ -225,7 +225,7 @@ fn a_huge_length_or_a_struct_without_end_ends_in_bounds() {
 }
 
 #[test]
-fn a_struct_that_is_cut_short_is_a_wrong_answer_or_never_ends() {
+fn struct_that_is_cut_short_is_a_wrong_answer_or_never_ends() {
     let cut = |call: &Call| {
         let body = call.right_body();
         call.message(kind::REPLY, call.sequence_id, &body[..body.len() - 3])

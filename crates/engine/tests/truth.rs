@@ -58,7 +58,7 @@ over!(
         copied_content_is_wrong_in_a_load,
         one_wrong_answer_in_a_thousand_is_found_every_time,
         calls_that_are_never_answered_end_at_the_timeout_or_with_the_grace,
-        a_lost_connection_costs_its_calls_and_is_opened_again,
+        lost_connection_costs_its_calls_and_is_opened_again,
     ]
 );
 
@@ -226,7 +226,7 @@ fn calls_that_are_never_answered_end_at_the_timeout_or_with_the_grace(protocol: 
     assert!(measurement.tally.errors.min().unwrap() >= 99_000_000);
 }
 
-fn a_lost_connection_costs_its_calls_and_is_opened_again(protocol: Protocol) {
+fn lost_connection_costs_its_calls_and_is_opened_again(protocol: Protocol) {
     for behaviour in ["reset-after:100", "truncate-after:100", "garbage-after:100"] {
         let server = server(protocol, behaviour);
         let timeout = Nanos::from_millis(200);

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_sees_this_environment_and_nothing_else() {
+    fn command_sees_this_environment_and_nothing_else() {
         let all = [("GOPROXY", "off"), ("RUSTFLAGS", "-O"), ("LC_ALL", "de_DE.UTF-8")];
         let env = BuildEnv::new(all.map(|(name, value)| (name.to_owned(), value.to_owned())));
         assert_eq!(env.names(), ["GOPROXY"]);

@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_lets_the_trial_end_and_the_second_does_not() {
+    fn first_lets_the_trial_end_and_the_second_does_not() {
         let interrupt = Interrupt::ending_windows();
         let ends = Some(clock::now());
         let trial = interrupt.begin_trial(ends);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_one_is_ignored_once_the_run_is_over() {
+    fn second_one_is_ignored_once_the_run_is_over() {
         let interrupt = Interrupt::default();
         interrupt.conclude();
         assert_eq!([interrupt.raise(), interrupt.raise()], [Raised::Now, Raised::Ignored]);

@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_of_another_protocol_is_named() {
+    fn server_of_another_protocol_is_named() {
         assert_eq!(answer(b"\0\0\0\x04\0\0\0\0\0rest", Protocol::Grpc), Ok(()));
         assert_eq!(answer(b"", Protocol::Json), Ok(()));
         let h2c = answer(b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol::JsonH2c).unwrap_err();

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_on_either_output_is_found() {
+    fn version_on_either_output_is_found() {
         assert_eq!(ask_shell("echo tool v1.2.3", Some("1.2")), Ok("1.2.3".to_owned()));
         assert_eq!(ask_shell("echo tool v1.2.3 >&2; exit 1", None), Ok("1.2.3".to_owned()));
     }
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_toolchain_has_the_found_version_and_packages() {
+    fn missing_toolchain_has_the_found_version_and_packages() {
         let old = ToolchainSpec {
             apt: vec!["tool (>= 2)".to_owned()],
             ..spec(&["echo", "v1.9"], r"v(\S+)", Some("2"))
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ended_release_is_reported_from_the_day_after_its_last_fix() {
+    fn ended_release_is_reported_from_the_day_after_its_last_fix() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let catalog = crate::manifest::Catalog::load(&root).unwrap();
         let lines = |server: &str, tool: &str, version: &str, day: &str| {

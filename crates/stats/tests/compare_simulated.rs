@@ -184,7 +184,7 @@ fn lost_windows_and_processes_do_no_harm() {
 }
 
 #[test]
-fn an_entry_of_a_single_process_is_compared_with_the_others_variance() {
+fn entry_of_a_single_process_is_compared_with_the_others_variance() {
     let mut lone = Design::equal(0.18, 0.9);
     lone.entries[0].speed += 1.0;
     let wrong = share("false, one entry of one process", RUNS, |seed| {
@@ -198,7 +198,7 @@ fn an_entry_of_a_single_process_is_compared_with_the_others_variance() {
 }
 
 #[test]
-fn a_reference_that_an_entry_moves_is_not_used() {
+fn reference_that_an_entry_moves_is_not_used() {
     let design = Design::equal(0.18, 0.9);
     let touched = |seed| {
         let mut observations = design.run(seed);

@@ -49,7 +49,7 @@ fn load(line: &str) -> LoadArgs {
 }
 
 #[test]
-fn the_definition_is_sound() {
+fn definition_is_sound() {
     Cli::command().debug_assert();
 }
 
@@ -272,7 +272,7 @@ error: the argument '--resume <DIR>' cannot be used with:
 }
 
 #[test]
-fn a_resumed_run_takes_no_option_of_a_plan() {
+fn resumed_run_takes_no_option_of_a_plan() {
     let mut command = Cli::command();
     command.build();
     let run = command.find_subcommand("run").expect("run");
@@ -364,7 +364,7 @@ fn help_of_run_reads_well() {
 }
 
 #[test]
-fn a_table_has_few_columns_all_or_those_asked_for() {
+fn table_has_few_columns_all_or_those_asked_for() {
     use rpcbench_report::{Columns, Layout};
     assert_eq!(run("rpcbench run").table.layout(), Layout::default());
     assert_eq!(run("rpcbench run --wide").table.layout(), Columns::Wide.into());

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_replaced_only_when_it_is_whole() {
+    fn file_is_replaced_only_when_it_is_whole() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.json");
         fs::write(&path, "old").unwrap();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_stays_a_link() {
+    fn link_stays_a_link() {
         let folder = tempfile::tempdir().unwrap();
         let [path, link] = ["real", "link"].map(|name| folder.path().join(name));
         fs::write(&path, "old").unwrap();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_place_is_told_at_once() {
+    fn bad_place_is_told_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let refused = |path: &Path| {
             let error = OutFile::open(path, b"").map(drop).unwrap_err();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_stays_a_device() {
+    fn device_stays_a_device() {
         let mut file = OutFile::open(Path::new("/dev/null"), b"PAR1").unwrap();
         file.write_all(b"gone").unwrap();
         file.commit().unwrap();

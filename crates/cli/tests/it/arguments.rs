@@ -68,7 +68,7 @@ fn options_that_contradict_are_refused() {
 }
 
 #[test]
-fn a_root_that_is_none_says_so() {
+fn root_that_is_none_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = folder.path().display().to_string();
     refused(&format!("list --root {nowhere}"), &[&nowhere, "no servers/ and suites/ in there"]);
@@ -89,7 +89,7 @@ fn broken(file: &str, part: &str, by: &str, parts: &[&str]) {
 }
 
 #[test]
-fn a_manifest_with_a_wrong_type_names_file_key_and_remedy() {
+fn manifest_with_a_wrong_type_names_file_key_and_remedy() {
     broken(
         SERVER,
         "protocols = [\"grpc\"]",
@@ -105,7 +105,7 @@ fn a_manifest_with_a_wrong_type_names_file_key_and_remedy() {
 }
 
 #[test]
-fn a_manifest_with_an_unknown_key_suggests_one() {
+fn manifest_with_an_unknown_key_suggests_one() {
     broken(
         SERVER,
         "library = ",
@@ -116,7 +116,7 @@ fn a_manifest_with_an_unknown_key_suggests_one() {
 }
 
 #[test]
-fn a_suite_with_an_unknown_key_or_value_is_refused() {
+fn suite_with_an_unknown_key_or_value_is_refused() {
     let suite = "suites/quick.toml";
     let refused = |part: &str, by: &str, parts: &[&str]| {
         Bench::new().edit(suite, part, by).run("run @honest").expect(2).complains(parts);
@@ -130,7 +130,7 @@ fn a_suite_with_an_unknown_key_or_value_is_refused() {
 }
 
 #[test]
-fn a_missing_toolchain_says_what_to_install_and_leaves_the_others() {
+fn missing_toolchain_says_what_to_install_and_leaves_the_others() {
     let wanted = "minimum = \"1.95\"";
     let bench = Bench::new().edit("servers/testkit/_language.toml", wanted, "minimum = \"99.0\"");
     let ended = bench.run("run @honest").expect(2);
@@ -147,7 +147,7 @@ fn a_missing_toolchain_says_what_to_install_and_leaves_the_others() {
 }
 
 #[test]
-fn a_build_does_not_see_flags_of_the_users_environment() {
+fn build_does_not_see_flags_of_the_users_environment() {
     let bench = Bench::new().edit("servers/testkit/build.sh", "set -eu\n", "set -eu\nenv\n");
     let mut command = bench.command("run @honest");
     command.env("RUSTFLAGS", "-C target-cpu=native").env("GOPROXY", "https://proxy.example");
@@ -162,7 +162,7 @@ fn a_build_does_not_see_flags_of_the_users_environment() {
 }
 
 #[test]
-fn a_build_that_fails_shows_its_last_lines() {
+fn build_that_fails_shows_its_last_lines() {
     let bench = Bench::new().edit(
         "servers/testkit/build.sh",
         "set -eu\n",
@@ -188,7 +188,7 @@ fn arguments_that_are_not_text_are_refused() {
 
 /// Opening a named pipe without a writer would block.
 #[test]
-fn a_pipe_in_the_place_of_a_file_is_refused() {
+fn pipe_in_the_place_of_a_file_is_refused() {
     let bench = Bench::new();
     let pipe = |path: &str| {
         let path = bench.work().join(path);

@@ -148,7 +148,7 @@ fn every_call_names_the_host() {
 }
 
 #[test]
-fn the_record_has_the_headers_without_secrets_and_the_host() {
+fn record_has_the_headers_without_secrets_and_the_host() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("record");
     let address = serve_http2(Arc::default());

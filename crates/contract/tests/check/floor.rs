@@ -14,7 +14,7 @@ fn run(server: impl FnMut(Method, &[u8]) -> Result<Vec<u8>, CallError>) -> Check
 }
 
 #[test]
-fn an_echo_passes_every_case() {
+fn echo_passes_every_case() {
     for seed in [0, 1, u64::MAX] {
         let report = check(&mut Server(floor), Profile::of(Protocol::TcpEcho), seed);
         assert_eq!(report.failed, []);
@@ -36,14 +36,14 @@ fn no_case_of_the_floor_needs_decoding() {
 }
 
 #[test]
-fn a_server_that_decodes_fails() {
+fn server_that_decodes_fails() {
     let report = run(right);
     assert!(report.failed.len() > 15, "{report:?}");
     insta::assert_snapshot!(reason(&report, "text/filled"), @"byte 0 of the reply: expected 0x0a, got 0x12");
 }
 
 #[test]
-fn a_wrong_byte_fails_every_case() {
+fn wrong_byte_fails_every_case() {
     let report = run(|_, body| {
         let mut reply = body.to_vec();
         if let Some(last) = reply.last_mut() {
@@ -55,7 +55,7 @@ fn a_wrong_byte_fails_every_case() {
 }
 
 #[test]
-fn a_truncated_body_fails() {
+fn truncated_body_fails() {
     let report = run(|_, body| Ok(body[..body.len().min(65_535)].to_vec()));
     let longest = ["text/length-65535", "text/length-65536", "text/length-1048576"];
     let expected = ["body/length-1048576", "record/long-strings"];
@@ -64,7 +64,7 @@ fn a_truncated_body_fails() {
 }
 
 #[test]
-fn a_canned_reply_fails() {
+fn canned_reply_fails() {
     let mut first = None;
     let report = run(|_, body| Ok(first.get_or_insert_with(|| body.to_vec()).clone()));
     for shape in ["text", "record", "dto", "tree"] {

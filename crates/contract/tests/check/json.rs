@@ -61,7 +61,7 @@ fn copying_content_without_decoding_it_fails() {
 }
 
 #[test]
-fn a_server_without_types_fails() {
+fn server_without_types_fails() {
     let report = run(untyped);
     insta::assert_snapshot!(names(&report), @"json/no-base64 json/no-integer json/unknown-enum json/wrong-type");
     insta::assert_snapshot!(reason(&report, "json/wrong-type"), @"a value of the wrong type at `text` was answered with OK (reply: 16 B); expected an error status");
@@ -105,7 +105,7 @@ fn only_status_4xx_and_5xx_refuse_a_request() {
 }
 
 #[test]
-fn an_unknown_path_may_get_three_statuses() {
+fn unknown_path_may_get_three_statuses() {
     for (code, fails) in [(405, false), (501, false), (500, true)] {
         let report = run(|method, body| match protobuf(method, body) {
             Err(CallError::Status { code: 404, .. }) => Err(status(code, "")),

@@ -70,7 +70,7 @@ fn every_case_applies_to_a_protocol_and_every_need_to_a_case() {
 }
 
 #[test]
-fn a_right_server_passes_every_case() {
+fn right_server_passes_every_case() {
     for seed in [0, 1, u64::MAX] {
         let report = check(&mut Server(right), Profile::of(Protocol::Grpc), seed);
         assert_eq!(report.failed, []);
@@ -84,7 +84,7 @@ fn copying_an_absent_message_as_an_empty_one_passes() {
 }
 
 #[test]
-fn a_canned_reply_fails_cases_with_different_requests() {
+fn canned_reply_fails_cases_with_different_requests() {
     let report = run(canned());
     for case in named(&["text/many", "record/many", "dto/many", "tree/many", "text/length"]) {
         reason(&report, case);
@@ -154,7 +154,7 @@ fn replacing_invalid_utf8_fails() {
 }
 
 #[test]
-fn a_server_that_always_fails_passes_no_case() {
+fn server_that_always_fails_passes_no_case() {
     let report = run(|_, _| Err(status(13, "internal\nerror")));
     assert_eq!(report.passed, 0, "a refusal counts only if the server then serves");
     insta::assert_snapshot!(reason(&report, "text/filled"), @r#"a valid request of 102 bytes failed: status 13 ("internal\nerror")"#);
@@ -207,7 +207,7 @@ fn being_wrong_once_in_a_thousand_calls_fails() {
 }
 
 #[test]
-fn a_server_that_loses_half_of_each_integer_fails() {
+fn server_that_loses_half_of_each_integer_fails() {
     use prost::Message as _;
     let report = run(|method, body| match method {
         Method::Record => {
@@ -224,7 +224,7 @@ fn a_server_that_loses_half_of_each_integer_fails() {
 }
 
 #[test]
-fn a_server_that_stops_answering_is_given_up() {
+fn server_that_stops_answering_is_given_up() {
     let mut calls = 0;
     let report = run(|_, _| {
         calls += 1;

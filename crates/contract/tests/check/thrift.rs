@@ -36,7 +36,7 @@ where
 }
 
 #[test]
-fn a_right_server_passes_every_case() {
+fn right_server_passes_every_case() {
     for protocol in PROTOCOLS {
         let report = run(Profile::of(protocol), |_, _, right| right);
         assert_eq!(report.failed, [], "{protocol}");
@@ -45,7 +45,7 @@ fn a_right_server_passes_every_case() {
 }
 
 #[test]
-fn an_exception_in_place_of_a_closed_connection_passes() {
+fn exception_in_place_of_a_closed_connection_passes() {
     let report = run(Profile::of(Protocol::Thrift), |_, _, right| match right {
         Err(CallError::Closed(reason)) => Err(status(7, &reason)),
         other => other,
@@ -54,7 +54,7 @@ fn an_exception_in_place_of_a_closed_connection_passes() {
 }
 
 #[test]
-fn a_malformed_request_is_the_last_one_on_its_connection() {
+fn malformed_request_is_the_last_one_on_its_connection() {
     struct Counting(u32);
 
     impl Caller for Counting {
@@ -150,7 +150,7 @@ fn copying_content_without_decoding_it_fails() {
 }
 
 #[test]
-fn a_wrong_exception_for_an_unknown_method_fails() {
+fn wrong_exception_for_an_unknown_method_fails() {
     let report = run(Profile::of(Protocol::Thrift), |method, _, right| match method {
         Method::Missing => Err(status(6, "internal error")),
         _ => right,

@@ -13,27 +13,27 @@ fn replay(target: &str, play: fn(&[u8])) {
 }
 
 #[test]
-fn the_corpus_of_connections_is_survived() {
+fn corpus_of_connections_is_survived() {
     replay("connection", super::connection);
 }
 
 #[test]
-fn the_corpus_of_frames_is_survived() {
+fn corpus_of_frames_is_survived() {
     replay("frames", super::frames);
 }
 
 #[test]
-fn the_corpus_of_header_blocks_is_read_alike() {
+fn corpus_of_header_blocks_is_read_alike() {
     replay("hpack", super::hpack);
 }
 
 #[test]
-fn the_corpus_of_replies_is_survived() {
+fn corpus_of_replies_is_survived() {
     replay("replies", super::replies);
 }
 
 #[test]
-fn the_corpus_of_thrift_is_survived() {
+fn corpus_of_thrift_is_survived() {
     replay("thrift", super::thrift);
 }
 

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_holds_what_it_has_now_and_nothing_once_it_is_gone() {
+    fn buffer_holds_what_it_has_now_and_nothing_once_it_is_gone() {
         let allowance = Arc::new(Allowance::new(10));
         let mut holding = Holding::new(&allowance);
         assert!(holding.resize(6) && holding.resize(9) && allowance.taken() == 9);

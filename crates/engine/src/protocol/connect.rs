@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_has_the_code_and_the_message_of_its_json() {
+    fn error_has_the_code_and_the_message_of_its_json() {
         let details = r#"{"code":"invalid_argument","message":"no\nway","details":[{"type":"a"}]}"#;
         assert_eq!(failure(400, details), (3, r"no\nway".to_owned()));
         assert_eq!(failure(499, r#"{"code":"canceled"}"#), (1, String::new()));
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_another_kind_has_the_code_of_its_http_status() {
+    fn error_of_another_kind_has_the_code_of_its_http_status() {
         assert_eq!(failure(404, "404 page not found\n"), (12, "404 page not found".to_owned()));
         assert_eq!(failure(503, ""), (14, String::new()));
         assert_eq!(failure(418, r#"{"code":"ok","message":"no"}"#).0, 2);

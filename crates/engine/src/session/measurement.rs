@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_busiest_thread_counts_with_its_run_delay_and_without_its_waits() {
+    fn busiest_thread_counts_with_its_run_delay_and_without_its_waits() {
         let usage = |cpu, delay| ThreadUsage {
             cpu: Nanos(cpu),
             awake: Nanos(100),

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_late_if_the_next_look_came_more_than_a_millisecond_after_it() {
+    fn call_is_late_if_the_next_look_came_more_than_a_millisecond_after_it() {
         let dues: Vec<u64> = (1..=60).map(|n| n * 100).collect();
         assert_eq!(missed(&[50, 950, 1900, 2900, 3900, 4900, 6000], &dues), [4950][..0]);
         // No look from 1 ms to 4 ms: calls due in the last millisecond of it are on time.

@@ -37,7 +37,7 @@ fn answer(wire: &mut Wire, requests: &mut Requests, count: usize) -> Result<u32,
 }
 
 #[test]
-fn a_call_that_goaway_refuses_is_sent_again() {
+fn call_that_goaway_refuses_is_sent_again() {
     let peer = ScriptedPeer::start_many(|listener| {
         for _ in 0..3 {
             let (mut wire, mut requests) = (listener.accept()?, Requests::default());
@@ -59,7 +59,7 @@ fn a_call_that_goaway_refuses_is_sent_again() {
 }
 
 #[test]
-fn a_connection_that_ended_between_two_calls_costs_none() {
+fn connection_that_ended_between_two_calls_costs_none() {
     let peer = ScriptedPeer::start_many(|listener| {
         for count in [2, 1, 1] {
             let mut wire = listener.accept()?;
@@ -76,7 +76,7 @@ fn a_connection_that_ended_between_two_calls_costs_none() {
 }
 
 #[test]
-fn a_call_that_is_refused_on_its_stream_is_sent_again() {
+fn call_that_is_refused_on_its_stream_is_sent_again() {
     let peer = ScriptedPeer::start(|wire| {
         greet(wire, &[])?;
         let mut requests = Requests::default();
@@ -90,7 +90,7 @@ fn a_call_that_is_refused_on_its_stream_is_sent_again() {
 }
 
 #[test]
-fn a_peer_that_refuses_every_call_is_named() {
+fn peer_that_refuses_every_call_is_named() {
     let peer = ScriptedPeer::start_many(|listener| {
         loop {
             let mut wire = listener.accept()?;

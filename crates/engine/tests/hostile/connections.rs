@@ -122,7 +122,7 @@ fn refused_calls_and_connections_that_ended_are_counted() {
 
 /// Even where it costs no call.
 #[test]
-fn an_answer_that_comes_twice_is_a_fault_of_the_peer() {
+fn answer_that_comes_twice_is_a_fault_of_the_peer() {
     let peer = ScriptedPeer::start_many(|listener| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[])?;

@@ -47,7 +47,7 @@ fn calls_above_the_last_stream_of_goaway_are_sent_again_and_the_others_answered(
 }
 
 #[test]
-fn a_goaway_that_is_followed_by_the_end_costs_what_was_in_flight() {
+fn goaway_that_is_followed_by_the_end_costs_what_was_in_flight() {
     let (peer, ended) = counting(|listener, test| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[])?;
@@ -117,7 +117,7 @@ fn half_of_the_streams_are_refused_and_come_again() {
 }
 
 #[test]
-fn a_peer_that_refuses_every_call_is_named_and_every_call_ends() {
+fn peer_that_refuses_every_call_is_named_and_every_call_ends() {
     let (peer, ended) = counting(|listener, test| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[])?;
@@ -137,7 +137,7 @@ fn a_peer_that_refuses_every_call_is_named_and_every_call_ends() {
 }
 
 #[test]
-fn a_socket_that_is_closed_by_half_costs_what_was_in_flight() {
+fn socket_that_is_closed_by_half_costs_what_was_in_flight() {
     let (peer, ended) = counting(|listener, test| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[])?;
@@ -156,7 +156,7 @@ fn a_socket_that_is_closed_by_half_costs_what_was_in_flight() {
 }
 
 #[test]
-fn an_answer_that_comes_twice_costs_the_connection() {
+fn answer_that_comes_twice_costs_the_connection() {
     let (peer, ended) = counting(|listener, test| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[])?;

@@ -44,7 +44,7 @@ fn continuations_without_end_cost_the_connection() {
 }
 
 #[test]
-fn a_header_bomb_costs_the_connection() {
+fn header_bomb_costs_the_connection() {
     // A field of 4 kB enters the table; then each byte repeats it.
     let field = [&b"\x40\x01a\x7f\xa1\x1e"[..], &[b'x'; 4000]].concat();
     let begin = vec![Frame::headers(1, [hpack::response_headers(), field].concat())];
@@ -58,7 +58,7 @@ fn questions_without_end_from_a_peer_that_does_not_read_cost_the_connection() {
 }
 
 #[test]
-fn a_peer_that_never_reads_costs_its_calls_and_nothing_else() {
+fn peer_that_never_reads_costs_its_calls_and_nothing_else() {
     let (go_on, wait) = mpsc::channel();
     let (peer, ended) = counting(move |listener, test| {
         let mut wire = listener.accept()?;

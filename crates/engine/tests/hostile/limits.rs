@@ -13,7 +13,7 @@ use super::{
 };
 
 #[test]
-fn a_peer_without_a_header_table_gets_whole_headers() {
+fn peer_without_a_header_table_gets_whole_headers() {
     let (peer, ended) = counting(|listener, test| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[(setting::HEADER_TABLE_SIZE, 0)])?;
@@ -79,7 +79,7 @@ fn insisting_on(first: Frame) -> ScriptedPeer {
 }
 
 #[test]
-fn the_error_names_what_was_wrong_with_a_peers_first_words() {
+fn error_names_what_was_wrong_with_a_peers_first_words() {
     let cases = [
         (Frame::settings(&[(setting::MAX_FRAME_SIZE, 16_383)]), "SETTINGS_MAX_FRAME_SIZE"),
         (Frame::settings(&[(setting::MAX_FRAME_SIZE, 1 << 24)]), "SETTINGS_MAX_FRAME_SIZE"),
@@ -175,7 +175,7 @@ fn windows_that_open_by_a_few_bytes_let_every_request_through() {
 }
 
 #[test]
-fn the_connections_window_is_shared_by_its_streams_and_never_overrun() {
+fn connections_window_is_shared_by_its_streams_and_never_overrun() {
     let (peer, ended) = counting(|listener, test| {
         let mut wire = listener.accept()?;
         wire.handshake(&[(setting::INITIAL_WINDOW_SIZE, 0x7fff_ffff)])?;

@@ -79,7 +79,7 @@ fn every_kind_is_read() {
 }
 
 #[test]
-fn a_value_remembers_its_place() {
+fn value_remembers_its_place() {
     let bicycle = read(GOOD).expect("a good file");
     let (file, light) = (file(GOOD), bicycle.lights["front"].span());
     insta::assert_snapshot!(file.place(&light), @r#"bicycle.toml:2: lights.front = "1h""#);
@@ -103,7 +103,7 @@ fn every_refusal_names_the_line() {
 }
 
 #[test]
-fn a_missing_key_of_several_files_is_named_with_its_table() {
+fn missing_key_of_several_files_is_named_with_its_table() {
     let missing = file(GOOD).missing::<Bicycle>(None, "wheel.size");
     insta::assert_snapshot!(missing, @"bicycle.toml: 'wheel.size' is missing; add a line such as size = 28");
 }

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_good_machine_needs_nothing() {
+    fn good_machine_needs_nothing() {
         insta::assert_snapshot!(shown(&good()), @r#"
         Ok machine: A CPU, 16 GiB, Linux 6.12, Debian
         Ok cpus: 4 CPUs, one per core: 0 1 2 3

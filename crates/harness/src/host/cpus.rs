@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_server_gets_whole_cores_and_the_client_others() {
+    fn server_gets_whole_cores_and_the_client_others() {
         let split = smt(4).split(3, 2);
         assert_eq!((split.server, split.client), (vec![2, 3, 7], vec![0, 1]));
         assert!(split.notes.is_empty());
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sibling_is_taken_last_and_noted() {
+    fn sibling_is_taken_last_and_noted() {
         let split = smt(2).split(1, 3);
         assert_eq!((split.server, split.client), (vec![1], vec![0, 2, 3]));
         insta::assert_snapshot!(split.notes.join("\n"), @"client and server share a physical core (SMT siblings)");

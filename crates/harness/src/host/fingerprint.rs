@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_laptop() {
+    fn laptop() {
         let machine = read(&[
             ("proc/sys/kernel/osrelease", "6.12.1-amd64\n"),
             ("etc/os-release", "NAME=\"Debian\"\nPRETTY_NAME=\"Debian GNU/Linux 13 (trixie)\"\n"),
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_without_files() {
+    fn machine_without_files() {
         let machine = read(&[]);
         assert_eq!((machine.kernel.as_str(), machine.os.as_str()), ("unknown", "unknown"));
         assert_eq!(machine.cpu.model, std::env::consts::ARCH);

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reused_thread_id_counts_from_zero() {
+    fn reused_thread_id_counts_from_zero() {
         let mut sum = Sum::default();
         sum.update(HashMap::from([(1, 100)]));
         sum.update(HashMap::from([(1, 3)]));

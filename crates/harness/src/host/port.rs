@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listening_socket_that_another_process_holds_too_shows_it() {
+    fn listening_socket_that_another_process_holds_too_shows_it() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let mut children = [holder(&listener), holder(&listener)];
@@ -274,7 +274,7 @@ mod tests {
 
     /// A process that holds one end of a connection, as its standard input.
     #[test]
-    fn a_connection_to_another_process_shows_it() {
+    fn connection_to_another_process_shows_it() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let backend = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let made = TcpStream::connect(backend.local_addr().unwrap()).unwrap();

@@ -102,7 +102,7 @@ mod tests {
 
     /// On CPUs that no machine has, so that real runs don't interfere.
     #[test]
-    fn a_run_is_seen_until_it_ends() {
+    fn run_is_seen_until_it_ends() {
         let first = Presence::announce(&[70_001, 70_002]).unwrap();
         assert_eq!(first.rivals(), []);
         let second = Presence::announce(&[70_002]).unwrap();

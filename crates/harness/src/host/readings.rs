@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exact_total_is_split_as_estimated() {
+    fn exact_total_is_split_as_estimated() {
         let time = |total_ns, user_ns, system_ns| CpuTime {
             total_ns,
             user_ns,
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_has_the_later_state_and_the_used_time() {
+    fn difference_has_the_later_state_and_the_used_time() {
         let cpu = |total_ns, throttled_ns| CpuTime {
             total_ns,
             user_ns: total_ns / 10,

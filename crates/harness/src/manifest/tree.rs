@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revision_is_unchanged_and_a_folder_is_current() {
+    fn revision_is_unchanged_and_a_folder_is_current() {
         let root = repository();
         let old = Tree::find(root.path(), Age::Old, "HEAD").unwrap();
         let new = Tree::find(root.path(), Age::New, root.path().to_str().unwrap()).unwrap();
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recorded_revision_is_found_after_its_name_moved() {
+    fn recorded_revision_is_found_after_its_name_moved() {
         let root = repository();
         let first = Tree::find(root.path(), Age::Old, "HEAD").unwrap();
         let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];

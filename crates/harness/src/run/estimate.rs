@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_is_estimated_from_the_first_round() {
+    fn rest_is_estimated_from_the_first_round() {
         let plan = plan(None);
         let mut estimate = Estimate::new(&plan, Nanos(0));
         assert_eq!(estimate.left(0, Nanos(0)), None);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_limit_limits_the_estimate() {
+    fn time_limit_limits_the_estimate() {
         let plan = plan(Some(Stopping {
             precision: Some(0.05),
             max_time_ms: Some(20_000),

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clear_answer_ends_a_workload_but_not_before_the_minimum() {
+    fn clear_answer_ends_a_workload_but_not_before_the_minimum() {
         for (clear, last) in [(1, 4), (6, 6), (99, 20)] {
             let made = made(rule(None), &["w", "v"], clear_after(clear));
             assert_eq!([rounds(&made[0]), rounds(&made[1])], [last, last]);

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_larger_minimum_counts_and_the_cap_asked_for() {
+    fn larger_minimum_counts_and_the_cap_asked_for() {
         let bounds = |warm_up| {
             let goal = Goal::new(warm_up, &runtime(), None);
             (goal.rule.min_slices, goal.cap, goal.until)
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_is_warmed_for_as_long_as_earlier_ones_took() {
+    fn process_is_warmed_for_as_long_as_earlier_ones_took() {
         let goal = as_earlier(3400);
         assert_eq!((goal.cap, goal.until), (80, Until::AsEarlier(14)));
         let noisy = Steadiness::Noisy { change: 0.5 };
@@ -287,7 +287,7 @@ mod tests {
 
     /// The conformance check has compiled much of the first one.
     #[test]
-    fn a_process_that_still_warms_is_given_more_than_earlier_ones_took() {
+    fn process_that_still_warms_is_given_more_than_earlier_ones_took() {
         let mut goal = as_earlier(3400);
         let compiling = Steadiness::Compiling { share: 0.4 };
         let climbing = Steadiness::Climbing { change: 0.4 };
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warm_up_that_the_run_cuts_short_says_nothing_about_later_processes() {
+    fn warm_up_that_the_run_cuts_short_says_nothing_about_later_processes() {
         let until_steady = WarmUp::UntilSteady { least_ms: 0, cap_ms: None };
         let limited = |left| {
             let mut goal = Goal::new(until_steady, &runtime(), None);
@@ -357,14 +357,14 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_warm_up_claims_nothing() {
+    fn fixed_warm_up_claims_nothing() {
         let goal = Goal::new(WarmUp::Fixed { length_ms: 5000 }, &runtime(), None);
         let curve = curve(10).end(&goal, Steadiness::Steady);
         assert_eq!((curve.steady_after_ms, curve.unsteady), (None, None));
     }
 
     #[test]
-    fn the_cold_rate_is_that_of_the_first_second() {
+    fn cold_rate_is_that_of_the_first_second() {
         assert_eq!(cold_rate(&curve(10).slices), 1000.0);
         assert_eq!(cold_rate(&curve(1).slices), 400.0);
         assert_eq!(cold_rate(&[]), 0.0);

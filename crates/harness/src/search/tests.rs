@@ -84,7 +84,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn the_maximum_is_found_within_the_precision(
+    fn maximum_is_found_within_the_precision(
         capacity in 100.0_f64..1e6,
         ratio in 1.2_f64..50.0,
         first in 0.01_f64..20.0,
@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn a_wider_limit_is_met_at_no_lower_rate(limit in 3_u32..100, wider in 1_u32..100) {
+    fn wider_limit_is_met_at_no_lower_rate(limit in 3_u32..100, wider in 1_u32..100) {
         let found = |limit: u32| {
             let mut queue = Queue::new(10_000.0, 2.0 * MS, 0.0, 1);
             ends(&queue.search(&format!("p99<{limit}ms"), 5000.0)).0
@@ -170,7 +170,7 @@ fn with_accidents(mut accident: impl FnMut(usize, f64, &mut Measured)) -> (f64, 
 }
 
 #[test]
-fn an_accidental_end_does_not_end_the_search() {
+fn accidental_end_does_not_end_the_search() {
     let holds = |(met, unmet): (f64, f64)| {
         assert!(met <= 30_100.0 && 29_900.0 <= unmet && unmet <= met * 1.05, "{met} {unmet}");
     };
@@ -197,7 +197,7 @@ fn late(offered: f64, response_ns: f64) -> Measured {
 }
 
 #[test]
-fn a_late_client_lengthens_response_times_and_ends_no_search() {
+fn late_client_lengthens_response_times_and_ends_no_search() {
     // The client is late at any rate, and its own delay is 4 ms.
     let search = Search::new("p99<10ms".parse().unwrap(), rate(1000.0), PRECISION).unwrap();
     let mut queue = Queue::new(36_000.0, 10.0 / 6.0 * MS, 0.0, 1);
@@ -212,7 +212,7 @@ fn a_late_client_lengthens_response_times_and_ends_no_search() {
 }
 
 #[test]
-fn a_search_does_not_sink_while_only_the_client_is_late() {
+fn search_does_not_sink_while_only_the_client_is_late() {
     let search = Search::new("p99<10ms".parse().unwrap(), rate(10_000.0), PRECISION).unwrap();
     let mut windows = 0;
     let found = to_the_end(search, |rate| {
@@ -236,7 +236,7 @@ fn one_look_at_the_server_outweighs_those_at_a_late_client() {
 }
 
 #[test]
-fn a_rate_that_the_client_has_no_cpu_for_is_not_met() {
+fn rate_that_the_client_has_no_cpu_for_is_not_met() {
     let full = |offered: f64| offered >= 5000.0;
     let search = Search::new("p99<10ms".parse().unwrap(), rate(1000.0), PRECISION).unwrap();
     let found = to_the_end(search, |rate| {
@@ -278,7 +278,7 @@ fn looking_after_each_window_does_not_add_up_to_more_errors() {
 }
 
 #[test]
-fn a_server_that_never_meets_it_ends_the_search_without_a_rate() {
+fn server_that_never_meets_it_ends_the_search_without_a_rate() {
     let found = Queue::new(1e6, 20.0 * MS, 0.0, 1).search("p99<10ms", 1000.0);
     assert!(found.met().is_none());
     assert_eq!(found.steps.len(), DOUBLINGS as usize + 1);
@@ -287,7 +287,7 @@ fn a_server_that_never_meets_it_ends_the_search_without_a_rate() {
 }
 
 #[test]
-fn a_server_that_always_meets_it_ends_the_search_without_a_limit() {
+fn server_that_always_meets_it_ends_the_search_without_a_limit() {
     let found = Queue::new(1e12, 1.0 * MS, 0.0, 1).search("p99<10ms", 1000.0);
     assert!(found.unmet().is_none());
     assert_eq!(found.met().unwrap().rate.get(), 4_096_000.0);
@@ -352,7 +352,7 @@ fn windows_are_added_until_their_interval_is_clear() {
 }
 
 #[test]
-fn a_window_with_a_fault_gives_no_value_and_two_end_it() {
+fn window_with_a_fault_gives_no_value_and_two_end_it() {
     let threshold = "p99<10ms".parse().unwrap();
     let good = window(1000.0, 1.0 * MS, 1000.0);
     let mut late = window(1000.0, 11.0 * MS, 1000.0);
@@ -408,7 +408,7 @@ fn sweeps_are_lists_of_loads() {
 }
 
 #[test]
-fn an_invalid_sweep_is_refused_with_a_valid_one() {
+fn invalid_sweep_is_refused_with_a_valid_one() {
     let error = |text: &str| text.parse::<Sweep>().unwrap_err().to_string();
     for text in ["", "10%", "10%-90%", "..90%", "10%..", "a..b", "10%..90%+", "10%..90%+0%"] {
         assert!(
@@ -425,7 +425,7 @@ fn an_invalid_sweep_is_refused_with_a_valid_one() {
 }
 
 #[test]
-fn an_arrival_process_takes_another_rate_where_it_has_one() {
+fn arrival_process_takes_another_rate_where_it_has_one() {
     let arrivals = |text: &str| text.parse::<Arrivals>().unwrap();
     let at = |text: &str| at_rate(arrivals(text), Rate::OfCapacity(30));
     assert_eq!(at("poisson:10"), Some(arrivals("poisson:30%")));

@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn a_suite_that_is_too_large_says_so_and_is_scaled_when_asked() {
+    fn suite_that_is_too_large_says_so_and_is_scaled_when_asked() {
         let none = RunSpec::default();
         let error = fit(&suite(3), &none, 2, false).unwrap_err();
         insta::assert_snapshot!(error, @"suite 'many' gives a server 3 CPUs, but this machine has 2: add --scale-to-machine to give it 1 and keep the rest for the client; the record says so");

@@ -208,7 +208,7 @@ fn processes_start_while_those_before_them_are_prepared_if_there_is_memory() {
 }
 
 #[test]
-fn a_load_that_fails_ends_its_own_server_only() {
+fn load_that_fails_ends_its_own_server_only() {
     let script = |entry: &str, _| match entry {
         "a" => Answer::Fails,
         _ => Answer::After(Nanos(1000)),
@@ -220,14 +220,14 @@ fn a_load_that_fails_ends_its_own_server_only() {
 }
 
 #[test]
-fn a_stop_within_a_window_ends_the_run() {
+fn stop_within_a_window_ends_the_run() {
     let (run, ending, _) = run(|_, _| Answer::Stops, workload(), Admission::Unchecked);
     assert_eq!((ending, run.trials.len()), (Ending::Interrupted, 0));
     assert_eq!(run.finished, None);
 }
 
 #[test]
-fn a_server_that_fails_a_case_is_never_loaded() {
+fn server_that_fails_a_case_is_never_loaded() {
     let admission = Admission::Proven { ready_timeout: Duration::from_secs(10) };
     let (run, _, done) = run(|_, _| Answer::After(Nanos(1000)), workload(), admission);
     let alone = |entry| ["starts", "is called", "is called"].map(|what| format!("{entry} {what}"));
@@ -261,7 +261,7 @@ fn server_late_in_its_warm_up_fails_only_if_it_does_not_answer_when_asked_again(
 }
 
 #[test]
-fn a_search_finds_the_rate_at_which_the_load_breaks() {
+fn search_finds_the_rate_at_which_the_load_breaks() {
     let script = |_: &str, arrivals: Arrivals| match arrivals {
         Arrivals::Constant { rate: Rate::PerSecond(rate) } if rate.get() <= 700.0 => {
             Answer::After(Nanos::from_millis(1))
@@ -297,7 +297,7 @@ fn quick(seconds: u64) -> Plan {
 }
 
 #[test]
-fn a_time_limit_holds_and_at_least_half_of_it_is_measured() {
+fn time_limit_holds_and_at_least_half_of_it_is_measured() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
     for (seconds, entries) in [(360, 12), (360, 2), (180, 6)] {
         let plan = quick(seconds);
@@ -312,7 +312,7 @@ fn a_time_limit_holds_and_at_least_half_of_it_is_measured() {
 }
 
 #[test]
-fn a_clear_answer_ends_a_run_and_the_record_has_its_looks() {
+fn clear_answer_ends_a_run_and_the_record_has_its_looks() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
     let mut plan = quick(360);
     // Servers that are exactly the same are soon known to be as equal as this.
@@ -370,7 +370,7 @@ fn processes_take_turns_where_memory_is_short_and_the_record_says_so() {
 }
 
 #[test]
-fn the_window_of_a_slow_server_is_stretched_until_enough_calls_have_ended() {
+fn window_of_a_slow_server_is_stretched_until_enough_calls_have_ended() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
     let made = run_plan(script, Admission::Unchecked, &["a", SLOW], (1, 1, usize::MAX), quick(60));
     let length = |at: usize| made.run.trials[at].measured().expect("a window").window_ns;
@@ -379,7 +379,7 @@ fn the_window_of_a_slow_server_is_stretched_until_enough_calls_have_ended() {
 }
 
 #[test]
-fn a_server_that_still_compiles_is_warmed_more_before_its_first_window() {
+fn server_that_still_compiles_is_warmed_more_before_its_first_window() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
     let entries = [COMPILES, "a"];
     let made = run_plan(script, Admission::Unchecked, &entries, (1, 4, usize::MAX), quick(40));
@@ -389,7 +389,7 @@ fn a_server_that_still_compiles_is_warmed_more_before_its_first_window() {
 }
 
 #[test]
-fn a_server_that_compiles_again_after_its_warm_up_is_waited_for() {
+fn server_that_compiles_again_after_its_warm_up_is_waited_for() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
     let made = run_plan(script, Admission::Unchecked, &[RECOMPILES], (1, 2, usize::MAX), quick(40));
     let warm = made.run.preparations[0].warm.as_ref().expect("a warm-up");
@@ -398,7 +398,7 @@ fn a_server_that_compiles_again_after_its_warm_up_is_waited_for() {
 }
 
 #[test]
-fn a_server_that_compiles_has_another_cpu_while_it_is_warmed() {
+fn server_that_compiles_has_another_cpu_while_it_is_warmed() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
     let made = run_plan(script, Admission::Unchecked, &[COMPILES], (1, 2, usize::MAX), quick(40));
     let warmed = ["connects", "spreads", "warms", "takes its place", "wakes"];
@@ -407,7 +407,7 @@ fn a_server_that_compiles_has_another_cpu_while_it_is_warmed() {
 }
 
 #[test]
-fn a_slow_language_is_prepared_last_and_has_the_time_that_the_others_leave() {
+fn slow_language_is_prepared_last_and_has_the_time_that_the_others_leave() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
     let entries = [COMPILES, "a", "b"];
     let made = run_plan(script, Admission::Unchecked, &entries, (2, 4, usize::MAX), quick(100));

@@ -26,7 +26,7 @@ fn table(builder: &RunBuilder) -> String {
 }
 
 #[test]
-fn a_whole_page() {
+fn whole_page() {
     let run = RunBuilder::new()
         .entry("rust-tonic", &[184_000, 184_500, 183_800])
         .entry("go-grpc", &[98_000, 98_900, 97_700])
@@ -35,7 +35,7 @@ fn a_whole_page() {
 }
 
 #[test]
-fn a_tie_at_the_top() {
+fn tie_at_the_top() {
     let run = RunBuilder::new()
         .entry("rust-tonic@multi-thread", &[180_000, 186_000, 183_000])
         .entry("rust-tonic@current-thread", &[184_000, 185_500, 182_800])
@@ -44,7 +44,7 @@ fn a_tie_at_the_top() {
 }
 
 #[test]
-fn the_same_server_twice_ties() {
+fn same_server_twice_ties() {
     let run = RunBuilder::new()
         .entry("go-grpc", &[98_000, 98_900, 97_700])
         .entry("go-grpc#2", &[98_100, 98_600, 97_900]);
@@ -52,7 +52,7 @@ fn the_same_server_twice_ties() {
 }
 
 #[test]
-fn a_client_that_was_the_limit() {
+fn client_that_was_the_limit() {
     let run = RunBuilder::new().entry("go-grpc", &[98_000, 98_900, 97_700]).with(
         "rust-tonic",
         &[184_000, 184_500, 183_800],
@@ -76,7 +76,7 @@ fn undecided_ranking_says_what_would_settle_it() {
 }
 
 #[test]
-fn a_server_still_warming() {
+fn server_still_warming() {
     let run = RunBuilder::new()
         .entry("go-grpc", &[98_000, 98_900, 97_700])
         .with("java-grpc@zgc", &[110_000, 110_900, 111_700], |trial| {

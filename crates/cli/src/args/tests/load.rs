@@ -86,7 +86,7 @@ fn options_have_the_short_names_of_other_load_generators() {
 }
 
 #[test]
-fn a_protocol_and_a_process_may_be_named() {
+fn protocol_and_a_process_may_be_named() {
     let plain = load("rpcbench load h:1");
     assert_eq!((plain.protocol().unwrap(), plain.pid), (Protocol::Grpc, None));
     let named = load("rpcbench load h:1 --protocol tcp-echo --pid 42");
@@ -116,7 +116,7 @@ fn url_is_called_over_the_given_version_of_http() {
 }
 
 #[test]
-fn the_last_calls_of_a_load_have_five_seconds_but_no_more_than_the_timeout() {
+fn last_calls_of_a_load_have_five_seconds_but_no_more_than_the_timeout() {
     let grace = |options: &str| workload(&format!("rpcbench load h:1 {options}")).grace_ms;
     assert_eq!([grace(""), grace("--timeout 2s"), grace("--grace 1s")], [5000, 2000, 1000]);
 }
@@ -132,7 +132,7 @@ fn options_of_load_may_not_contradict() {
 }
 
 #[test]
-fn a_protocol_of_one_call_at_a_time_takes_no_more_without_pipelining() {
+fn protocol_of_one_call_at_a_time_takes_no_more_without_pipelining() {
     insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol thrift --in-flight-per-connection 5"), @"--in-flight-per-connection 5 contradicts --protocol thrift: a connection takes one call at a time; give more --connections, or --pipelining");
     insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol thrift-buffered-compact -m 2"), @"--in-flight-per-connection 2 contradicts --protocol thrift-buffered-compact: a connection takes one call at a time; give more --connections, or --pipelining");
     insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol json -m 2"), @"--in-flight-per-connection 2 contradicts --protocol json: a connection takes one call at a time; give more --connections, or --pipelining");
@@ -144,7 +144,7 @@ fn a_protocol_of_one_call_at_a_time_takes_no_more_without_pipelining() {
 }
 
 #[test]
-fn an_arrival_process_and_a_rate_may_not_contradict() {
+fn arrival_process_and_a_rate_may_not_contradict() {
     let refused = contradicts;
     insta::assert_snapshot!(refused("rpcbench load h:1 --arrivals closed --rate 500"), @"--rate 500 contradicts --arrivals closed: a closed loop has no rate; leave one of them out");
     insta::assert_snapshot!(refused("rpcbench load h:1 --arrivals constant:20k --rate 500"), @"--rate 500 contradicts --arrivals constant:20k: the arrivals have a rate already; leave one of them out");
@@ -171,7 +171,7 @@ fn several_loads_take_their_rates_from_one_place() {
 }
 
 #[test]
-fn a_share_of_the_capacity_has_a_closed_loop_before_it() {
+fn share_of_the_capacity_has_a_closed_loop_before_it() {
     let loads = |words: &str| -> Vec<String> {
         let args = load(&format!("rpcbench load h:1 --duration 9s {words}"));
         let workloads = args.workloads().expect("workloads");
@@ -217,7 +217,7 @@ fn two_results_may_not_share_a_file() {
 }
 
 #[test]
-fn a_rate_makes_an_open_loop() {
+fn rate_makes_an_open_loop() {
     let arrivals = |text: &str| text.parse().expect("arrivals");
     let constant = workload("rpcbench load h:1 -c 4 --rate 20k");
     assert_eq!((constant.arrivals, constant.in_flight), (arrivals("constant:20000"), 400));

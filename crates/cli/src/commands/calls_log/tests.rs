@@ -87,7 +87,7 @@ fn parquet_reads_back_what_was_written() {
 }
 
 #[test]
-fn a_log_that_lacks_calls_is_not_kept() {
+fn log_that_lacks_calls_is_not_kept() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.csv");
     let file = path.to_str().unwrap().parse::<CallsFile>().unwrap();

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_shows_what_happened_since_the_previous_one() {
+    fn look_shows_what_happened_since_the_previous_one() {
         let (first, second) =
             (sample(500, 0, 100, &[]), sample(25_500, 3, 600, &[1000, 2000, 9000]));
         let reading = Reading::of((&first, &second), 2.0, 2);

@@ -121,7 +121,7 @@ fn numbers_and_texts_are_compared_by_value() {
 }
 
 #[test]
-fn a_difference_is_named_by_its_path() {
+fn difference_is_named_by_its_path() {
     insta::assert_snapshot!(changed(r#""age":0"#, r#""age":1"#), @"echo.age: expected 0, got 1");
     insta::assert_snapshot!(changed(r#""age":0"#, r#""age":"0""#), @r#"echo.age: expected an integer, got "0""#);
     insta::assert_snapshot!(changed(r#""age":0"#, r#""age":0.5"#), @"echo.age: expected an integer, got 0.5");
@@ -181,7 +181,7 @@ proptest! {
 
     /// One compares typed messages, the other uses descriptors.
     #[test]
-    fn the_fast_and_the_full_check_agree(seed: u64, length in 0_u32..5000) {
+    fn fast_and_the_full_check_agree(seed: u64, length in 0_u32..5000) {
         for shape in [Shape::Text(length), Shape::Record, Shape::Dto, Shape::Tree] {
             let (value, other) = (random(shape, seed), random(shape, !seed));
             for reply in [Json.reply(&value), Json.reply(&other)] {

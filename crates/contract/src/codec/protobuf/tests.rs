@@ -35,7 +35,7 @@ fn changed(change: impl Fn(&mut TreeNode)) -> String {
 }
 
 #[test]
-fn a_difference_is_named_by_its_path() {
+fn difference_is_named_by_its_path() {
     insta::assert_snapshot!(changed(|_| ()), @"the same");
     insta::assert_snapshot!(changed(|tree| tree.age = 0), @"echo.age: expected 937894830, got 0");
     insta::assert_snapshot!(changed(|tree| tree.active = false), @"echo.active: expected true, got false");
@@ -62,7 +62,7 @@ fn map_entries_are_compared_by_key() {
 }
 
 #[test]
-fn the_order_of_map_entries_and_of_fields_does_not_matter() {
+fn order_of_map_entries_and_of_fields_does_not_matter() {
     let whole = tree();
     let entry = |(key, value): (&String, &i64)| {
         let counters = [(key.clone(), *value)].into();
@@ -121,7 +121,7 @@ fn unknown_fields_and_junk_are_refused() {
 }
 
 #[test]
-fn an_absent_message_is_not_an_empty_one() {
+fn absent_message_is_not_an_empty_one() {
     let empty = Value::empty(Shape::Tree);
     insta::assert_snapshot!(compare(&empty, b"").unwrap_err(), @"echo: expected a TreeNode, got nothing");
 }
@@ -141,7 +141,7 @@ fn replies_to_absent_content_are_absent_or_empty() {
 }
 
 #[test]
-fn the_request_is_not_a_reply() {
+fn request_is_not_a_reply() {
     let (value, request) = (value(tree()), Protobuf.request(&value(tree())));
     assert_eq!(
         Protobuf.verify(Sent::new(&value, &request), &request),
@@ -154,7 +154,7 @@ proptest! {
 
     /// One compares typed messages, the other uses descriptors.
     #[test]
-    fn the_fast_and_the_full_check_agree(seed: u64, length in 0_u32..5000) {
+    fn fast_and_the_full_check_agree(seed: u64, length in 0_u32..5000) {
         for shape in [Shape::Text(length), Shape::Record, Shape::Dto, Shape::Tree] {
             let value = Value::random(shape, &mut Source::new(seed));
             let reply = Protobuf.reply(&value);

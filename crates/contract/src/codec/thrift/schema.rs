@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_types_are_those_of_the_idl() {
+    fn types_are_those_of_the_idl() {
         let types = types();
         let names: HashSet<_> = types.iter().map(|of| of.name).collect();
         assert_eq!(names.len(), 14);

@@ -145,7 +145,7 @@ fn changed(codec: &Thrift, change: impl Fn(&mut TreeNode)) -> String {
 }
 
 #[test]
-fn a_difference_is_named_by_its_path() {
+fn difference_is_named_by_its_path() {
     for codec in WIRES {
         insta::allow_duplicates! {
             insta::assert_snapshot!(changed(codec, |_| ()), @"the same");
@@ -186,7 +186,7 @@ fn invalid_replies_are_described() {
 }
 
 #[test]
-fn a_float_in_a_double_keeps_its_value() {
+fn float_in_a_double_keeps_its_value() {
     for (codec, ratio) in WIRES.into_iter().zip([f32::NAN, f32::MIN_POSITIVE]) {
         let expected = value(TreeNode { ratio, ..tree() });
         assert_eq!(verify(codec, &expected, &codec.reply(&expected)), Ok(()));

@@ -68,7 +68,7 @@ fn pattern(length: usize) -> Vec<u8> {
 }
 
 #[test]
-fn the_end_of_a_stream_is_seen_even_if_it_comes_with_the_last_bytes() {
+fn end_of_a_stream_is_seen_even_if_it_comes_with_the_last_bytes() {
     let (mut driver, _) = driver();
     let listener = listen();
     driver.connect(0, &listener.local_addr().unwrap().into()).unwrap();
@@ -137,7 +137,7 @@ fn any_number_of_bytes_may_wait_to_be_received() {
 }
 
 #[test]
-fn a_refused_connection_says_so() {
+fn refused_connection_says_so() {
     let (mut driver, _) = driver();
     let closed = listen().local_addr().unwrap();
     if let Err(error) = driver.connect(0, &closed.into()) {
@@ -149,7 +149,7 @@ fn a_refused_connection_says_so() {
 }
 
 #[test]
-fn a_closed_connection_is_never_heard_of_again() {
+fn closed_connection_is_never_heard_of_again() {
     let (mut driver, _) = driver();
     for round in 0..100 {
         let mut old = connect(&mut driver, 0);
@@ -169,7 +169,7 @@ fn a_closed_connection_is_never_heard_of_again() {
 }
 
 #[test]
-fn a_waker_ends_the_wait() {
+fn waker_ends_the_wait() {
     let (mut driver, waker) = driver();
     for _ in 0..3 {
         waker.wake();
@@ -184,7 +184,7 @@ fn a_waker_ends_the_wait() {
 }
 
 #[test]
-fn a_wait_ends_when_its_time_has_come() {
+fn wait_ends_when_its_time_has_come() {
     let (mut driver, _) = driver();
     let (mut ready, mut least) = (Vec::new(), Nanos::NEVER);
     for micros in 200..300 {
@@ -220,7 +220,7 @@ fn what_comes_next_is_waited_for_awake_and_what_comes_later_is_not() {
 }
 
 #[test]
-fn a_far_deadline_ends_the_wait_wherever_it_moves() {
+fn far_deadline_ends_the_wait_wherever_it_moves() {
     let (mut driver, waker) = driver();
     let millis = Nanos::from_millis;
     let mut wait = |until| {
@@ -240,7 +240,7 @@ fn a_far_deadline_ends_the_wait_wherever_it_moves() {
 }
 
 #[test]
-fn the_peer_sees_a_close() {
+fn peer_sees_a_close() {
     let (mut driver, _) = driver();
     let mut first = connect(&mut driver, 0);
     let mut second = connect(&mut driver, 1);

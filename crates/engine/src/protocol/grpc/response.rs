@@ -163,7 +163,7 @@ mod tests {
     type HeadReader = http2::HeadReader<Grpc>;
 
     #[test]
-    fn a_remembered_block_is_decoded_again_when_the_table_has_changed() {
+    fn remembered_block_is_decoded_again_when_the_table_has_changed() {
         let mut reader = HeadReader::new();
         // grpc-status: 0 enters the table, then the same index means grpc-status: 5.
         reader.read(b"\x40\x0bgrpc-status\x010", true).unwrap();
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_inserts_is_never_remembered() {
+    fn block_that_inserts_is_never_remembered() {
         let mut reader = HeadReader::new();
         for _ in 0..3 {
             let before = reader.generation();
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_block_adds_nothing_to_earlier_fields() {
+    fn empty_block_adds_nothing_to_earlier_fields() {
         let mut reader = HeadReader::new();
         for block in [&b""[..], b"\x40\x0bgrpc-status\x010", b"", b"\xbe", b""] {
             let head = reader.read(block, true).unwrap();

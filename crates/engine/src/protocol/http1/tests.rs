@@ -93,7 +93,7 @@ fn head_without_body_is_read_alike_when_it_repeats() {
 }
 
 #[test]
-fn a_reply_ends_by_its_length() {
+fn reply_ends_by_its_length() {
     let one = b"HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 5\r\n\r\nright";
     assert_eq!(replies(one), [ok("right")]);
     assert_eq!(replies(&one.repeat(3)), [ok("right"), ok("right"), ok("right")]);
@@ -104,7 +104,7 @@ fn a_reply_ends_by_its_length() {
 }
 
 #[test]
-fn a_changed_head_is_parsed_again() {
+fn changed_head_is_parsed_again() {
     let first = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nDate: 1\r\n\r\nab";
     for (next, expected) in [
         (&b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nDate: 2\r\n\r\ncd"[..], ok("cd")),
@@ -126,7 +126,7 @@ fn a_changed_head_is_parsed_again() {
 }
 
 #[test]
-fn a_reply_ends_by_its_last_chunk() {
+fn reply_ends_by_its_last_chunk() {
     let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n";
     for body in [
         "5\r\nright\r\n0\r\n\r\n",
@@ -192,7 +192,7 @@ fn bodies_above_64_mib_are_refused_with_any_framing() {
 }
 
 #[test]
-fn a_reply_without_length_ends_with_the_connection() {
+fn reply_without_length_ends_with_the_connection() {
     assert_eq!(last_reply(b"HTTP/1.1 200 OK\r\nServer: x\r\n\r\nright"), ok("right"));
     assert_eq!(last_reply(b"HTTP/1.0 200 OK\r\n\r\n"), ok(""));
     let unfinished = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nrigh";
@@ -200,7 +200,7 @@ fn a_reply_without_length_ends_with_the_connection() {
 }
 
 #[test]
-fn the_connection_ends_where_the_reply_says_so() {
+fn connection_ends_where_the_reply_says_so() {
     for field in ["Connection: close", "connection: Keep-Alive , CLOSE", "Connection:close"] {
         let reply = format!("HTTP/1.1 200 OK\r\n{field}\r\nContent-Length: 5\r\n\r\nright");
         assert_eq!(last_reply(reply.as_bytes()), ok("right"), "{field}");

@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_peer_that_speaks_http1_is_distinguished_from_one_with_large_frames() {
+    fn peer_that_speaks_http1_is_distinguished_from_one_with_large_frames() {
         let refused =
             |bytes: &[u8; HEADER]| check(Head::parse(bytes).unwrap()).unwrap_err().to_string();
         for text in [b"HTTP/1.1 ", b"<!DOCTYPE"] {

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_is_what_was_kept_and_its_memory_serves_again() {
+    fn piece_is_what_was_kept_and_its_memory_serves_again() {
         let mut pieces = pieces();
         let first = pieces.keep(b"first".to_vec());
         let second = pieces.keep(b"second".to_vec());

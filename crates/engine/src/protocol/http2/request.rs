@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_three_forms_say_the_same() {
+    fn three_forms_say_the_same() {
         let token = "t".repeat(MAX_TABLE);
         let headers = [("X-Trace", "7"), ("authorization", &token), ("x-tenant", "a")];
         for (count, length) in [(0, 7), (1, 8), (3, 9 + token.len())] {
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_table_is_never_overfilled() {
+    fn small_table_is_never_overfilled() {
         let (head, table_bytes) = head(&[("x-trace", "7")]);
         let mut decoder = loona_hpack::Decoder::new();
         let mut block = Vec::new();

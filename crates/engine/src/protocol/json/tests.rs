@@ -124,7 +124,7 @@ fn each_request_has_its_own_head_and_may_have_no_body() {
 }
 
 #[test]
-fn a_request_is_a_post_of_its_json() {
+fn request_is_a_post_of_its_json() {
     let headers = vec!["x-trace: 7".parse().unwrap()];
     let payload = Filler {
         targets: vec![Target { headers, ..Target::new("/pkg.Service/Method") }],
@@ -192,7 +192,7 @@ fn only_200_is_a_success_and_the_connection_continues_after_others() {
 }
 
 #[test]
-fn an_excuse_is_cut_between_characters() {
+fn excuse_is_cut_between_characters() {
     let body = "\u{20ac}".repeat(100);
     let bytes = format!("HTTP/1.1 500 No\r\nContent-Length: 300\r\n\r\n{body}");
     let seen = receive(&mut with_calls(1), bytes.as_bytes()).unwrap().ends();
@@ -213,7 +213,7 @@ fn calls_behind_a_last_reply_are_refused_and_no_more_are_sent() {
 }
 
 #[test]
-fn a_reply_without_length_is_whole_when_the_peer_closes() {
+fn reply_without_length_is_whole_when_the_peer_closes() {
     let mut connection = with_calls(2);
     let seen = receive(&mut connection, b"HTTP/1.1 200 OK\r\n\r\nri").unwrap().ends();
     assert_eq!(seen, [(1, End::Refused)]);
@@ -225,7 +225,7 @@ fn a_reply_without_length_is_whole_when_the_peer_closes() {
 }
 
 #[test]
-fn a_peer_that_closes_too_early_ends_no_call() {
+fn peer_that_closes_too_early_ends_no_call() {
     let amid = "peer closed the connection in the middle of a reply";
     for (bytes, farewell) in [
         (&b""[..], "peer closed the connection"),
@@ -257,7 +257,7 @@ fn what_belongs_to_no_call_costs_the_connection() {
 }
 
 #[test]
-fn a_late_reply_is_not_taken_for_that_of_another_call() {
+fn late_reply_is_not_taken_for_that_of_another_call() {
     let mut connection = with_calls(3);
     let late = connection.expire(Nanos(0), &mut Vec::new());
     assert_eq!(late.iter().map(|call| call.due).collect::<Vec<_>>(), [Nanos(0)]);
@@ -281,7 +281,7 @@ fn calls_are_refused_behind_the_last_reply_to_one_out_of_time() {
 }
 
 #[test]
-fn a_reply_may_come_before_its_request_counts_as_written() {
+fn reply_may_come_before_its_request_counts_as_written() {
     let mut connection = connection(2, &Arc::default());
     (0..2).for_each(|_| connection.send(Call::default(), &mut Vec::new()));
     assert_eq!(receive(&mut connection, &right()).unwrap().0[0].0.written, Nanos(0));
@@ -290,7 +290,7 @@ fn a_reply_may_come_before_its_request_counts_as_written() {
 }
 
 #[test]
-fn an_unfinished_reply_takes_what_all_connections_share() {
+fn unfinished_reply_takes_what_all_connections_share() {
     let allowance = Arc::new(Allowance::new(1000));
     let (mut one, mut other) = (connection(1, &allowance), connection(1, &allowance));
     for connection in [&mut one, &mut other] {

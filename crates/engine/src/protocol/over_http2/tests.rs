@@ -82,7 +82,7 @@ fn bench_of(target: Target) -> Bench {
 }
 
 #[test]
-fn a_request_without_a_body_is_headers_alone() {
+fn request_without_a_body_is_headers_alone() {
     let get = Target { http_method: "GET".to_owned(), has_body: false, ..Target::new("/") };
     let mut bench = bench_of(get);
     for stream in [1, 3, 5] {
@@ -118,7 +118,7 @@ fn accepted_statuses_are_answers() {
 }
 
 #[test]
-fn an_empty_body_ends_its_request() {
+fn empty_body_ends_its_request() {
     let mut bench = Bench::open(&[0]);
     for _ in 0..2 {
         bench.call(0);
@@ -129,7 +129,7 @@ fn an_empty_body_ends_its_request() {
 }
 
 #[test]
-fn a_peer_without_a_table_gets_every_field_too() {
+fn peer_without_a_table_gets_every_field_too() {
     let mut bench = Bench::open(&[3]);
     bench.settings(&[(0x1, 0)]).unwrap();
     bench.written();
@@ -152,7 +152,7 @@ fn assert_ends(frames: &[Frame], end: End) {
 }
 
 #[test]
-fn a_body_may_come_in_any_pieces_and_end_in_any_way() {
+fn body_may_come_in_any_pieces_and_end_in_any_way() {
     let (end, promised) = (frame::END_STREAM, success("7"));
     for block in [PLAIN, &promised] {
         for frames in [
@@ -191,7 +191,7 @@ fn any_status_but_200_is_the_calls_status() {
 }
 
 #[test]
-fn an_invalid_http_reply_aborts_its_call_and_no_other() {
+fn invalid_http_reply_aborts_its_call_and_no_other() {
     let end = frame::END_STREAM;
     let (promised, seven) = (success("7"), b"REPLY 0");
     let interim = vec![headers(0, b"\x08\x03103"); 17];
@@ -246,7 +246,7 @@ fn an_invalid_http_reply_aborts_its_call_and_no_other() {
 }
 
 #[test]
-fn a_body_without_end_is_left_at_its_bound_and_an_error_page_takes_no_memory() {
+fn body_without_end_is_left_at_its_bound_and_an_error_page_takes_no_memory() {
     let piece = [b'x'; 16_384];
     let mut bench = Bench::open(&[3]);
     bench.call(0);
@@ -295,7 +295,7 @@ fn primed() -> Bench {
 }
 
 #[test]
-fn a_reply_as_the_last_one_is_taken_by_comparing_bytes() {
+fn reply_as_the_last_one_is_taken_by_comparing_bytes() {
     let (mut bench, whole) = (primed(), reply(3, b"REPLY 1"));
     assert_eq!(bench.plain(&[&whole[..], b"more"].concat()), Some(whole.len()));
     assert_eq!(bench.plain(&whole), None, "it has ended");

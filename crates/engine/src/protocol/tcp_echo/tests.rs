@@ -52,7 +52,7 @@ fn receive(connection: &mut Connection, bytes: &[u8]) -> Result<Seen, Broken> {
 }
 
 #[test]
-fn a_request_is_its_length_and_its_bytes() {
+fn request_is_its_length_and_its_bytes() {
     let (connection, out) = with_calls(&[1, 0]);
     assert_eq!(out, b"\0\0\0\x05xxxxx\0\0\0\0");
     assert_eq!(connection.open_calls(), 2);
@@ -70,7 +70,7 @@ fn another_reply_is_a_wrong_answer_to_the_call_whose_turn_it_is() {
 }
 
 #[test]
-fn a_reply_to_no_call_and_one_without_end_cost_the_connection() {
+fn reply_to_no_call_and_one_without_end_cost_the_connection() {
     let broken = |calls: &[u32], bytes: &[u8]| {
         receive(&mut with_calls(calls).0, bytes).map(|_| ()).unwrap_err().to_string()
     };
@@ -83,7 +83,7 @@ fn a_reply_to_no_call_and_one_without_end_cost_the_connection() {
 }
 
 #[test]
-fn a_reply_may_come_before_its_request_counts_as_written() {
+fn reply_may_come_before_its_request_counts_as_written() {
     let (mut connection, mut out) = connection();
     (0..2).for_each(|_| connection.send(Call::default(), &mut out));
     assert_eq!(receive(&mut connection, b"\0\0\0\0").unwrap().0[0].0.written, Nanos(0));
@@ -104,7 +104,7 @@ fn after_a_call_out_of_time_only_the_others_are_awaited() {
 }
 
 #[test]
-fn a_lost_connection_gives_back_its_calls() {
+fn lost_connection_gives_back_its_calls() {
     let (mut connection, mut out) = with_calls(&[0, 1, 2]);
     connection.expire(Nanos(0), &mut out);
     let calls = connection.abandon();
@@ -146,7 +146,7 @@ proptest! {
 }
 
 #[test]
-fn an_unfinished_reply_takes_what_all_connections_share() {
+fn unfinished_reply_takes_what_all_connections_share() {
     let allowance = Arc::new(Allowance::new(1000));
     let templates = Arc::new(Connection::templates(&Filler::of(&LENGTHS), "host"));
     let connect = || Connection::new(Arc::clone(&templates), 1, &allowance, &mut Vec::new());

@@ -158,7 +158,7 @@ fn ends(seen: Seen) -> Vec<(u64, End)> {
 const RIGHT: End = End::Answered { right: true };
 
 #[test]
-fn a_request_is_a_message_with_one_argument() {
+fn request_is_a_message_with_one_argument() {
     fn sent<T: Transport>() -> Vec<u8> {
         Client::<T>::new(Shape::Text(2)).send(&[0, 0]).out
     }
@@ -227,7 +227,7 @@ fn exception<T: Transport>(code: u8) -> Vec<u8> {
 }
 
 #[test]
-fn an_exception_is_a_status() {
+fn exception_is_a_status() {
     fn test<T: Transport>() {
         let mut client = Client::<T>::new(Shape::Dto).send(&[0, 1]);
         let bare = client.message(EXCEPTION, 1, b"\0");
@@ -249,7 +249,7 @@ fn loses<T: Transport>(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn an_invalid_reply_costs_the_connection() {
+fn invalid_reply_costs_the_connection() {
     fn test<T: Transport>() {
         let client = Client::<T>::new(Shape::Text(100));
         let body = [T::Encoding::RESULT, &[0, 0]].concat();
@@ -272,7 +272,7 @@ fn an_invalid_reply_costs_the_connection() {
 }
 
 #[test]
-fn a_peer_of_another_protocol_is_named() {
+fn peer_of_another_protocol_is_named() {
     let page = b"HTTP/1.1 400 Bad Request\r\n\r\n";
     let long = "a message longer than 64 MiB; does the server speak this protocol?";
     let other = "a message of another protocol; does the server speak this one?";
@@ -333,7 +333,7 @@ fn after_a_call_out_of_time_only_the_others_are_awaited() {
 }
 
 #[test]
-fn an_unfinished_reply_takes_what_all_connections_share() {
+fn unfinished_reply_takes_what_all_connections_share() {
     fn test<T: Transport>() {
         let allowance = Arc::new(Allowance::new(100_000));
         let connect = || Client::<T>::with(Shape::Text(60_000), &allowance).send(&[0]);
@@ -366,7 +366,7 @@ fn receives<T: Transport>(shape: Shape, requests: &[u32], cuts: &[usize]) {
 }
 
 #[test]
-fn a_reply_may_be_cut_anywhere() {
+fn reply_may_be_cut_anywhere() {
     fn test<T: Transport>() {
         let length = Client::<T>::new(Shape::Tree).reply(0, 7).len();
         for cut in 1..length {

@@ -20,7 +20,7 @@ fn every_call_takes_exactly_what_the_server_takes() {
 }
 
 #[test]
-fn a_queue_makes_calls_wait_for_all_those_before_them() {
+fn queue_makes_calls_wait_for_all_those_before_them() {
     let (tally, _) = measure(3, 20, Service::Queues(Nanos(2 * MS)), Nanos(1000 * MS));
     assert_eq!(tally.outcomes.ok, 500);
     assert_eq!((tally.ok.min(), tally.ok.max()), (Some(40 * MS), Some(40 * MS)));
@@ -34,7 +34,7 @@ fn a_queue_makes_calls_wait_for_all_those_before_them() {
 
 /// All ten are answered at the same time, three or four times in a window.
 #[test]
-fn a_call_that_an_edge_cuts_counts_by_the_part_of_it_that_lies_within() {
+fn call_that_an_edge_cuts_counts_by_the_part_of_it_that_lies_within() {
     for length in [180, 250, 330] {
         let (tally, _) = measure(2, 10, Service::Takes(Nanos(70 * MS)), Nanos(length * MS));
         let answers: u64 = tally.series.iter().map(|slice| slice.ok + slice.carried_in).sum();
@@ -83,7 +83,7 @@ fn calls_outside_of_the_window_have_their_whole_timeout() {
 }
 
 #[test]
-fn an_answer_that_comes_after_the_timeout_is_none_even_before_it_is_missed() {
+fn answer_that_comes_after_the_timeout_is_none_even_before_it_is_missed() {
     // It times out after 200 ms, checked every 50 ms.
     for (takes, ok) in [(199, 16), (200, 0), (210, 0)] {
         let (tally, _) = measure(2, 4, Service::Takes(Nanos(takes * MS)), Nanos(1000 * MS));
@@ -92,7 +92,7 @@ fn an_answer_that_comes_after_the_timeout_is_none_even_before_it_is_missed() {
 }
 
 #[test]
-fn the_answers_of_the_grace_period_count() {
+fn answers_of_the_grace_period_count() {
     let (tally, _) = measure(1, 1, Service::Takes(Nanos(90 * MS)), Nanos(100 * MS));
     assert_eq!(tally.outcomes.ok, tally.outcomes.total());
     let in_window: u64 = tally.series.iter().map(|slice| slice.ok).sum();
@@ -133,7 +133,7 @@ fn what_a_peer_that_does_not_read_never_got_is_not_sent_and_does_not_pile_up() {
 }
 
 #[test]
-fn a_second_start_changes_nothing() {
+fn second_start_changes_nothing() {
     let mut worker = connected(1, 4, Service::Takes(Nanos(MS)), usize::MAX);
     start(&mut worker, "closed", None);
     start(&mut worker, "closed", None);
@@ -142,7 +142,7 @@ fn a_second_start_changes_nothing() {
 
 /// A window that ends with a number of calls has a series that grows.
 #[test]
-fn a_cut_leaves_the_series_room_up_to_the_new_end() {
+fn cut_leaves_the_series_room_up_to_the_new_end() {
     let mut worker = connected(2, 6, Service::Takes(Nanos(MS)), usize::MAX);
     let begin = worker.now();
     let at = |millis| begin + Nanos(millis * MS);
@@ -163,7 +163,7 @@ fn a_cut_leaves_the_series_room_up_to_the_new_end() {
 }
 
 #[test]
-fn a_window_ends_at_the_given_time() {
+fn window_ends_at_the_given_time() {
     // An end that is past takes effect an instant later. Calls come due each millisecond, six times.
     let late = Nanos(30 * MS + 1);
     for (cut, end, due) in [(40, Nanos(40 * MS), 40), (10, late, 31), (200, Nanos(200 * MS), 200)] {
@@ -189,7 +189,7 @@ fn a_window_ends_at_the_given_time() {
 }
 
 #[test]
-fn a_graceful_goodbye_after_work_does_not_make_the_next_one_slower() {
+fn graceful_goodbye_after_work_does_not_make_the_next_one_slower() {
     let mut worker = connected(1, 1, Service::Takes(Nanos(MS)), usize::MAX);
     start(&mut worker, "closed", None);
     for _ in 0..12 {
@@ -212,7 +212,7 @@ fn a_graceful_goodbye_after_work_does_not_make_the_next_one_slower() {
 }
 
 #[test]
-fn a_peer_that_does_not_finish_the_handshake_is_tried_again() {
+fn peer_that_does_not_finish_the_handshake_is_tried_again() {
     let mut worker = connected(1, 1, Service::Takes(Nanos(MS)), usize::MAX);
     start(&mut worker, "closed", None);
     worker.lose(0, "for the test");
@@ -255,7 +255,7 @@ fn connections_are_opened_one_after_another() {
 }
 
 #[test]
-fn the_reason_of_a_goaway_is_reported_until_the_connection_is_open_again() {
+fn reason_of_a_goaway_is_reported_until_the_connection_is_open_again() {
     let mut worker = connected(1, 1, Service::Takes(Nanos(MS)), usize::MAX);
     let mut goodbye = Vec::new();
     put(&mut goodbye, frame::GOAWAY, 0, 0, &[0, 0, 0, 0, 0, 0, 0, 11]);
@@ -285,7 +285,7 @@ fn counted(calls: u64, warm_up: Nanos, stops_after: Nanos) -> (Tally, Span) {
 }
 
 #[test]
-fn a_window_of_calls_has_exactly_these_and_ends_with_the_last() {
+fn window_of_calls_has_exactly_these_and_ends_with_the_last() {
     for (calls, rounds) in [(1, 1), (10, 1), (11, 2), (1000, 100)] {
         let (tally, span) = counted(calls, Nanos(0), Nanos::NEVER);
         assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (calls, 0));
@@ -307,7 +307,7 @@ fn calls_of_a_counted_window_that_get_no_answer_end_it_too() {
 }
 
 #[test]
-fn the_first_calls_of_a_counted_window_are_spread_over_all_connections() {
+fn first_calls_of_a_counted_window_are_spread_over_all_connections() {
     for (calls, each) in [(50, [5; 10]), (13, [2, 2, 2, 1, 1, 1, 1, 1, 1, 1]), (200, [20; 10])] {
         let mut worker = connected(10, 200, Service::Takes(Nanos(MS)), usize::MAX);
         let span = Span { start: worker.now(), end: Nanos::NEVER };
@@ -350,7 +350,7 @@ fn absence(from: u64, to: u64, oversleep: u64) -> u64 {
 }
 
 #[test]
-fn the_longest_time_for_which_the_client_did_not_run_is_known() {
+fn longest_time_for_which_the_client_did_not_run_is_known() {
     // A turn that waited for replies was to end 50 ms after it began at the latest.
     assert!((250..=300).contains(&absence(1200, 1500, 0)));
     assert!((650..=700).contains(&absence(1500, 2200, 0)), "until its last calls have ended");

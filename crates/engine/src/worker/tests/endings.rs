@@ -49,7 +49,7 @@ fn in_an_open_loop_every_call_is_sent_to_a_server_that_ends_connections() {
 }
 
 #[test]
-fn a_408_on_an_idle_connection_is_an_orderly_end() {
+fn status_408_on_an_idle_connection_is_an_orderly_end() {
     for body in ["", "<html>Request Time-out</html>"] {
         let simulation = Simulation { peer: peers::json, ..until_close(1) };
         let mut worker = connect_as::<Json>(plan(1, 1), same(), simulation, None);

@@ -26,7 +26,7 @@ fn make(worker: &mut Worker<Connection, Simulation>, calls: u64) -> Tally {
 }
 
 #[test]
-fn a_short_connection_carries_one_call_and_the_caller_waits_for_both() {
+fn short_connection_carries_one_call_and_the_caller_waits_for_both() {
     let mut worker = with_life("short", 4, 4);
     let tally = make(&mut worker, 100);
     assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (100, 0));
@@ -72,7 +72,7 @@ fn in_an_open_loop_a_connection_is_opened_when_its_call_is_due() {
 }
 
 #[test]
-fn a_call_whose_connection_is_refused_was_not_sent_and_the_next_waits_longer() {
+fn call_whose_connection_is_refused_was_not_sent_and_the_next_waits_longer() {
     let mut worker = with_life("short", 2, 2);
     worker.driver.refuses = true;
     let begin = worker.now();
@@ -87,7 +87,7 @@ fn a_call_whose_connection_is_refused_was_not_sent_and_the_next_waits_longer() {
 }
 
 #[test]
-fn a_goodbye_in_the_middle_of_a_call_is_orderly_and_costs_no_call() {
+fn goodbye_in_the_middle_of_a_call_is_orderly_and_costs_no_call() {
     let mut worker = with_life("calls:100", 1, 1);
     let span = Some(Span { start: worker.now(), end: Nanos::NEVER });
     worker.start(Start::load(Arrivals::Closed, 1, span, Some(30)));
@@ -105,7 +105,7 @@ fn a_goodbye_in_the_middle_of_a_call_is_orderly_and_costs_no_call() {
 }
 
 #[test]
-fn a_call_out_of_time_ends_its_connection_and_is_counted_once() {
+fn call_out_of_time_ends_its_connection_and_is_counted_once() {
     let mut worker = with_life("short", 2, 2);
     worker.driver.service = Service::StopsAt(worker.now() + Nanos(50 * MS), CALL);
     let tally = make(&mut worker, 30);

@@ -78,7 +78,7 @@ fn calls_are_sent_exactly_when_due_with_any_number_of_connections() {
 }
 
 #[test]
-fn a_stall_of_one_second_in_ten_is_in_the_quantiles() {
+fn stall_of_one_second_in_ten_is_in_the_quantiles() {
     // A tenth of all calls come due in the stall and wait 0 to 1 s, uniformly. So 5 % wait longer than 0.5 s, and 1 %
     // longer than 0.9 s.
     let stall = Service::Pauses(Nanos(4 * SECOND), Nanos(5 * SECOND), Nanos(MS / 10));
@@ -109,7 +109,7 @@ fn one_slow_call_in_a_thousand_shows_at_the_last_quantiles_only() {
 }
 
 #[test]
-fn a_known_distribution_is_reproduced() {
+fn known_distribution_is_reproduced() {
     let one = load("poisson:1000", 5000, 10, takes(10, Nanos(MS)));
     for q in [0.5, 0.99, 0.999] {
         assert_close("1 ms", one.tally.ok.quantile(q).unwrap(), MS, 0.001);
@@ -123,7 +123,7 @@ fn a_known_distribution_is_reproduced() {
 }
 
 #[test]
-fn a_client_that_wakes_up_late_says_so_and_a_server_without_room_is_not_blamed_on_it() {
+fn client_that_wakes_up_late_says_so_and_a_server_without_room_is_not_blamed_on_it() {
     let punctual = Simulation { oversleep: Nanos(MS / 2), ..takes(5, Nanos(5 * MS)) };
     assert_eq!(load("constant:100", 500, 2, punctual).tally.late, 0);
     let asleep = Simulation { oversleep: Nanos(3 * MS), ..takes(5, Nanos(5 * MS)) };
@@ -135,7 +135,7 @@ fn a_client_that_wakes_up_late_says_so_and_a_server_without_room_is_not_blamed_o
 }
 
 #[test]
-fn a_server_that_leaves_no_room_is_not_taken_for_a_late_client() {
+fn server_that_leaves_no_room_is_not_taken_for_a_late_client() {
     // A call each 5 ms. Five fill the connections; then there is no room, until all are answered at once.
     let stall = |millis: u64| {
         let end = SECOND + millis * MS;
@@ -167,7 +167,7 @@ fn every_call_due_while_the_client_is_stopped_is_late_with_or_without_room() {
 }
 
 #[test]
-fn a_client_that_is_stopped_while_no_connection_has_room_is_late_too() {
+fn client_that_is_stopped_while_no_connection_has_room_is_late_too() {
     // Nothing is answered from 1 s to 3 s, and the client does not run for a second of it.
     let pauses = Service::Pauses(Nanos(SECOND), Nanos(3 * SECOND), Nanos(MS));
     let stopped = Some((Nanos(3 * SECOND / 2), Nanos(5 * SECOND / 2)));
@@ -250,7 +250,7 @@ fn every_start_has_its_own_arrivals_and_seed() {
 }
 
 #[test]
-fn a_cut_open_loop_sends_what_came_due_before_it() {
+fn cut_open_loop_sends_what_came_due_before_it() {
     let mut worker = connect(plan(2, 100), takes(2, Nanos(5 * MS)), None);
     let begin = worker.now();
     let span = Span { start: begin, end: begin + Nanos(SECOND) };
@@ -267,7 +267,7 @@ fn a_cut_open_loop_sends_what_came_due_before_it() {
 }
 
 #[test]
-fn a_thread_that_hears_late_of_its_window_sends_all_of_it() {
+fn thread_that_hears_late_of_its_window_sends_all_of_it() {
     let mut worker = connect(plan(2, 500), takes(2, Nanos(MS)), None);
     worker.driver.now = Nanos(20 * MS);
     let begin = Nanos(10 * MS);

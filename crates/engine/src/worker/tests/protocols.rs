@@ -85,7 +85,7 @@ over!(
     ],
     [
         a_queue_with_poisson_arrivals_waits_as_the_formula_says,
-        a_stall_of_one_second_in_ten_is_in_the_quantiles,
+        stall_of_one_second_in_ten_is_in_the_quantiles,
         calls_in_flight_are_rate_times_response,
         bytes_may_be_cut_anywhere_in_both_directions,
     ]
@@ -109,7 +109,7 @@ fn a_queue_with_poisson_arrivals_waits_as_the_formula_says(protocol: Protocol, p
 }
 
 /// As in the tests of the open loop: 5 % wait longer than 0.5 s, and 1 % longer than 0.9 s.
-fn a_stall_of_one_second_in_ten_is_in_the_quantiles(protocol: Protocol, peer: Peer) {
+fn stall_of_one_second_in_ten_is_in_the_quantiles(protocol: Protocol, peer: Peer) {
     let stall = Service::Pauses(Nanos(4 * SECOND), Nanos(5 * SECOND), Nanos(MS / 10));
     let simulation = server(peer, stall);
     let arrivals = "constant:1000".to_owned();

@@ -178,13 +178,13 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_file_is_named() {
+    fn missing_file_is_named() {
         let error = number(Path::new("/nowhere/cpu.stat")).unwrap_err();
         assert!(error.to_string().starts_with("/nowhere/cpu.stat: can't be read: "), "{error}");
     }
 
     #[test]
-    fn a_memory_limit_can_be_none() {
+    fn memory_limit_can_be_none() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("limit");
         for (text, limit) in

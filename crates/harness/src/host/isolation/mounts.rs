@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_containers_group_is_the_one_with_the_limits() {
+    fn containers_group_is_the_one_with_the_limits() {
         let cut = |path: &str| {
             let mut path = path.to_owned();
             cut_to(&mut path, "12ab").then_some(path)
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_container_sees_a_part() {
+    fn container_sees_a_part() {
         let cgroup = "4:memory:/docker/abc/inner\n";
         let mount = "32 25 0:28 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
         let own = &find(mount, cgroup).v1["memory"].own;
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_outside_the_mount_falls_back_to_its_top() {
+    fn group_outside_the_mount_falls_back_to_its_top() {
         let mount = "32 25 0:28 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
         for path in ["/other", "/../.."] {
             let own = &find(mount, &format!("4:memory:{path}\n")).v1["memory"].own;

@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_without_controllers_is_refused_with_the_reason() {
+    fn group_without_controllers_is_refused_with_the_reason() {
         let (folder, _) = fixture(&[("cgroup.controllers", "cpu io\n")]);
         let mount_point =
             MountPoint { top: folder.path().to_owned(), own: folder.path().to_owned() };
@@ -370,7 +370,7 @@ mod tests {
     /// the controllers.
     #[test]
     #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-    fn a_real_group_freezes_counts_and_kills() {
+    fn real_group_freezes_counts_and_kills() {
         let own = Mounts::of_this_process()
             .ok()
             .and_then(|mounts| mounts.v2)

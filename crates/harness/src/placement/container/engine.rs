@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_daemon_says_its_version() {
+    fn daemon_says_its_version() {
         let (_folder, engine) = fake("echo 20.10.24");
         assert_eq!(engine.version().unwrap().to_string(), "docker 20.10.24");
         assert!(!engine.is_podman() && Engine::new("podman").is_podman());
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_command_is_named() {
+    fn missing_command_is_named() {
         let error = Engine::new("/nowhere/docker").version().unwrap_err().to_string();
         assert!(error.starts_with("/nowhere/docker is not installed"), "{error}");
         let error = Engine::new("/nowhere/podman").version().unwrap_err().to_string();

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_that_runs_as_root_is_fine() {
+    fn engine_that_runs_as_root_is_fine() {
         insta::assert_snapshot!(shown(&answers(parsed(ROOT_20)), None), @r#"
         Ok docker: docker 20.10.24+dfsg1, as root, cgroup v1 by cgroupfs, overlay2
         Ok docker-build: images are built with BuildKit
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_podman_that_ignores_limits_has_a_remedy() {
+    fn podman_that_ignores_limits_has_a_remedy() {
         let rootless =
             PODMAN.replace("\"rootless\": false", "\"rootless\": true").replace("\"cpuset\",", "");
         insta::assert_snapshot!(shown(&Found::Missing, Some(&rootless)), @r#"
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_that_does_not_answer_says_why() {
+    fn engine_that_does_not_answer_says_why() {
         assert_eq!(shown(&Found::Missing, None), "Ok docker: not installed, so no --in docker");
         let said =
             "Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?";
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_before_23_builds_with_buildkit_without_a_plugin() {
+    fn command_before_23_builds_with_buildkit_without_a_plugin() {
         let with = |version: &str, plugins: &str| {
             parsed(&format!(
                 r#"{{"ClientInfo": {{"Version": "{version}", "Plugins": [{plugins}]}}, "ServerVersion": "20.10.24+dfsg1"}}"#

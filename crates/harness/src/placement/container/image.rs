@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_build_without_buildkit_says_what_to_install() {
+    fn build_without_buildkit_says_what_to_install() {
         let failed = |line: &str| BuildError(format!("go-grpc: 'docker build' failed\n{line}"));
         let said = explained(failed("the --mount option requires BuildKit")).to_string();
         assert!(said.ends_with(BUILDKIT), "{said}");

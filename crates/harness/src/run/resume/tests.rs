@@ -126,7 +126,7 @@ fn skipped_trials_stay_skipped_and_other_workloads_follow() {
 }
 
 #[test]
-fn a_server_that_failed_or_was_skipped_has_no_trials_left() {
+fn server_that_failed_or_was_skipped_has_no_trials_left() {
     let mut failed = run();
     failed.trials.push(ended("a", 1, TrialResult::Failed(failure())));
     let mut out = run();
@@ -151,7 +151,7 @@ fn workload(name: &str, arrivals: &str, connections: u32) -> Workload {
 }
 
 #[test]
-fn a_process_that_never_got_ready_is_out_for_every_load_that_would_share_it() {
+fn process_that_never_got_ready_is_out_for_every_load_that_would_share_it() {
     let mut run = run();
     let loads = [("w", "closed", 5), ("load", "poisson:10%", 5), ("other", "closed", 6)];
     let plan = &mut run.header.plan;
@@ -174,7 +174,7 @@ fn refused(run: &Run, tool: &Tool, machine: &Machine, subjects: &[Subject<'_>]) 
 }
 
 #[test]
-fn a_finished_run_and_another_machine_or_program_are_refused() {
+fn finished_run_and_another_machine_or_program_are_refused() {
     let mut run = run();
     let tool = run.header.tool.clone();
     assert_eq!(refused(&run, &tool, &machine(), &[]), "resumed");

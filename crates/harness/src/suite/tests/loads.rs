@@ -28,7 +28,7 @@ fn refused(keys: &str) -> String {
 }
 
 #[test]
-fn a_workload_has_an_arrival_process_a_sweep_or_a_search() {
+fn workload_has_an_arrival_process_a_sweep_or_a_search() {
     assert_eq!(loads(""), ["load: closed"]);
     assert_eq!(loads("arrivals = \"constant:2k\""), ["load: constant:2000"]);
     assert_eq!(loads("arrivals = \"poisson:40%\""), ["load: poisson:40%"]);
@@ -59,7 +59,7 @@ fn loads_of_one_process_take_shares_of_the_closed_loop_before_them() {
 }
 
 #[test]
-fn a_suite_takes_arrivals_as_options_do() {
+fn suite_takes_arrivals_as_options_do() {
     assert_eq!(loads("sweep = \"20%..30%\""), ["load-20: poisson:20%", "load-30: poisson:30%"]);
     assert_eq!(loads("find_max = \"p99<10ms\""), ["load: poisson:50% for p99<10ms"]);
     assert_eq!(

@@ -92,7 +92,7 @@ fn planned(line: &str, entries: &[PlannedServer]) -> Result<Vec<String>, String>
 }
 
 #[test]
-fn a_suite_takes_every_protocol_unless_it_names_some() {
+fn suite_takes_every_protocol_unless_it_names_some() {
     let mut entries = servers(&["go-grpc", "floor"]);
     entries[1].protocol = Protocol::TcpEcho;
     assert_eq!(planned("", &entries).unwrap(), ["go-grpc", "floor"]);
@@ -102,7 +102,7 @@ fn a_suite_takes_every_protocol_unless_it_names_some() {
 }
 
 #[test]
-fn the_shipped_suites_are_the_published_ones() {
+fn shipped_suites_are_the_published_ones() {
     let row = |suite: &Suite, w: &Workload| {
         let name = match w.name == suite.name {
             true => w.name.clone(),
@@ -193,7 +193,7 @@ fn defaults_fill_what_a_suite_leaves_out() {
 }
 
 #[test]
-fn a_wrong_file_is_refused_with_the_remedy() {
+fn wrong_file_is_refused_with_the_remedy() {
     insta::assert_snapshot!(refused("connections =", "conections ="), @"suites/mine.toml:9: conections = 50: unknown key 'conections' (did you mean 'connections'?); allowed here: name, shape, connections, connection_life, in_flight_per_connection, arrivals, rate, sweep, find_max, duration, calls, warmup, warmup_min, warmup_max, settle, timeout, grace, connect_timeout, client_threads, pipelining, header, authority, tls");
     insta::assert_snapshot!(refused("cpus = 1", "cpus = \"one\""), @r#"suites/mine.toml:5: cpus = "one": must be a whole number from 1 to 4294967295"#);
     insta::assert_snapshot!(refused("cpus = 1", "cpus = -1"), @"suites/mine.toml:5: cpus = -1: must be a whole number from 1 to 4294967295");
@@ -320,7 +320,7 @@ fn without_a_number_two_processes_begin_and_more_are_planned_if_there_is_time() 
 }
 
 #[test]
-fn a_window_is_a_length_or_a_number_of_calls() {
+fn window_is_a_length_or_a_number_of_calls() {
     let calls = |lines: &str| parsed(&GOOD.replace("duration = \"3s\"", lines));
     let suite = calls("calls = 20000").expect("a good suite");
     assert_eq!(suite.workloads[0].window, Window::Calls { calls: 20_000 });
@@ -340,7 +340,7 @@ fn a_window_is_a_length_or_a_number_of_calls() {
 }
 
 #[test]
-fn a_warm_up_may_be_a_number_of_calls() {
+fn warm_up_may_be_a_number_of_calls() {
     let warm = |text: &str| parsed(&GOOD.replace("until-steady", text));
     for (text, calls, clients) in [("calls:2000/100", 2000, 100), ("calls:5", 5, 1)] {
         let suite = warm(text).expect("a good suite");
@@ -398,20 +398,20 @@ fn published_figures_belong_to_unchanged_workloads() {
 }
 
 #[test]
-fn an_entry_has_one_name() {
+fn entry_has_one_name() {
     let twice = plan(&good(), &RunSpec::default(), &servers(&["a", "b", "a"]), 1);
     insta::assert_snapshot!(twice.expect_err("a refusal"), @"'a' is entered twice under one name; give every entry a different name");
 }
 
 #[test]
-fn an_unknown_suite_is_refused_with_all_names() {
+fn unknown_suite_is_refused_with_all_names() {
     insta::assert_snapshot!(Suite::named(repository(), "quik").expect_err("a refusal"), @"unknown suite 'quik' (did you mean 'quick'?); expected one of dto, few-connections, latency, long-connections, many-connections, one-core, quick, short-connections, slo, tls, two-core, or a file such as mine.toml");
     insta::assert_snapshot!(Suite::named(repository(), "zzz").expect_err("a refusal"), @"unknown suite 'zzz'; expected one of dto, few-connections, latency, long-connections, many-connections, one-core, quick, short-connections, slo, tls, two-core, or a file such as mine.toml");
     assert_eq!(Suite::named(repository(), "quick").expect("quick").name, "quick");
 }
 
 #[test]
-fn a_folder_without_suites_is_refused() {
+fn folder_without_suites_is_refused() {
     let root = tempfile::tempdir().expect("a folder");
     let refused = || Suites::load(root.path()).expect_err("a refusal").to_string();
     assert!(refused().contains("can't be read"), "{}", refused());
@@ -429,7 +429,7 @@ fn warm_ups_read_as_written() {
 }
 
 #[test]
-fn a_suite_may_be_any_file() {
+fn suite_may_be_any_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let mine = folder.path().join("mine.toml");
     fs::write(&mine, GOOD).expect("a file");

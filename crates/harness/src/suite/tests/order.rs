@@ -30,7 +30,7 @@ proptest! {
     }
 
     #[test]
-    fn a_round_is_every_process_of_every_entry_once(entries in 1_usize..9, rounds in 1_u32..7, seed: u64) {
+    fn round_is_every_process_of_every_entry_once(entries in 1_usize..9, rounds in 1_u32..7, seed: u64) {
         let mut names: Vec<String> = (0..entries).map(|n| format!("s{n}")).collect();
         let entries = servers(&names.iter().map(String::as_str).collect::<Vec<_>>());
         let options = typed(&format!("--rounds {rounds}"));

@@ -36,7 +36,7 @@ fn every_option_replaces_its_key() {
 }
 
 #[test]
-fn a_price_is_a_suites_or_the_command_lines_and_in_the_plan() {
+fn price_is_a_suites_or_the_command_lines_and_in_the_plan() {
     let priced = |text: &str, options: &str| {
         let suite = parsed(text).expect("a suite");
         let plan = plan(&suite, &typed(options), &servers(&["go-grpc"]), 1).expect("a plan");
@@ -50,7 +50,7 @@ fn a_price_is_a_suites_or_the_command_lines_and_in_the_plan() {
 }
 
 #[test]
-fn a_fixed_warm_up_on_the_command_line_drops_the_suites_cap() {
+fn fixed_warm_up_on_the_command_line_drops_the_suites_cap() {
     let capped = GOOD.replace("duration =", "warmup_max = \"20s\"\nduration =");
     let suite =
         parsed(&capped).and_then(|s| s.with(&typed("--warmup 1s"))).expect("no contradiction");
@@ -58,12 +58,12 @@ fn a_fixed_warm_up_on_the_command_line_drops_the_suites_cap() {
 }
 
 #[test]
-fn a_precision_is_a_percentage() {
+fn precision_is_a_percentage() {
     insta::assert_snapshot!(refused("processes = 2", "processes = 2\nprecision = \"0%\""), @r#"suites/mine.toml:4: precision = "0%": '0%' is not a percentage between 0 and 100; write one such as 5%"#);
 }
 
 #[test]
-fn a_window_has_a_slice_and_room_in_memory() {
+fn window_has_a_slice_and_room_in_memory() {
     insta::assert_snapshot!(refused_with("--duration 99ms"), @"--duration 99ms: must be at least 100ms, one slice of its series");
     assert!(good().with(&typed("--duration 100ms")).is_ok());
     assert!(refused_with("--duration 172800001ms").contains("at most 48h"));
@@ -94,7 +94,7 @@ fn more_threads_than_connections_contradict() {
 }
 
 #[test]
-fn a_grace_beyond_the_timeout_contradicts() {
+fn grace_beyond_the_timeout_contradicts() {
     let text = GOOD.replace("duration =", "grace = \"5s\"\nduration =");
     let error = parsed(&text).and_then(|s| s.with(&typed("--timeout 4999ms")));
     insta::assert_snapshot!(error.expect_err("a refusal"), @r#"--timeout 4999ms contradicts suites/mine.toml:12: grace = "5s": no call is waited for beyond its timeout; raise the first or lower the second"#);
@@ -116,7 +116,7 @@ fn bounds_of_a_fixed_warm_up_contradict() {
 }
 
 #[test]
-fn a_warm_up_does_not_end_before_its_minimum() {
+fn warm_up_does_not_end_before_its_minimum() {
     let least = GOOD.replace("duration =", "warmup_min = \"30s\"\nduration =");
     let both = least.replace("duration =", "warmup_max = \"20s\"\nduration =");
     insta::assert_snapshot!(parsed(&both).expect_err("a refusal"), @r#"suites/mine.toml:13: warmup_max = "20s" contradicts suites/mine.toml:12: warmup_min = "30s": a warm-up can't end before its minimum; raise the first"#);
@@ -149,7 +149,7 @@ fn loads_take_the_place_of_those_of_the_suite() {
 }
 
 #[test]
-fn a_plan_that_is_too_long_is_refused_before_it_is_made() {
+fn plan_that_is_too_long_is_refused_before_it_is_made() {
     let refused = |options: &str| {
         let refused = plan(&good(), &typed(options), &servers(&["go-grpc"]), 1);
         refused.expect_err("a refusal").to_string()
@@ -202,7 +202,7 @@ fn headers_replace_those_of_the_suite() {
 }
 
 #[test]
-fn a_host_replaces_that_of_the_suite() {
+fn host_replaces_that_of_the_suite() {
     let text = GOOD.replace("duration =", "authority = \"api.test\"\nduration =");
     let suite = parsed(&text).expect("a good suite");
     let shown = |suite: &Suite| suite.workloads[0].authority.clone();

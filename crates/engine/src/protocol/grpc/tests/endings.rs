@@ -4,7 +4,7 @@ use super::*;
 use crate::protocol::Connection as _;
 
 #[test]
-fn a_reset_ends_one_call_and_a_refusal_may_be_sent_again() {
+fn reset_ends_one_call_and_a_refusal_may_be_sent_again() {
     let mut bench = Bench::open(&[3, 3]);
     bench.call(0);
     bench.call(1);
@@ -17,7 +17,7 @@ fn a_reset_ends_one_call_and_a_refusal_may_be_sent_again() {
 }
 
 #[test]
-fn a_peer_that_refuses_every_call_is_named_as_the_reason() {
+fn peer_that_refuses_every_call_is_named_as_the_reason() {
     let mut bench = Bench::open(&[3]);
     let refuse = |bench: &mut Bench, nth: u32| {
         bench.call(0);
@@ -62,7 +62,7 @@ fn goaway_with_an_error_says_why() {
 
 /// The answer's frames, and how the call must end.
 #[test]
-fn the_protocols_own_status_decides() {
+fn protocols_own_status_decides() {
     let headers =
         |flags, block: &[u8]| (frame::HEADERS, frame::END_HEADERS | flags, block.to_vec());
     let data = |text: &[u8]| (frame::DATA, 0, message(text));
@@ -190,7 +190,7 @@ fn content_length_that_does_not_fit_is_never_a_success() {
 
 /// The second reply with a header block is compared by bytes: it must fail too.
 #[test]
-fn a_malformed_block_is_refused_again_when_it_comes_again() {
+fn malformed_block_is_refused_again_when_it_comes_again() {
     let block = |block: &[&[u8]]| block.concat();
     let headers = frame::END_HEADERS;
     for (first, last) in [
@@ -227,7 +227,7 @@ fn assert_ends(frames: &[(u8, u8, Vec<u8>)], end: End) {
 }
 
 #[test]
-fn an_answer_that_comes_twice_breaks_the_connection() {
+fn answer_that_comes_twice_breaks_the_connection() {
     let twice = Err(Broken::Http2("HEADERS or DATA after END_STREAM"));
     let last = frame::END_HEADERS | frame::END_STREAM;
     for (kind, flags, payload) in [

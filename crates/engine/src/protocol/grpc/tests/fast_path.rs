@@ -23,7 +23,7 @@ fn reply_frames(stream: u32, text: &[u8]) -> [Vec<u8>; 3] {
 }
 
 #[test]
-fn a_reply_as_the_last_one_is_taken_in_one_step() {
+fn reply_as_the_last_one_is_taken_in_one_step() {
     let mut bench = primed();
     let mut bytes = reply(3, b"REPLY 1");
     let length = bytes.len();
@@ -35,7 +35,7 @@ fn a_reply_as_the_last_one_is_taken_in_one_step() {
 }
 
 #[test]
-fn the_frames_of_several_replies_are_taken_one_by_one() {
+fn frames_of_several_replies_are_taken_one_by_one() {
     let mut bench = primed();
     let replies = [reply_frames(3, b"REPLY 1"), reply_frames(5, b"another")];
     for frame in 0..3 {
@@ -48,7 +48,7 @@ fn the_frames_of_several_replies_are_taken_one_by_one() {
 }
 
 #[test]
-fn a_frame_out_of_turn_takes_the_slow_path() {
+fn frame_out_of_turn_takes_the_slow_path() {
     let [head, data, trailers] = reply_frames(3, b"REPLY 1");
     let mut bench = primed();
     assert_eq!([&data, &trailers].map(|frame| bench.plain(frame)), [None; 2]);

@@ -27,7 +27,7 @@ fn empty_continuations_are_allowed_and_come_to_an_end() {
 }
 
 #[test]
-fn a_header_block_holds_no_more_than_its_bound() {
+fn header_block_holds_no_more_than_its_bound() {
     let mut bench = Bench::open(&[3]);
     bench.call(0);
     bench.frame(frame::HEADERS, 0, 1, &[0; 16_384]).unwrap();
@@ -38,7 +38,7 @@ fn a_header_block_holds_no_more_than_its_bound() {
 
 /// HPACK: a field of 4 kB, then one byte for each repetition.
 #[test]
-fn a_header_bomb_breaks_the_connection_and_takes_no_memory() {
+fn header_bomb_breaks_the_connection_and_takes_no_memory() {
     let mut bench = Bench::open(&[3]);
     bench.call(0);
     let field = [&b"\x40\x01a\x7f\xa1\x1e"[..], &[b'x'; 4000]].concat();
@@ -102,7 +102,7 @@ fn unfinished_messages_are_bounded_over_all_streams() {
 }
 
 #[test]
-fn a_stream_of_messages_is_a_wrong_answer_and_takes_no_memory() {
+fn stream_of_messages_is_a_wrong_answer_and_takes_no_memory() {
     let mut bench = Bench::open(&[3]);
     bench.call(0);
     bench.frame(frame::HEADERS, frame::END_HEADERS, 1, RESPONSE).unwrap();
@@ -145,7 +145,7 @@ fn frames_that_bring_no_call_forward_are_named_if_they_have_no_end() {
 }
 
 #[test]
-fn a_ping_and_a_reset_with_every_reply_are_no_flood() {
+fn ping_and_a_reset_with_every_reply_are_no_flood() {
     let mut bench = Bench::open(&[3]);
     for n in 0..60_000 {
         bench.call(0);

@@ -7,7 +7,7 @@ use crate::protocol::http2::frame;
 use rpcbench_clock::Nanos;
 
 #[test]
-fn a_header_table_of_zero_is_announced_and_not_used() {
+fn header_table_of_zero_is_announced_and_not_used() {
     let mut bench = Bench::open(&[3]);
     bench.call(0);
     bench.settings(&[(0x1, 0)]).unwrap();
@@ -23,7 +23,7 @@ fn a_header_table_of_zero_is_announced_and_not_used() {
 }
 
 #[test]
-fn a_table_that_shrank_and_grew_is_announced_with_its_lowest_size() {
+fn table_that_shrank_and_grew_is_announced_with_its_lowest_size() {
     let mut bench = Bench::open(&[3]);
     bench.settings(&[(0x1, 100)]).unwrap();
     bench.settings(&[(0x1, 4096)]).unwrap();
@@ -34,7 +34,7 @@ fn a_table_that_shrank_and_grew_is_announced_with_its_lowest_size() {
 }
 
 #[test]
-fn a_table_that_shrank_within_one_frame_is_announced_too() {
+fn table_that_shrank_within_one_frame_is_announced_too() {
     let mut bench = Bench::open(&[3]);
     bench.call(0);
     bench.settings(&[(0x1, 0), (0x1, 4096)]).unwrap();
@@ -50,7 +50,7 @@ fn a_table_that_shrank_within_one_frame_is_announced_too() {
 }
 
 #[test]
-fn a_window_opened_too_far_by_settings_breaks_the_connection() {
+fn window_opened_too_far_by_settings_breaks_the_connection() {
     let mut bench = Bench::open(&[100_000]);
     bench.call(0);
     bench.frame(frame::WINDOW_UPDATE, 0, 1, &0x7fff_0000_u32.to_be_bytes()).unwrap();
@@ -88,7 +88,7 @@ fn no_more_streams_are_open_than_the_peer_allows() {
 }
 
 #[test]
-fn a_body_waits_for_its_window_and_for_the_connections() {
+fn body_waits_for_its_window_and_for_the_connections() {
     let mut bench = Bench::open(&[30]);
     bench.settings(&[(0x4, 10)]).unwrap();
     bench.written();
@@ -106,7 +106,7 @@ fn a_body_waits_for_its_window_and_for_the_connections() {
 
 /// Time during which the peer's window is closed does not count as service time.
 #[test]
-fn a_call_is_written_when_the_last_byte_of_its_body_is() {
+fn call_is_written_when_the_last_byte_of_its_body_is() {
     let mut bench = Bench::open(&[30, 3]);
     bench.settings(&[(0x4, 10)]).unwrap();
     [0, 1, 0].into_iter().for_each(|request| bench.call(request));
@@ -139,7 +139,7 @@ fn bodies_larger_than_a_frame_and_the_connections_window_are_cut() {
 }
 
 #[test]
-fn an_answer_before_the_request_is_whole_ends_the_call_and_takes_the_rest_back() {
+fn answer_before_the_request_is_whole_ends_the_call_and_takes_the_rest_back() {
     let mut bench = Bench::open(&[30]);
     bench.settings(&[(0x4, 10)]).unwrap();
     bench.call(0);
@@ -187,7 +187,7 @@ fn many_bodies_held_back_are_sent_oldest_first_and_each_within_its_own_window() 
 }
 
 #[test]
-fn the_last_identifier_ends_the_connection_and_not_its_calls() {
+fn last_identifier_ends_the_connection_and_not_its_calls() {
     let mut bench = Bench::open(&[3]);
     bench.connection.skip_to(0x7fff_fffd);
     bench.call(0);
@@ -203,7 +203,7 @@ fn the_last_identifier_ends_the_connection_and_not_its_calls() {
 }
 
 #[test]
-fn a_peer_that_asks_and_does_not_read_is_left() {
+fn peer_that_asks_and_does_not_read_is_left() {
     for kind in [frame::PING, frame::SETTINGS] {
         let payload: &[u8] = if kind == frame::PING { &[0; 8] } else { &[] };
         let mut bench = Bench::open(&[3]);

@@ -63,7 +63,7 @@ fn calls_end_in_any_order_each_with_its_own_answer() {
 }
 
 #[test]
-fn the_second_request_is_shorter_than_the_first() {
+fn second_request_is_shorter_than_the_first() {
     let mut bench = Bench::open(&[3]);
     bench.call(0);
     let first = bench.written();
@@ -133,7 +133,7 @@ fn header_blocks_are_put_together() {
 }
 
 #[test]
-fn a_header_block_may_not_be_interrupted_nor_grow_without_end() {
+fn header_block_may_not_be_interrupted_nor_grow_without_end() {
     let mut bench = Bench::open(&[3]);
     bench.call(0);
     bench.frame(frame::HEADERS, 0, 1, b"").unwrap();
@@ -147,7 +147,7 @@ fn a_header_block_may_not_be_interrupted_nor_grow_without_end() {
 }
 
 #[test]
-fn a_connection_begins_with_the_peers_settings() {
+fn connection_begins_with_the_peers_settings() {
     for (kind, flags, payload) in [
         (frame::PING, 0, &[0; 8][..]),
         (frame::WINDOW_UPDATE, 0, &[0, 0, 0, 1]),
@@ -166,7 +166,7 @@ fn a_connection_begins_with_the_peers_settings() {
 }
 
 #[test]
-fn an_answer_may_not_begin_before_its_call() {
+fn answer_may_not_begin_before_its_call() {
     let mut bench = Bench::open(&[3]);
     assert!(bench.frame(frame::HEADERS, 0, 1, RESPONSE).is_err());
 }

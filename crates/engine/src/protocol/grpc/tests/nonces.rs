@@ -58,7 +58,7 @@ proptest! {
 }
 
 #[test]
-fn a_request_that_goes_out_whole_has_its_own() {
+fn request_that_goes_out_whole_has_its_own() {
     let full = ["A", "B", "C"].map(|last| format!("...@@@@@@@{last}....."));
     assert_eq!(sent_whole(std::slice::from_ref(&(3..11))), full);
     let two = ["A", "B", "C"].map(|last| format!("..@{last}.....@@@@@{last}."));

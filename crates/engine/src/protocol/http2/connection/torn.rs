@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_forgotten_stream_counts_as_torn() {
+    fn forgotten_stream_counts_as_torn() {
         let mut torn = Torn::default();
         let streams: Vec<u32> = (0..3 * MAX_REMEMBERED as u32).map(|n| 4 * n + 1).collect();
         streams.iter().rev().for_each(|stream| torn.add(*stream));
