@@ -32,7 +32,7 @@ fn unknown_names_suggest_similar_ones() {
 fn unknown_options_and_commands_suggest_one() {
     refused("chekc", &["unrecognized subcommand 'chekc'", "'check'"]);
     refused("run --round 3", &["unexpected argument '--round'", "'--rounds'"]);
-    refused("list server", &["[possible values: servers, suites]", "'servers'"]);
+    refused("list server", &["[possible values: servers, clients, suites]", "'servers'"]);
     refused("completions bsh", &["[possible values: bash,", "'bash'"]);
     refused("report x --format jsno", &["[possible values: table, markdown, json, csv]", "'json'"]);
 }
