@@ -142,6 +142,7 @@ fn methods_are_listed_and_described_without_a_server() {
     insta::assert_snapshot!(run(&["--call", "Echo/Text", "-d", r#"{"text": "a"}"#, "-H", "authorization: Bearer s3cr3t", "--dry-run"]), @r#"
     grpc rpcbench.v1.Echo/Text
       authorization: [redacted]
+      grpc-timeout: 10000m
     Data, 3 B
     {
       "text": "a"

@@ -228,11 +228,25 @@ fn lay_out(root: &Path) {
     let text = fs::read_to_string(&manifest).unwrap();
     fs::write(manifest, text + variants).unwrap();
     fs::remove_dir_all(servers.join("testkit")).unwrap();
+    client(root);
     let suites = root.join("suites");
     for name in ["one-core.toml", "short-connections.toml"] {
         fs::copy(suites.join("fresh.toml"), suites.join(name)).unwrap();
     }
     fs::copy(suites.join("quick.toml"), root.join("mine.toml")).unwrap();
+}
+
+/// The project's client with Go's net/http, which needs Go alone, built by the script of the project.
+fn client(root: &Path) {
+    let (here, go) = (repository(), root.join("clients/go"));
+    copy(&here.join("servers/go/service"), &root.join("servers/go/service"));
+    ["driver", "net-http"]
+        .iter()
+        .for_each(|it| copy(&here.join("clients/go").join(it), &go.join(it)));
+    let manifest = fs::read_to_string(here.join("clients/go/_language.toml")).unwrap();
+    let script = here.join("servers/go/build.sh");
+    let manifest = manifest.replace("../../../servers/go/build.sh", script.to_str().unwrap());
+    fs::write(go.join("_language.toml"), manifest).unwrap();
 }
 
 /// A server of the testkit under another name; `mark` is a line of its manifest.
