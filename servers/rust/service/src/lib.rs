@@ -1,6 +1,8 @@
 //! Shared by the contract's servers in Rust: settings, runtime, listening, shutdown. Depends on tokio only.
 
-use std::{env, error::Error, fs, io, net, process::ExitCode, str::FromStr, thread, time::Duration};
+use std::{
+    env, error::Error, fs, io, net, process::ExitCode, str::FromStr, thread, time::Duration,
+};
 
 use tokio::{
     net::TcpListener,
