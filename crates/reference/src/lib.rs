@@ -5,7 +5,7 @@
 //! (gRPC, Thrift) or key (JSON).
 //!
 //! - [`ReferenceServer`] serves a protocol with threads of this process, and counts calls.
-//! - [`Grpc`], [`Json`] and [`Thrift`] are connections without sockets; [`attend`] gives them sockets.
+//! - [`Grpc`], [`Json`] and [`Thrift`] are connections without sockets; [`attend()`] gives them sockets.
 //! - [`http2`] has HTTP/2 frames. Nothing in it is shared with the engine, so that neither hides a bug of the other.
 
 mod attend;
