@@ -137,7 +137,7 @@ fn second_start_puts_no_more_calls_in_flight() {
 }
 
 #[test]
-fn thread_that_can_not_begin_ends_the_others_at_once() {
+fn thread_that_fails_to_start_ends_the_others() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let plan = LoadPlan {
         threads: 2,

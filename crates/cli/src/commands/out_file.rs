@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_place_is_told_at_once() {
+    fn unwritable_path_is_refused_on_opening() {
         let folder = tempfile::tempdir().unwrap();
         let refused = |path: &Path| {
             let error = OutFile::open(path, b"").map(drop).unwrap_err();

@@ -8,8 +8,6 @@ use super::End;
 use super::grpc::{details, status_from_http};
 use super::http1::{self, Http1Application, Reply, error_snippet};
 
-/// Most details shown of an error.
-const MAX_DETAILS: usize = 8;
 /// Characters kept of the message of an error.
 const MAX_MESSAGE: usize = 1024;
 
@@ -32,7 +30,7 @@ impl Http1Application for Connect {
         let (code, message, details) = match named {
             Some((code, Error { message, details, .. })) => {
                 let start: String = message.trim().chars().take(MAX_MESSAGE).collect();
-                let details = details.iter().take(MAX_DETAILS).map(Detail::described);
+                let details = details.iter().take(details::MAX_DETAILS).map(Detail::described);
                 (code, printable(&start).into_owned(), details.collect())
             }
             // From a proxy, or for an unknown path.

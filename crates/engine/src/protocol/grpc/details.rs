@@ -8,7 +8,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use rpcbench_record::is_printable;
 
 /// Most details shown.
-const MAX_DETAILS: usize = 8;
+pub(crate) const MAX_DETAILS: usize = 8;
 /// Most texts shown of one, and characters of all of them.
 const MAX_TEXTS: usize = 8;
 const MAX_CHARS: usize = 200;
@@ -28,7 +28,7 @@ pub(super) fn of_trailer(value: &[u8]) -> Vec<String> {
     details.take(MAX_DETAILS).map(|(_, any)| of_any(any)).collect()
 }
 
-/// The bytes that base64 stands for. None if it is invalid.
+/// The bytes that base64 stands for. Empty if it is invalid.
 pub(crate) fn decode(base64: &[u8]) -> Vec<u8> {
     BASE64.decode(base64).unwrap_or_default()
 }

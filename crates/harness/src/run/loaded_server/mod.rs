@@ -1,31 +1,27 @@
 //! A running process of a subject, with the load on it.
 
-use std::io;
+mod proof;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use rpcbench_clock::Nanos;
-use rpcbench_contract::cases::{self, Caller, CheckReport};
+use rpcbench_contract::cases::Caller;
 use rpcbench_contract::{Corpus, Profile, Shape};
-use rpcbench_engine::{TlsClient, TlsVersion};
 use rpcbench_record::{Failure, Outcomes, Role, Workload, units};
 
 use super::context::Context;
-use super::fault::Patient;
 use super::observer::Event;
 use super::subject::{Admission, Subject};
-use crate::host::control_socket::ControlSocket;
 use crate::interrupt::StopNow;
-use crate::load::{CallOptions, LoadError, LoadRequest, LoadSession, Program, check_client};
-use crate::placement::{CpuReading, Endpoint, PlacementError, Running};
+use crate::load::{CallOptions, LoadError, LoadRequest, LoadSession, Program};
+use crate::placement::{CpuReading, PlacementError, Running};
 
 /// Log lines that explain a failure.
 const LOG_TAIL: usize = 12;
 /// Time limit of a readiness call, and the pause between two.
 const READY_CALL: Duration = Duration::from_millis(1000);
 const READY_PAUSE: Nanos = Nanos::from_millis(10);
-/// Time limit of a call of the conformance check.
-const CHECK_CALL: Duration = Duration::from_secs(5);
 /// Share of a CPU up to which a server stays awake while others are measured; one that uses more is frozen. Two dozen such
 /// servers take no more from the measured one than the machine reference does.
 const IDLE_SHARE: f64 = 0.001;
@@ -210,81 +206,6 @@ impl<'a> LoadedServer<'a> {
         let generator = &self.subject.generator;
         let (endpoint, options) = (self.running.endpoint(), &self.call_options);
         generator.caller(endpoint, self.subject.protocol, options, timeout)
-    }
-
-    /// Waits until a client has connected and said what it is.
-    fn await_hello(&mut self, ready_timeout: Duration) -> Result<(), StepError> {
-        let context = self.context;
-        let deadline = context.now() + Nanos::from(ready_timeout);
-        loop {
-            self.alive("before it had connected")?;
-            match &self.program {
-                None => self.program = self.accept()?.map(Arc::new),
-                Some(program) => match program.hello() {
-                    Ok(None) => {}
-                    Ok(Some(_)) => return Ok(()),
-                    Err(error) => return Err(self.blame(error.to_string()).into()),
-                },
-            }
-            if context.now() >= deadline {
-                let (limit, variable) = (units::length(ready_timeout), ControlSocket::VARIABLE);
-                let reason = match &self.program {
-                    None => format!("not connected to {variable} within {limit}"),
-                    Some(_) => format!("connected to {variable}, but no `hello` within {limit}"),
-                };
-                return Err(self.explain(reason).into());
-            }
-            context.interrupt().wait_until(context.now() + READY_PAUSE)?;
-        }
-    }
-
-    /// The program behind a connection of the control socket, if there is one.
-    fn accept(&self) -> Result<Option<Program>, Failure> {
-        let broken = |error: io::Error| failure(format!("its control socket failed: {error}"));
-        let control = self.running.control().ok_or_else(|| failure("it has no control socket"))?;
-        let Some(stream) = control.accept().map_err(broken)? else { return Ok(None) };
-        Program::start(stream, control).map(Some).map_err(broken)
-    }
-
-    /// Tries the conformance cases: of a client, those of [`crate::load::check_client`].
-    pub fn check(&mut self) -> Result<CheckReport, StepError> {
-        let interrupt = self.context.interrupt();
-        if let Some(program) = &self.program {
-            let seed = self.context.environment.seed;
-            let report = check_client(program, self.subject.protocol, seed, interrupt)?;
-            self.running.reset_peak()?;
-            return Ok(report);
-        }
-        let mut caller = Patient::new(self.caller(CHECK_CALL), interrupt);
-        let profile = Profile::of(self.subject.protocol);
-        let mut report = cases::check(&mut caller, profile, self.context.environment.seed);
-        interrupt.check()?;
-        if let Some(client) = &self.running.endpoint().tls {
-            let of_tls = self.check_tls(client);
-            report.passed += of_tls.passed;
-            report.failed.extend(of_tls.failed);
-        }
-        self.check_port(true)?;
-        self.alive("during the conformance check")?;
-        // Its messages are larger than those of most loads.
-        self.running.reset_peak()?;
-        Ok(report)
-    }
-
-    /// Tries the cases of TLS.
-    fn check_tls(&self, client: &TlsClient) -> CheckReport {
-        let generator = &self.subject.generator;
-        let dial = |version| {
-            let version = match version {
-                cases::TlsVersion::V1_2 => TlsVersion::V1_2,
-                cases::TlsVersion::V1_3 => TlsVersion::V1_3,
-            };
-            // The settings are those of the client, so they can be used.
-            let tls = client.limited_to(version).ok();
-            let endpoint = Endpoint { tls, ..self.running.endpoint().clone() };
-            generator.caller(&endpoint, self.subject.protocol, &self.call_options, CHECK_CALL)
-        };
-        cases::check_tls(&dial, self.subject.protocol, self.context.environment.seed)
     }
 
     /// Opens the connections of `workload` in place of the open ones.
