@@ -13,7 +13,7 @@ pub(crate) fn about<E: Into<io::Error>>(what: impl Display) -> impl FnOnce(E) ->
     }
 }
 
-/// Whether files can be made in a folder: makes one, and removes it.
+/// Checks that files can be created in a folder, by creating one and removing it.
 pub(crate) fn probe_folder(folder: &Path) -> io::Result<()> {
     let probe = folder.join(format!(".writable-{}", std::process::id()));
     fs::write(&probe, "")?;

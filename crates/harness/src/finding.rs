@@ -1,6 +1,6 @@
 //! The result of a check of this machine.
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Fine.
@@ -16,7 +16,7 @@ pub enum Severity {
 pub struct Finding {
     /// Stable across versions: `governor`, `toolchain-go`.
     pub id: String,
-    /// How much it matters.
+    /// Severity.
     pub severity: Severity,
     /// What was found, one line.
     pub what: String,

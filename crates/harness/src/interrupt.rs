@@ -12,13 +12,13 @@ pub struct Interrupt(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// How often it was raised; at least 2 once the run stops now, so that a trial that begins meanwhile stops too.
+    /// Number of times raised; at least 2 once the run stops now, so that a trial that begins meanwhile stops too.
     times: Mutex<u8>,
     raised: Condvar,
     trial: Mutex<Option<CurrentTrial>>,
-    /// Whether the first ends the current window.
+    /// True if the first ends the current window.
     ends_window: bool,
-    /// There is nothing left to stop.
+    /// True if nothing is left to stop.
     concluded: AtomicBool,
     /// The time in virtual time. `None`: the clock's.
     virtual_now: Option<AtomicU64>,
@@ -48,7 +48,7 @@ pub enum Raised {
     AfterTrial(CurrentTrial),
     /// The run stops now: there is no current trial, or it was the second.
     Now,
-    /// None, as nothing checks it any more: the caller should quit.
+    /// Nothing, since nothing checks it any more: the caller should quit.
     Ignored,
 }
 
@@ -58,12 +58,12 @@ pub enum Raised {
 pub struct StopNow;
 
 impl Interrupt {
-    /// One whose first Ctrl-C ends the current window instead of letting the trial end.
+    /// An interrupt whose first Ctrl-C ends the current window instead of letting the trial end.
     pub fn ending_windows() -> Self {
         Self(Arc::new(Shared { ends_window: true, ..Shared::default() }))
     }
 
-    /// One for tests, in virtual time: a wait passes the time at once, and nothing else does.
+    /// An interrupt for tests, in virtual time, which only waits advance.
     pub fn in_virtual_time() -> Self {
         Self(Arc::new(Shared { virtual_now: Some(AtomicU64::new(0)), ..Shared::default() }))
     }
@@ -100,7 +100,7 @@ impl Interrupt {
         self.0.trial.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many it takes to stop the run now.
+    /// The number of interrupts that stops the run now.
     fn enough(&self) -> u8 {
         if self.trial().is_some() { 2 } else { 1 }
     }

@@ -18,9 +18,9 @@ const TEMPLATE: &str = "_new";
 pub struct NewServer {
     /// `go-fiber`.
     pub name: String,
-    /// Its folder.
+    /// The server's folder.
     pub folder: PathBuf,
-    /// Its files, sorted.
+    /// The server's files, sorted.
     pub files: Vec<String>,
 }
 

@@ -14,10 +14,10 @@ use rpcbench_record::{Protocol, Transport, units};
 
 use crate::interrupt::Interrupt;
 
-/// How often Ctrl-C is checked while a server is sought.
+/// Interval of checks for Ctrl-C while a server is sought.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Why there is no server to load: the address, what is wrong, and what to do.
+/// The reason why there is no server to load: the address, the problem and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct ReachError(String);
@@ -41,7 +41,7 @@ pub fn reach(
     let deadline = clock::now() + Nanos::from(within);
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for (at, address) in addresses.iter().enumerate() {
-        // An address that never answers leaves time for those after it.
+        // An address that never answers leaves time for the others.
         let left = Duration::from(deadline - clock::now()).max(Duration::from_millis(1));
         let share = left / u32::try_from(addresses.len() - at).unwrap_or(1);
         match greet(&ConnectionOptions { address: address.clone(), ..server.clone() }, share) {
@@ -85,7 +85,7 @@ pub(crate) fn reach_unless(
     }
 }
 
-/// Why the server does not speak `protocol`. `None` if it may.
+/// The reason to think that the server does not speak `protocol`. `None` if it may.
 fn unexpected(greeting: Greeting, protocol: Protocol, within: Duration) -> Option<String> {
     match greeting {
         Greeting::Complete => None,
@@ -110,12 +110,12 @@ fn option(protocol: Protocol) -> String {
     }
 }
 
-/// In whole milliseconds: a share has lost some microseconds to the clock.
+/// Rounds up to whole milliseconds, as a share has lost some microseconds to the clock.
 fn round_up(within: Duration) -> Duration {
     Duration::from_millis((within + Duration::from_micros(999)).as_millis() as u64)
 }
 
-/// What a server speaks, judging by its first bytes.
+/// The protocol of a server, judging by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Speaks {
     Http2,
@@ -144,7 +144,7 @@ fn names_tls(page: &[u8]) -> bool {
     ["HTTPS server", "HTTPS port", "SSL-enabled server port"].iter().any(|it| page.contains(it))
 }
 
-/// What the server speaks instead of `protocol`, and what to do. `None` if it may be `protocol`.
+/// The protocol of the server instead of `protocol`, and the remedy. `None` if it may be `protocol`.
 fn explain(speaks: Speaks, protocol: Protocol) -> Option<String> {
     let transport = protocol.spec().transport;
     let what = match speaks {
@@ -175,8 +175,8 @@ fn explain(speaks: Speaks, protocol: Protocol) -> Option<String> {
     Some(what)
 }
 
-/// What a server whose calls all failed speaks instead of `protocol`, if it gives itself away when greeted in HTTP/2, or
-/// answers a call in another form of Thrift: in most protocols no server speaks before the first call.
+/// The protocol of a server whose calls all failed, if it shows when spoken to in HTTP/2 or in another form of Thrift: in most
+/// protocols, servers wait for the first call.
 pub(crate) fn detect_protocol(server: &ConnectionOptions, within: Duration) -> Option<String> {
     let protocol = server.protocol;
     let speaks =

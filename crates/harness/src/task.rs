@@ -88,7 +88,7 @@ impl Drop for Task {
     }
 }
 
-/// What a helper printed, and whether it succeeded.
+/// The output of a helper, and whether it succeeded.
 #[derive(Debug)]
 pub(crate) struct Output {
     pub(crate) out: String,

@@ -32,13 +32,13 @@ pub enum Probe {
 pub struct Missing {
     /// `go`.
     pub name: String,
-    /// Why not: `not installed`, `1.21 is older than 1.25`.
+    /// The reason: `not installed`, `1.21 is older than 1.25`.
     pub reason: String,
     /// The installed version, if it is too old.
     pub found: Option<String>,
     /// Minimum version, numbers and dots.
     pub minimum: Option<String>,
-    /// What to install.
+    /// How to install it.
     pub install: String,
     /// See [`ToolchainSpec::apt`].
     pub apt: Vec<String>,
@@ -71,13 +71,12 @@ impl Probe {
     }
 }
 
-/// What toolchains say of their versions, asked side by side, each command once: in the folder of the first server that
-/// needs it.
+/// Versions of toolchains, queried side by side, each command once: in the folder of the first server that needs it.
 #[derive(Debug)]
 pub struct Versions<'a>(BTreeMap<&'a [String], Result<Output, String>>);
 
 impl<'a> Versions<'a> {
-    /// Most commands at once: they mostly wait for disks, and start runtimes that need memory.
+    /// Maximum commands at once: they mostly wait for disks, and start runtimes that need memory.
     const AT_ONCE: usize = 16;
 
     /// Asks for every toolchain of some servers.
@@ -113,7 +112,7 @@ impl<'a> Versions<'a> {
     }
 }
 
-/// What a toolchain said, as the result of looking for it.
+/// The result of looking for a toolchain, from its output.
 fn judged(spec: &ToolchainSpec, output: Result<&Output, &String>) -> Probe {
     let missing = |reason: String, found| {
         Probe::Missing(Missing {

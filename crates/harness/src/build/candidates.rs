@@ -29,7 +29,7 @@ pub enum BuildState {
     Built(Built),
     /// It can't be built on this machine.
     Skipped {
-        /// What is missing and what to install, one line.
+        /// The missing tool and how to install it, one line.
         reason: String,
     },
     /// The build failed.
@@ -55,18 +55,18 @@ pub type BuildWatch<'a> = dyn FnMut(&Server) -> bool + 'a;
 /// Progress of the build of one server.
 #[derive(Debug)]
 pub enum BuildEvent<'a> {
-    /// Its build begins.
+    /// The server's build begins.
     Building(&'a Server),
-    /// Its build continues; sent several times a second.
+    /// The server's build continues; sent several times a second.
     Waiting(&'a Server),
-    /// Its build is over.
+    /// The server's build is over.
     Done(&'a Server, &'a BuildState),
 }
 
 /// Which servers to build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Building {
-    /// Those that changed since their last build.
+    /// Servers that changed since their last build.
     Changed,
     /// None: changed ones are failures.
     Never,
@@ -74,11 +74,11 @@ pub enum Building {
 
 /// Builds servers.
 pub struct Builder<'a> {
-    /// How the placement builds a server.
+    /// Builds servers for the placement.
     pub builds: &'a dyn ServerBuilder,
     /// Which servers to build.
     pub building: Building,
-    /// Builds that run at the same time, at most.
+    /// Maximum builds at the same time.
     pub jobs: usize,
     /// Ends the current builds.
     pub interrupt: &'a Interrupt,
@@ -145,7 +145,7 @@ impl Builder<'_> {
     }
 }
 
-/// The servers of the entries, each once, by the language whose toolchains they use, which their first manifest is of: Java's and
+/// The servers of the entries, each once, by the language whose toolchains they use, that of their first manifest: Java's and
 /// Kotlin's are together.
 fn by_language(entries: &[Entry]) -> Vec<Vec<&Server>> {
     let mut languages: Vec<(&Path, Vec<&Server>)> = Vec::new();

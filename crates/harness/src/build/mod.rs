@@ -28,7 +28,7 @@ pub use candidates::{
 /// A build that takes this long hangs.
 pub const BUILD_TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// How often a caller that waits for a build is called.
+/// Interval of calls to a caller that waits for a build.
 const TICK: Duration = Duration::from_millis(200);
 
 /// Bytes of a lock file or a stamp; the longest of ours has 200 KB.
@@ -39,7 +39,7 @@ const STAMP: &str = ".rpcbench-stamp";
 pub(crate) const LOG: &str = "build.log";
 const LAST_LINES: usize = 20;
 
-/// Why a server can't be built: what is wrong and what to do, one line. Further lines are the end of the build's log.
+/// The reason why a server can't be built, and the remedy, one line. Further lines are the end of the build's log.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct BuildError(pub(crate) String);
@@ -123,7 +123,7 @@ pub fn build(
     Ok(Built { rebuilt, command, env: env.names(), versions, lock_hash, source_hash: hash, log })
 }
 
-/// The last lines of its build's log, at most `lines`.
+/// The last lines of the server's build log, at most `lines`.
 pub fn log_tail(server: &Server, lines: usize) -> Vec<String> {
     log::tail(&server.build_folder.join(LOG), lines)
 }
@@ -189,7 +189,7 @@ pub(crate) fn run(
         !stopped
     };
     let status = task.wait_while(BUILD_TIMEOUT, TICK, &mut ask).map_err(start_error);
-    // What a build leaves behind, such as a compiler's daemon, would run next to the servers.
+    // Processes that a build leaves behind, such as a compiler's daemon, would run next to the servers.
     kill_marked(BUILD_DIR, &folder.to_string_lossy());
     let status = status?;
     if stopped {

@@ -33,8 +33,8 @@ pub(crate) fn hash(server: &Server, toolchains: &[Toolchain]) -> Result<String, 
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// What a server is built from: the contract's definitions, its manifests, its sources without files that git ignores, and its
-/// inputs.
+/// The files that a server is built from: the contract's definitions, its manifests, its sources without files that git ignores,
+/// and its inputs.
 pub(crate) fn files(server: &Server) -> Result<Vec<PathBuf>, BuildError> {
     let definitions = DEFINITIONS.iter().map(|name| server.contract.join(name));
     let mut files: Vec<PathBuf> = definitions.filter(|file| file.exists()).collect();

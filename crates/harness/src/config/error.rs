@@ -1,11 +1,11 @@
-//! What can be wrong with a file, or with an option in its place.
+//! Errors in a file, or in an option that replaces its key.
 
 use std::fmt::Display;
 use std::path::Path;
 
 use thiserror::Error;
 
-/// Why a file, an option or an argument can't be used: the place, the value and the remedy.
+/// The reason why a file, an option or an argument can't be used: the place, the value and the remedy.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct ConfigError(pub(crate) String);
@@ -52,7 +52,7 @@ pub(crate) fn closest<'a>(
 pub(crate) fn near<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     /// Lowest similarity of a typo.
     const MIN: f64 = 0.8;
-    /// How much less similar than the closest another may be.
+    /// Maximum distance in similarity from the closest candidate.
     const ALSO: f64 = 0.05;
     let mut near: Vec<(f64, &str)> = candidates
         .into_iter()

@@ -21,7 +21,7 @@ pub struct Given<T> {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Origin {
-    /// As the command line shows it: `--cpus 2`.
+    /// The option as typed: `--cpus 2`.
     CommandLine(String),
     /// Bytes of a file.
     File(Range<usize>),

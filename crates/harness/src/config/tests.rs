@@ -1,4 +1,4 @@
-//! What is read, and the messages about the rest.
+//! Values that are read, and messages about the others.
 
 use std::collections::BTreeMap;
 use std::path::Path;

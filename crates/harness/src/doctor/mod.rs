@@ -28,9 +28,9 @@ pub struct Facts {
     pub machine: Machine,
     /// The available CPUs.
     pub topology: Topology,
-    /// How servers are isolated.
+    /// The isolation of servers.
     pub isolation: IsolationMode,
-    /// Why it is not better, and other notes.
+    /// The reason for this mode, and other notes.
     pub isolation_notes: Vec<String>,
     /// Available memory, bytes. `None` if the kernel does not say.
     pub memory_available: Option<u64>,
@@ -42,7 +42,7 @@ pub struct Facts {
     pub cpu_pressure: Option<f64>,
     /// Share of CPU time since boot that a hypervisor took, 0..=1.
     pub steal: Option<f64>,
-    /// What was found of placements other than native.
+    /// Findings about placements other than native.
     pub placements: Vec<Finding>,
     /// The toolchains of each language.
     pub languages: Vec<Language>,

@@ -1,4 +1,4 @@
-//! How much the time of a fixed piece of work varies on each CPU.
+//! Variation of the time of a fixed piece of work, by CPU.
 
 use std::hint::black_box;
 use std::io;

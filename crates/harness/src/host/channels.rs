@@ -1,8 +1,8 @@
 //! Channels other than TCP that carry work from one process to another: Unix sockets, connected UDP sockets, pipes and shared
 //! memory.
 //!
-//! What leaves no trace in /proc is not seen: UDP sockets that are not connected, vsock, regular files that are written and
-//! read. The floor of CPU time per call is for those.
+//! Channels without a trace in /proc are not seen: UDP sockets that are not connected, vsock, regular files that are written and
+//! read. The minimum CPU time per call catches those.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
@@ -16,7 +16,7 @@ use procfs::process::{MMPermissions, MMapPath, MemoryMap, Process};
 use super::holders::{Held, Holders};
 use super::unix_peers::unix_peers;
 
-/// Who is at the other end of a channel.
+/// The process at the other end of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Peer {
     Process(i32),
@@ -30,7 +30,7 @@ pub(super) struct Connections {
     udp: Vec<(u64, u64)>,
 }
 
-/// Must be read before it is known who holds the sockets: those of an answered call are soon gone.
+/// Read before the owners of the sockets: those of an answered call are soon gone.
 pub(super) fn connections(own: &BTreeSet<i32>) -> Connections {
     Connections { unix: unix_peers(own), udp: udp_peers() }
 }
@@ -124,7 +124,7 @@ mod tests {
         Command::new("sleep").arg("60").stdin(input).stdout(output).spawn().unwrap()
     }
 
-    /// Who is found at the other end of a channel from the first process: the second, or no one.
+    /// True if the second process is found at the other end of a channel from the first.
     fn finds(children: [Child; 2]) -> bool {
         let pids = children.each_ref().map(|child| child.id() as i32);
         let of = |own: &[i32]| {

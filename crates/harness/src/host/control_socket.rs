@@ -11,9 +11,9 @@ use rpcbench_clock::{self as clock, Nanos};
 
 use crate::error::about;
 
-/// Where the folder of a socket is: a socket's path has at most 107 bytes, and a repository's can be longer.
+/// Parent of a socket's folder: a socket's path has at most 107 bytes, and a repository's can be longer.
 const PARENT: &str = "/tmp";
-/// What its name begins with; then follow the process and a number.
+/// Prefix of the folder's name, before the process and a number.
 const PREFIX: &str = "rpcbench-client";
 
 /// Number of the next socket of this process.
@@ -38,7 +38,7 @@ impl ControlSocket {
         sweep(Path::new(PARENT), |process| Path::new("/proc").join(process).exists());
         let name = format!("{PREFIX}-{}-{number}", std::process::id());
         let folder = Path::new(PARENT).join(name);
-        // Of a process with the same number that was killed.
+        // A killed process with the same number may have left one.
         let _ = fs::remove_dir_all(&folder);
         DirBuilder::new().mode(0o700).create(&folder).map_err(about(folder.display()))?;
         let path = folder.join("control");
@@ -47,7 +47,7 @@ impl ControlSocket {
         Ok(Self { folder, path, listener, created: clock::now() })
     }
 
-    /// Its path.
+    /// The socket's path.
     pub fn path(&self) -> &Path {
         &self.path
     }

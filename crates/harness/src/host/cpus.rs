@@ -15,7 +15,7 @@ pub struct Topology {
     pub cores: Vec<Vec<u32>>,
 }
 
-/// Which CPUs are whose.
+/// The CPUs of server and client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     /// The server's.
@@ -29,12 +29,12 @@ pub struct Split {
 }
 
 impl Split {
-    /// Whether server and client share a CPU.
+    /// True if server and client share a CPU.
     pub fn is_shared(&self) -> bool {
         self.server.iter().any(|cpu| self.client.contains(cpu))
     }
 
-    /// For everything that is neither server nor load thread: the spare CPUs, or the client's if none are spare.
+    /// CPUs for everything that is neither server nor load thread: the spare ones, or else the client's.
     pub fn rest(&self) -> &[u32] {
         if self.spare.is_empty() { &self.client } else { &self.spare }
     }
@@ -194,7 +194,7 @@ mod tests {
     fn everything_else_gets_a_spare_cpu() {
         let split = machine(&[&[0], &[1], &[2], &[3]]).split(1, 1);
         assert_eq!((&split.client, split.rest()), (&vec![0], &[1, 2][..]));
-        // Not on a core of the server.
+        // The spare CPU is not on a core of the server.
         let split = smt(2).split(1, 1);
         assert_eq!((&split.server, &split.client, split.rest()), (&vec![1], &vec![0], &[2][..]));
         let split = smt(2).split(1, 2);

@@ -7,12 +7,12 @@ use rpcbench_clock::{Nanos, Span};
 pub struct Freezes(Vec<Span>);
 
 impl Freezes {
-    /// It is frozen since `start`.
+    /// Begins a freeze at `start`.
     pub fn begin(&mut self, start: Nanos) {
         self.0.push(Span { start, end: Nanos::NEVER });
     }
 
-    /// It runs again from `end` on.
+    /// Ends a freeze at `end`.
     pub fn end(&mut self, end: Nanos) {
         if let Some(last) = self.0.last_mut() {
             last.end = last.end.min(end);

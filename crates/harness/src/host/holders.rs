@@ -1,4 +1,4 @@
-//! Which processes hold which sockets, pipes and files.
+//! Processes with the sockets, pipes and files that they hold.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
@@ -9,26 +9,26 @@ use rustix::process::getpid;
 
 use crate::error::about;
 
-/// What a process has open.
+/// An open file of a process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Held {
     /// A socket's inode.
     Socket(u64),
     /// A pipe's inode.
     Pipe(u64),
-    /// The same, as standard output or standard error: what a log is written to.
+    /// The same, as standard output or standard error, which may be a log.
     Output(u64),
     File(PathBuf),
 }
 
-/// What all processes have open, but for devices.
+/// The open files of all processes, without devices.
 #[derive(Debug)]
 pub(super) struct Holders {
-    /// By process.
+    /// Open files by process.
     visible: BTreeMap<i32, HashSet<Held>>,
     /// Processes whose files can't be read.
     pub closed: BTreeSet<i32>,
-    /// What this process has open, and the processes that it starts may inherit.
+    /// Open files of this process, which its children may inherit.
     this: HashSet<Held>,
 }
 
@@ -46,7 +46,7 @@ impl Holders {
                 continue;
             };
             let files: Vec<FDInfo> = files.flatten().collect();
-            // Root without CAP_SYS_PTRACE may count the files of other users, and no more.
+            // Root without CAP_SYS_PTRACE may count the files of other users, but not read them.
             if files.is_empty() && process.fd_count().is_ok_and(|count| count > 0) {
                 found.closed.insert(process.pid);
             }
@@ -59,7 +59,7 @@ impl Holders {
         Ok(found)
     }
 
-    /// What the processes `pids` have open, without what they may have from this process.
+    /// The open files of `pids`, without those that they may have inherited from this process.
     pub fn of(&self, pids: &BTreeSet<i32>) -> HashSet<&Held> {
         let all = pids.iter().filter_map(|pid| self.visible.get(pid)).flatten();
         all.filter(|held| !self.this.contains(held)).collect()

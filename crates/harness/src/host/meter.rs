@@ -21,8 +21,8 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// For a server whose compiler threads have names that start with one of `compiler_threads`. The kernel keeps
-    /// 15 characters of a thread's name, so longer prefixes are cut.
+    /// A meter for a server whose compiler threads have names that start with one of `compiler_threads`. The kernel keeps 15
+    /// characters of a thread's name, so longer prefixes are cut.
     pub fn new(compiler_threads: &[String]) -> Self {
         const KEPT: usize = 15;
         let cut = |name: &String| name.chars().take(KEPT).collect();
@@ -86,7 +86,7 @@ fn compiler_time(prefixes: &[String], task: &Task) -> Option<u64> {
     prefixes.iter().any(|prefix| name.starts_with(prefix)).then(|| cpu_time(task))?
 }
 
-/// To the nanosecond; to the clock tick if the kernel has no scheduler statistics.
+/// CPU time of a thread, to the nanosecond; to the clock tick if the kernel has no scheduler statistics.
 fn cpu_time(task: &Task) -> Option<u64> {
     if let Ok(times) = task.schedstat() {
         return Some(times.sum_exec_runtime);

@@ -1,4 +1,4 @@
-//! Who serves a port of this machine: the processes that own its sockets.
+//! The processes that serve a port of this machine: the owners of its sockets.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,7 +14,7 @@ use super::holders::{Held, Holders};
 use super::isolation::Counted;
 use crate::error::about;
 
-/// Who serves a port.
+/// An owner of a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// A process, or a thread of one.
@@ -47,9 +47,9 @@ impl fmt::Display for Owner {
     }
 }
 
-/// Who serves the address without being one of `own`: owns a socket of the address, or the other end of a TCP connection that
-/// one of `own` has made, or of another channel to it ([`channels`]); or counts in a part of its group only. Looks twice before
-/// it names anyone: processes start and end during a look.
+/// Those who serve the address without being one of `own`: owners of a socket of the address, or the other end of a TCP
+/// connection that one of `own` has made, or of another channel to it ([`channels`]); or counts in a part of its group only.
+/// Looks twice before it names anyone: processes start and end during a look.
 pub fn outsiders(address: SocketAddr, own: &dyn Counted) -> io::Result<Vec<Owner>> {
     twice(|| {
         let all = sockets()?;
@@ -88,7 +88,7 @@ pub fn outsiders(address: SocketAddr, own: &dyn Counted) -> io::Result<Vec<Owner
     })
 }
 
-/// What a user must know if others than `own` serve the address.
+/// The message if others than `own` serve the address.
 pub fn served_by_others(address: SocketAddr, own: &dyn Counted) -> io::Result<Option<String>> {
     let owners = outsiders(address, own)?;
     Ok((!owners.is_empty()).then(|| {
@@ -100,7 +100,7 @@ pub fn served_by_others(address: SocketAddr, own: &dyn Counted) -> io::Result<Op
     }))
 }
 
-/// What a user must know if an address is still served after its server was stopped.
+/// The message if an address is still served after its server was stopped.
 pub fn still_served(address: SocketAddr) -> Option<String> {
     let owners = listeners(address).unwrap_or_default();
     (!owners.is_empty()).then(|| {
@@ -129,7 +129,7 @@ pub fn listening(own: &dyn Counted) -> io::Result<Vec<SocketAddr>> {
     Ok(found)
 }
 
-/// Who listens on an address.
+/// The listeners on an address.
 pub fn listeners(address: SocketAddr) -> io::Result<Vec<Owner>> {
     twice(|| {
         let mut all = sockets()?;
@@ -161,7 +161,7 @@ fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
-/// Whether a socket listens on an address, or is a connection accepted there.
+/// True if a socket listens on an address, or is a connection accepted there.
 fn serves(socket: &TcpNetEntry, address: SocketAddr) -> bool {
     let local = canonical(socket.local_address);
     local.port() == address.port() && (local.ip() == address.ip() || local.ip().is_unspecified())
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(of(&pids), [Owner::Unknown]);
     }
 
-    /// As for rpcbench in a container, next to that of a server with another user.
+    /// As with rpcbench in a container, next to that of a server with another user.
     #[test]
     fn files_that_root_may_list_but_not_read_accuse_nobody() {
         if !getuid().is_root() {

@@ -27,7 +27,7 @@ struct Name {
 /// Another run on some of the same CPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rival {
-    /// Its process id, in its own namespace.
+    /// Process id of the run, in its own namespace.
     pub pid: u32,
     /// The CPUs that both use.
     pub cpus: Vec<u32>,
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(rivals, [Rival { pid: 7, cpus: vec![1] }]);
     }
 
-    /// On CPUs that no machine has, so that real runs don't interfere.
+    /// Uses CPUs that no machine has, so that real runs don't interfere.
     #[test]
     fn run_is_seen_until_it_ends() {
         let first = Presence::announce(&[70_001, 70_002]).unwrap();

@@ -28,12 +28,12 @@ use crate::{log, units};
 /// Marks a server's processes, so that those that leave its group are found when it ends.
 const MARK: &str = "RPCBENCH_PROCESS";
 
-/// Bytes of a log that no server needs. A server that writes more is ended.
+/// Maximum bytes of a log. A server that writes more is ended.
 const MAX_LOG: u64 = 256 << 20;
 /// Bytes of such a log that are kept.
 const KEPT_LOG: u64 = 64 << 10;
 
-/// What to start.
+/// The process to start.
 #[derive(Clone, Debug)]
 pub struct Spec {
     /// The program and its arguments.
@@ -44,27 +44,27 @@ pub struct Spec {
     pub cwd: PathBuf,
     /// File for standard output and standard error; overwritten.
     pub log: PathBuf,
-    /// From SIGTERM to SIGKILL.
+    /// Time from SIGTERM to SIGKILL.
     pub stop_timeout: Duration,
 }
 
-/// Why a process can't be started.
+/// The reason why a process can't be started.
 #[derive(Debug, Error)]
 pub enum ProcessError {
     /// The command, which is missing or refused by the system.
     #[error("{0}")]
     Command(String),
-    /// Its group or its log.
+    /// Its group or its log can't be used.
     #[error(transparent)]
     System(#[from] io::Error),
 }
 
-/// How a process ended.
+/// The end of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// With this exit code.
+    /// It exited with this code.
     Code(i32),
-    /// By this signal.
+    /// This signal killed it.
     Signal(i32),
     /// The kernel killed it, or another process of its group, for memory.
     OutOfMemory {
@@ -100,7 +100,7 @@ impl fmt::Display for Exit {
 /// The result of stopping a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped {
-    /// How it ended.
+    /// The end of the process.
     pub exit: Exit,
     /// True if it had to be killed because it did not end in time after SIGTERM.
     pub forced: bool,
@@ -150,7 +150,7 @@ impl ServerProcess {
         })
     }
 
-    /// Its process id, which is also its process group's.
+    /// The process id, also that of its process group.
     pub fn pid(&self) -> Pid {
         self.pid
     }
@@ -165,7 +165,7 @@ impl ServerProcess {
         log::tail(&self.log, lines)
     }
 
-    /// What is wrong if its log takes too much of the disk.
+    /// The problem if its log takes too much of the disk.
     pub fn log_overflow(&self) -> Option<String> {
         let length = fs::metadata(&self.log).map_or(0, |file| file.len());
         let limit = units::bytes(MAX_LOG);
@@ -180,7 +180,7 @@ impl ServerProcess {
         }
     }
 
-    /// How it ended, or `None` while it runs.
+    /// The end of the process; `None` while it runs.
     pub fn try_wait(&mut self) -> io::Result<Option<Exit>> {
         if self.exit.is_none() {
             let status = self.child.try_wait().map_err(unwaitable(self.pid))?;
@@ -276,7 +276,7 @@ fn prepare(spec: &Spec) -> Result<Command, ProcessError> {
 
 fn enter_before_exec(command: &mut Command, joiner: Joiner) {
     let parent = getpid();
-    // The same for all servers, whether they start before or after the client's connections.
+    // The same limit for all servers, started before or after the client's connections.
     let files = file_limit::given();
     let enter = move || {
         set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -300,7 +300,7 @@ fn signal(leader: Pid, signal: Signal) {
     let _ = kill_process_group(leader, signal);
 }
 
-/// Whether this process ignores a signal, as `nohup` and the background jobs of scripts are started. False if unknown.
+/// True if this process ignores a signal, as under `nohup` or in the background of a script. False if unknown.
 pub fn is_ignored(signal: i32) -> bool {
     let mask = 1_u64 << (signal - 1);
     let status = procfs::process::Process::myself().and_then(|own| own.status());

@@ -1,4 +1,4 @@
-//! What placements read about a server and its machine.
+//! Readings of a server and its machine.
 
 use rpcbench_clock::Nanos;
 use rpcbench_record::{MachineUsage, ServerUsage};
@@ -33,7 +33,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// What was used since `earlier`, the previous reading.
+    /// The usage since `earlier`, the previous reading.
     pub fn since(&self, earlier: &Self) -> ServerUsage {
         let less = u64::saturating_sub;
         let throttled = self.cpu.throttled_ns.zip(earlier.cpu.throttled_ns);
@@ -75,7 +75,7 @@ fn divide(now: &CpuTime, then: &CpuTime) -> (u64, u64) {
 pub struct CpuReading {
     /// User and system since the start, nanoseconds.
     pub cpu_ns: u64,
-    /// Of the compiler threads, nanoseconds.
+    /// CPU time of the compiler threads, nanoseconds.
     pub compiler_ns: u64,
 }
 
@@ -94,9 +94,9 @@ impl CpuReading {
 pub struct CpuTime {
     /// User and system, nanoseconds: exact to the nanosecond (cgroup v1), microsecond (v2) or clock tick (no cgroup).
     pub total_ns: u64,
-    /// In user mode, nanoseconds. A sampled estimate: a share of the total, and with `system_ns` it need not add up to it.
+    /// CPU time in user mode, nanoseconds. A sampled estimate that need not add up to the total with `system_ns`.
     pub user_ns: u64,
-    /// In the kernel, nanoseconds, likewise.
+    /// CPU time in the kernel, nanoseconds, likewise.
     pub system_ns: u64,
     /// Time throttled by the CPU controller, nanoseconds. `None` if nothing counts it.
     pub throttled_ns: Option<u64>,
@@ -116,13 +116,13 @@ pub struct MemoryUse {
 /// Counters of a machine at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MachineReading {
-    /// When, by the machine's clock.
+    /// Time of the reading, by the machine's clock.
     pub at: Nanos,
     /// Time that a hypervisor took from the CPUs of server and client, nanoseconds.
     pub steal_ns: u64,
-    /// Of the client's CPUs.
+    /// Stolen time of the client's CPUs.
     pub client_steal_ns: u64,
-    /// Of the server's CPUs. `None` if they are unknown.
+    /// Stolen time of the server's CPUs. `None` if they are unknown.
     pub server_steal_ns: Option<u64>,
     /// Time for which any task ran on the server's CPUs, nanoseconds. `None` if they are unknown.
     pub server_busy_ns: Option<u64>,

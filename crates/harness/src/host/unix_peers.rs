@@ -26,7 +26,7 @@ const ATTRIBUTE: usize = 4;
 const BUFFER: usize = 64 << 10;
 
 /// The inode of each connected Unix socket in the network namespaces of this process and of `own`, with that of its other end.
-/// Those of namespaces that this process can't enter are left out.
+/// Namespaces that this process can't enter are left out.
 pub(super) fn unix_peers(own: &BTreeSet<i32>) -> BTreeMap<u64, u64> {
     let mut peers = dump().unwrap_or_default();
     let namespace = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/net")).ok();

@@ -80,7 +80,7 @@ impl LoadGenerator for InProcess {
         let log = self.call_log.as_ref().filter(|_| request.logged);
         let (connecting, interrupt) = (Arc::new(AtomicBool::new(true)), interrupt.clone());
         let still = Arc::clone(&connecting);
-        // Until all connections are open there is no window that Ctrl-C could end.
+        // Before all connections are open, Ctrl-C has no window to end.
         let given_up = move || {
             interrupt.check().is_err() || still.load(Ordering::Relaxed) && interrupt.ends_window()
         };

@@ -1,4 +1,4 @@
-//! Who makes the load on a server.
+//! Load generators.
 //!
 //! The run loop knows a load by these traits only: [`LoadGenerator`] opens its connections, and [`LoadSession`] is what is then
 //! started, measured and ended. A generator belongs to an entry: [`InProcess`] loads servers, [`ClientPrograms`] are entries
@@ -30,7 +30,7 @@ pub use rpcbench_record::Unmeasured;
 /// The load to put on a server.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadRequest<'a> {
-    /// Where the server listens.
+    /// The server's endpoint.
     pub endpoint: &'a Endpoint,
     /// How calls travel.
     pub protocol: Protocol,
@@ -38,15 +38,15 @@ pub struct LoadRequest<'a> {
     pub workload: &'a Workload,
     /// Seed of payloads and of random arrivals.
     pub seed: u64,
-    /// Whether measured calls go to the log of calls, if there is one.
+    /// True if measured calls go to the log of calls, if any.
     pub logged: bool,
-    /// Whether the load can make spot checks.
+    /// True if the load can make spot checks.
     pub spot_checks: bool,
     /// The program that makes the load, if it is a client under test.
     pub program: Option<&'a Arc<Program>>,
 }
 
-/// What single calls carry, as those of a load do.
+/// Options of single calls, the same as of a load's calls.
 #[derive(Clone, Debug, Default)]
 pub struct CallOptions {
     /// HTTP header fields; metadata in gRPC.
@@ -64,7 +64,7 @@ impl From<&Workload> for CallOptions {
     }
 }
 
-/// Why a load can't be opened, or can't continue.
+/// The reason why a load can't be opened or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The run stops now.
@@ -86,7 +86,7 @@ pub trait LoadGenerator {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Box<dyn LoadSession>, LoadError>;
 
-    /// A client for single calls: is the server ready, does it keep the contract.
+    /// A client for single calls: readiness and conformance.
     fn caller(
         &self,
         endpoint: &Endpoint,
@@ -95,10 +95,10 @@ pub trait LoadGenerator {
         timeout: Duration,
     ) -> Box<dyn Caller>;
 
-    /// Whether the connections of `workload` fit next to those that are open now.
+    /// True if the connections of `workload` fit next to those that are open now.
     fn has_room(&self, workload: &Workload, protocol: Protocol) -> bool;
 
-    /// Whether its loads can take turns with others in slices of their windows.
+    /// True if its loads can take turns with others in slices of their windows.
     fn takes_turns(&self) -> bool {
         true
     }
@@ -122,7 +122,7 @@ pub trait LoadSession {
     /// by [`Self::finish`]. Returns the window's end: [`Nanos::NEVER`] for a number of calls, see [`Self::is_drained`].
     fn measure(&mut self, from: Nanos, window: Window) -> Result<Nanos, LoadError>;
 
-    /// Ends the window now: what it has counts as if it had been planned so.
+    /// Ends the window now, as if it had been planned so.
     fn cut(&mut self) -> Result<(), LoadError>;
 
     /// Ends the window at `end` instead, which lies ahead as its present end does.
@@ -155,7 +155,7 @@ pub trait LoadSession {
     /// The state of the load and of its window so far. Costs the load threads a copy of their histograms.
     fn sample(&self) -> Result<Sample, LoadError>;
 
-    /// Whether the window is over and all its calls have ended.
+    /// True if the window is over and all its calls have ended.
     fn is_drained(&self) -> Result<bool, LoadError>;
 
     /// Average time in which all calls in flight were answered once, in the latest load. `None` before the first.

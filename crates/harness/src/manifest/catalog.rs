@@ -26,7 +26,7 @@ pub struct Catalog {
 pub struct Broken {
     /// The server's name, `cobol-grpc`; of a language `cobol-*`.
     pub name: String,
-    /// What is wrong.
+    /// The problem.
     pub error: ConfigError,
 }
 
@@ -113,7 +113,7 @@ impl Catalog {
 }
 
 impl Broken {
-    /// Whether a pattern names it.
+    /// True if a pattern names it.
     fn is(&self, pattern: &str) -> bool {
         let server = pattern.split(['@', ':']).next().unwrap_or_default();
         match self.name.strip_suffix('*') {

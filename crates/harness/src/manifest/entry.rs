@@ -16,17 +16,17 @@ use super::{Server, Variant};
 pub struct Entry {
     /// Whose entry it is.
     pub server: Arc<Server>,
-    /// How calls travel to it.
+    /// Protocol of calls to it.
     pub protocol: Protocol,
     /// The variant. `None`: the server without any.
     pub variant: Option<String>,
     /// 1, or more if the same is entered again.
     pub copy: NonZeroU32,
-    /// Which of two builds it is, if builds are compared.
+    /// The build, if two are compared.
     pub build: Option<Build>,
 }
 
-/// Where a server listens.
+/// The address of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
     /// The interface's address.
@@ -97,24 +97,23 @@ impl Entry {
         marks.fold(self.base_name(), |name, mark| name + &mark)
     }
 
-    /// What the variant changes.
+    /// The settings of the variant.
     pub fn settings(&self) -> Option<&Variant> {
         self.variant.as_ref().and_then(|name| self.server.variants.get(name))
     }
 
-    /// Whether it represents its language and protocol if no servers are named: of a server with several protocols, the
-    /// first.
+    /// True if it represents its language and protocol when no servers are named: of a server with several protocols, the first.
     pub fn is_representative(&self) -> bool {
         self.server.protocols.first() == Some(&self.protocol)
             && self.settings().map_or(self.server.representative, |variant| variant.representative)
     }
 
-    /// Whether it can be reached over TLS.
+    /// True if it can be reached over TLS.
     pub fn offers_tls(&self) -> bool {
         self.server.tls.contains(&self.protocol)
     }
 
-    /// As a plan names it.
+    /// The entry in a plan.
     pub fn planned(&self) -> PlannedServer {
         PlannedServer {
             entry: self.name(),
@@ -182,7 +181,7 @@ impl Server {
         format!("{}.toml", self.role)
     }
 
-    /// Why a [container-only](super::BuildSpec::container_only) server can't run as a process of this machine.
+    /// The reason why a [container-only](super::BuildSpec::container_only) server can't run as a process of this machine.
     pub const CONTAINER_ONLY: &str = "container only: use --in docker or --in podman";
 
     /// The build command, placeholders expanded.

@@ -79,7 +79,7 @@ pub(super) struct Server {
     pub stop_timeout: Option<Length>,
 }
 
-/// Which protocols are offered with TLS.
+/// The protocols that are offered with TLS.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged, expecting = "expected true, or a list of protocols such as [\"grpc\"]")]
 pub(super) enum Tls {

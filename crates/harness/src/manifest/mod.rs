@@ -31,10 +31,10 @@ pub(crate) use names::{NAME_RULE, is_name};
 pub use select::Selection;
 pub use tree::Tree;
 
-/// What builds an image: in a server's folder, that server's; in a language's, those of its other servers.
+/// Builds an image: in a server's folder, that server's; in a language's, those of its other servers.
 pub(crate) const DOCKERFILE: &str = "Dockerfile";
 
-/// One implementation under test, all layers merged. Of one that the user runs, only name and protocol are known.
+/// One implementation under test, all layers merged. For a server that the user runs, only name and protocol are known.
 #[derive(Clone, Debug, Default)]
 pub struct Server {
     /// `<language>-<library folder>`: `go-grpc`.
@@ -45,11 +45,11 @@ pub struct Server {
     pub language: String,
     /// The language as people write it: `Go`.
     pub language_title: String,
-    /// What readers know it by: `grpc-go`.
+    /// Name of the library, for readers: `grpc-go`.
     pub library: String,
     /// How calls can travel to it; at least one.
     pub protocols: Vec<Protocol>,
-    /// Those of them that can travel over TLS.
+    /// Protocols that can travel over TLS.
     pub tls: Vec<Protocol>,
     /// Folder of its sources, absolute.
     pub folder: PathBuf,
@@ -59,7 +59,7 @@ pub struct Server {
     pub contract: PathBuf,
     /// `_language.toml` and `server.toml`.
     pub manifests: Vec<PathBuf>,
-    /// What must be installed to build and run it.
+    /// Tools to install for building and running it.
     pub toolchains: Vec<ToolchainSpec>,
     /// How it is built.
     pub build: BuildSpec,
@@ -79,9 +79,9 @@ pub struct Server {
     pub lock: PathBuf,
     /// Library names and the patterns whose group 1 is their version in the lock file.
     pub versions: Vec<(String, Regex)>,
-    /// From start to the first right answer.
+    /// Time from start to the first correct answer.
     pub ready_timeout: Duration,
-    /// From SIGTERM to SIGKILL.
+    /// Time from SIGTERM to SIGKILL.
     pub stop_timeout: Duration,
 }
 
@@ -96,7 +96,7 @@ pub struct ToolchainSpec {
     pub version: Regex,
     /// Minimum version, numbers and dots.
     pub minimum: Option<String>,
-    /// One line: what to install.
+    /// How to install it, one line.
     pub install: String,
     /// Debian packages that have it, each as a Debian dependency: `nodejs (>= 18)`, `a | b`.
     pub apt: Vec<String>,
@@ -113,7 +113,7 @@ pub struct BuildSpec {
     pub container_only: bool,
     /// Writes the lock file, run as the command is. Empty: nothing does.
     pub lock: Vec<String>,
-    /// Files and folders whose change means a rebuild, besides the server's folder and the definitions in `contract/`.
+    /// Files and folders whose change requires a rebuild, besides the server's folder and the definitions in `contract/`.
     pub inputs: Vec<PathBuf>,
     /// Takes a minute or more, and so begins before others.
     pub slow: bool,
@@ -126,7 +126,7 @@ pub struct Runtime {
     pub least_warm_up: Duration,
     /// Maximum warm-up time.
     pub warm_up_cap: Duration,
-    /// Beginnings of the names of compiler threads.
+    /// Prefixes of the names of compiler threads.
     pub compiler_threads: Vec<String>,
     /// Whether the server writes runtime statistics to `RPCBENCH_RUNTIME_LOG`.
     pub statistics: bool,
@@ -141,7 +141,7 @@ pub struct Variant {
     pub representative: bool,
     /// Replace `{args}` in the command line.
     pub args: Vec<String>,
-    /// On top of the server's environment.
+    /// Added to the server's environment.
     pub env: BTreeMap<String, String>,
     /// The server with this variant's own build or runtime. `None`: it has neither.
     pub server: Option<Arc<Server>>,

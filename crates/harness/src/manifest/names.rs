@@ -27,7 +27,7 @@ pub(super) struct Name(pub String);
 #[derive(Clone, Debug)]
 pub(super) struct VersionNumber(pub String);
 
-/// One element of a Debian dependency: a package, perhaps with its least version, or alternatives.
+/// One element of a Debian dependency: a package, perhaps with its minimum version, or alternatives.
 #[derive(Clone, Debug)]
 pub(super) struct Packages(pub String);
 
@@ -37,12 +37,12 @@ pub(super) struct Pattern(pub Regex);
 
 from_text!(Name, VersionNumber, Packages, Pattern);
 
-/// Whether a text can be the name of a language, a library's folder or a variant.
+/// True if a text can be the name of a language, a library's folder or a variant.
 pub(crate) fn is_name(text: &str) -> bool {
     NAME.is_match(text)
 }
 
-/// What a [`Name`] must look like.
+/// The rule for a [`Name`].
 pub(crate) const NAME_RULE: &str =
     "use lower-case letters, digits, '-', '_', '.' and '+', a letter or digit first";
 

@@ -58,7 +58,7 @@ impl Selection {
         }
     }
 
-    /// Whether servers or clients are selected.
+    /// The role of the selection: servers or clients.
     pub fn role(&self) -> Role {
         if self.clients.is_some() { Role::Client } else { Role::Server }
     }

@@ -52,7 +52,7 @@ impl Tree {
     }
 }
 
-/// Why a build, as typed, has no usable servers.
+/// The reason why a build, as typed, has no usable servers.
 fn bad(origin: &str, problem: impl Display) -> ConfigError {
     ConfigError::value(format!("--build {origin}"), problem)
 }
@@ -85,7 +85,7 @@ impl Revision<'_> {
         }
     }
 
-    /// Its files. They are unpacked to another folder and renamed, so that the folder is always complete.
+    /// The revision's files. They are unpacked to another folder, which is then renamed, so the folder is always complete.
     fn unpacked(&self, commit: &str) -> Result<PathBuf, ConfigError> {
         let revisions = self.root.join("build/revisions");
         let folder = revisions.join(commit);

@@ -57,14 +57,14 @@ impl Certificates {
         self.folder.path()
     }
 
-    /// What a server with TLS gets in its environment.
+    /// Environment variables of a server with TLS.
     pub(super) fn environment(&self) -> [(String, String); 2] {
         let path = |name| self.file(name).to_string_lossy().into_owned();
         [("RPCBENCH_TLS_CERT", path("cert.pem")), ("RPCBENCH_TLS_KEY", path("key.pem"))]
             .map(|(name, value)| (name.to_owned(), value))
     }
 
-    /// How to speak TLS with a server that has the certificate.
+    /// The TLS client for a server that has the certificate.
     pub(super) fn client(
         &self,
         protocol: Protocol,
@@ -94,7 +94,7 @@ impl Certificates {
     }
 }
 
-/// Users of containers are others than this one.
+/// Containers run as other users than this one.
 fn open_to_containers(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     fs::set_permissions(folder, fs::Permissions::from_mode(0o755))

@@ -1,10 +1,10 @@
-//! What can go wrong with a placement.
+//! Errors of placements.
 
 use std::io;
 
 use rpcbench_record::Failure;
 
-/// Why a server can't be placed, watched or ended: what is wrong, with the value, and what to do.
+/// The reason why a server can't be placed, watched or ended: the problem, the value and the remedy.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct PlacementError(pub String);

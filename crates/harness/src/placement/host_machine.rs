@@ -22,19 +22,19 @@ pub(super) struct HostMachine {
     /// Empty if unknown.
     server_cpus: Vec<u32>,
     client_cpus: Vec<u32>,
-    /// Whether the server's CPUs are ours to run the machine reference on.
+    /// True if the machine reference may run on the server's CPUs.
     owned: bool,
     presence: Option<Arc<Presence>>,
     reference: Option<Reference>,
 }
 
 impl HostMachine {
-    /// For a server that the harness placed.
+    /// The machine of a server that the harness placed.
     pub fn owned(isolation: &Isolation, presence: Option<Arc<Presence>>) -> Self {
         Self { owned: true, presence, ..Self::observed(isolation) }
     }
 
-    /// For a server of the user.
+    /// The machine of a user's server.
     pub fn observed(isolation: &Isolation) -> Self {
         Self {
             server_cpus: isolation.server_cpus.clone(),
@@ -102,9 +102,9 @@ const STEAL: [usize; 1] = [8];
 
 /// Columns that include a server's own CPU time.
 ///
-/// A kernel without `CONFIG_IRQ_TIME_ACCOUNTING` charges interrupts to the task they interrupt and lists them separately all
-/// the same: without their columns other tasks hide behind the server's own network work. Any other kernel charges no task.
-/// If the kernel does not say which it is, other tasks are undercounted.
+/// A kernel without `CONFIG_IRQ_TIME_ACCOUNTING` charges interrupts to the task they interrupt and also lists them separately:
+/// without their columns other tasks hide behind the server's own network work. Any other kernel charges no task. If the kernel
+/// does not say which it is, other tasks are undercounted.
 fn busy() -> &'static [usize] {
     static CHARGED: OnceLock<bool> = OnceLock::new();
     let charged = CHARGED.get_or_init(|| procfs::kernel_config().is_ok_and(|it| is_charged(&it)));

@@ -22,9 +22,9 @@ use crate::host::port::{listening, served_by_others, still_served};
 use crate::host::runtime_log::RuntimeLog;
 use crate::manifest::{Address, Entry};
 
-/// What was started for a server, and is ended with it.
+/// A process or container started for a server, and ended with it.
 pub(super) trait Started {
-    /// Its first process.
+    /// The first process.
     fn pid(&self) -> Pid;
 
     /// The group of its processes.
@@ -46,7 +46,7 @@ pub(super) trait Started {
     /// See [`Running::ended`]. A server has ended as well if the kernel killed one of its workers for memory.
     fn ended(&mut self, within: Duration) -> Result<Option<String>, PlacementError>;
 
-    /// Why its counters can't be read.
+    /// The reason why its counters can't be read.
     fn explain(&mut self, error: io::Error) -> PlacementError {
         error.into()
     }
@@ -58,11 +58,11 @@ pub(super) trait Started {
     fn stop(self) -> Result<(), PlacementError>;
 }
 
-/// How rpcbench and a process find each other.
+/// The contact between rpcbench and a process.
 pub(super) enum Contact {
-    /// It listens there, as servers do.
+    /// The process listens at this address, as servers do.
     Address(SocketAddr),
-    /// It connects to that, as clients do.
+    /// The process connects to this socket, as clients do.
     Socket(ControlSocket),
 }
 
@@ -83,7 +83,7 @@ impl Contact {
         }
     }
 
-    /// Where it listens. `None` of a client.
+    /// The address on which it listens. `None` for a client.
     fn address(&self) -> Option<SocketAddr> {
         match self {
             Self::Address(address) => Some(*address),
@@ -104,7 +104,7 @@ pub(super) struct LocalServer<S> {
     runtime: Option<RuntimeLog>,
     is_frozen: bool,
     freezes: Freezes,
-    /// Whether it may run on other CPUs than the servers'.
+    /// True if it may run on other CPUs than the servers'.
     pub(super) is_away: bool,
     /// See [`Native::wider_cpus`]. Empty if it can't be moved.
     pub(super) wider_cpus: Vec<u32>,

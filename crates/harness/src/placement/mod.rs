@@ -1,8 +1,8 @@
-//! Where a server runs, and who starts it.
+//! Placements: where a server runs, and who starts it.
 //!
-//! The rest of the harness knows a server by these traits only: a [`Site`] tells what a server can have and builds it; once
-//! it is an [`OpenSite`], it has a [`Placement`] for each entry of a run, which starts what was built; [`Running`] is that
-//! server until it is stopped, and [`Machine`] what it runs on. Another kind of place, such as another machine, is another folder here:
+//! The rest of the harness knows a server by these traits only: a [`Site`] knows the capacity for a server, and builds it; once
+//! it is an [`OpenSite`], it has a [`Placement`] for each entry of a run, which starts what was built; [`Running`] is that server
+//! until it is stopped, and [`Machine`] what it runs on. Another kind of place, such as another machine, is another folder here:
 //!
 //! - `container`: containers of this machine, started by the command of an engine, counted and frozen by their cgroups.
 //! - `native`: processes of this machine, started and isolated by the harness; `processes` builds them.
@@ -46,13 +46,13 @@ pub use crate::host::readings::{Counters, CpuReading, CpuTime, MachineReading, M
 pub use error::PlacementError;
 pub use unmanaged::Unmanaged;
 
-/// What fails if they are unknown, or this process can't be moved to some of them.
+/// Subject of errors if they are unknown, or this process can't be moved to some of them.
 const CPUS: &str = "the CPUs of this process";
 
-/// What a site is opened for.
+/// Options for opening a site.
 #[derive(Clone, Debug, Default)]
 pub struct SiteOptions {
-    /// What each server may use.
+    /// Limits of each server.
     pub limits: Limits,
     /// Load threads for which to leave CPUs.
     pub client_threads: u32,
@@ -60,13 +60,13 @@ pub struct SiteOptions {
     pub base_env: BTreeMap<String, String>,
     /// Folder for the servers' logs.
     pub logs: PathBuf,
-    /// Whether servers with TLS are started, which need a certificate.
+    /// True if servers with TLS are started, which need a certificate.
     pub tls: bool,
-    /// Whether servers report statistics of their runtimes.
+    /// True if servers report statistics of their runtimes.
     pub runtime_statistics: bool,
     /// Port of every server. `None`: any free one.
     pub port: Option<u16>,
-    /// Whether servers are measured: then other runs on the same CPUs are looked for, and see this one.
+    /// True if servers are measured: then this run and others on the same CPUs see each other.
     pub measures: bool,
 }
 
@@ -80,9 +80,9 @@ impl SiteOptions {
     }
 }
 
-/// Where servers can run.
+/// A place for servers.
 pub trait Site {
-    /// What one server can have there.
+    /// Capacity for one server.
     fn capacity(&self) -> Result<Capacity, PlacementError> {
         Ok(Capacity::of(&Topology::read().map_err(about(CPUS))?.cpus(), memory_bytes()))
     }
@@ -99,7 +99,7 @@ pub trait Site {
     fn open(&self, options: SiteOptions) -> Result<Box<dyn OpenSite>, PlacementError>;
 }
 
-/// Where all servers of a run are placed.
+/// An open site, for all servers of a run.
 pub trait OpenSite {
     /// A place for the server of `entry`.
     fn place(&self, entry: &Entry) -> Box<dyn Placement>;
@@ -110,13 +110,13 @@ pub trait OpenSite {
     /// CPUs of this machine for load threads. Empty: any.
     fn client_cpus(&self) -> &[u32];
 
-    /// What the user should know before the run, a line each.
+    /// Notices for the user before the run, a line each.
     fn notices(&self) -> &[String] {
         &[]
     }
 }
 
-/// What a server can have.
+/// CPUs and memory for a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capacity {
     /// CPUs, including those that the client takes if it runs there.
@@ -162,22 +162,22 @@ pub fn site(kind: PlacementKind) -> Result<Box<dyn Site>, PlacementError> {
     }
 }
 
-/// What `doctor` finds of placements other than native.
+/// Findings of `doctor` about placements other than native.
 pub(crate) fn examine() -> Vec<Finding> {
     container::examine()
 }
 
 /// A place for one server.
 pub trait Placement {
-    /// Whether rpcbench starts the server there, which must then prove that it keeps the contract.
+    /// True if rpcbench starts the server there, which must then prove that it keeps the contract.
     fn is_managed(&self) -> bool {
         true
     }
 
-    /// What is known of its isolation before the server runs.
+    /// The isolation known before the server runs.
     fn isolation(&self) -> Isolation;
 
-    /// Whether its memory fits next to the servers that run now.
+    /// True if its memory fits next to the servers that run now.
     fn has_room(&self) -> bool {
         true
     }
@@ -195,10 +195,10 @@ pub trait Placement {
 
 /// A running server. Dropping it kills what the placement started.
 pub trait Running {
-    /// Where it listens. Of a client, its control socket.
+    /// The endpoint of a server; the control socket of a client.
     fn endpoint(&self) -> &Endpoint;
 
-    /// How it is isolated.
+    /// Its isolation.
     fn isolation(&self) -> Isolation;
 
     /// The machine it runs on.
@@ -209,7 +209,7 @@ pub trait Running {
         None
     }
 
-    /// Its process. `None` if it is unknown, or not of this machine.
+    /// The process id. `None` if it is unknown, or not of this machine.
     fn pid(&self) -> Option<u32> {
         None
     }
@@ -219,18 +219,18 @@ pub trait Running {
         Ok(())
     }
 
-    /// Gives a server whose runtime compiles a CPU more until [`Self::pin_to_server_cpus`], where there is one.
+    /// Gives a server whose runtime compiles a spare CPU, if any, until [`Self::pin_to_server_cpus`].
     fn add_spare_cpu(&mut self) -> Result<(), PlacementError> {
         Ok(())
     }
 
-    /// Its CPU time. `None` if the placement can't see it.
+    /// CPU time. `None` if the placement can't see it.
     fn sample_cpu(&mut self) -> Result<Option<CpuReading>, PlacementError>;
 
-    /// All its counters. `None` if the placement can't see them.
+    /// All counters. `None` if the placement can't see them.
     fn sample(&mut self) -> Result<Option<Counters>, PlacementError>;
 
-    /// What its runtime reported for a window of one or several spans that has ended. `None` if it reports nothing.
+    /// Runtime statistics of a window of one or several spans that has ended. `None` if the runtime reports nothing.
     fn runtime(&mut self, _window: &[Span]) -> Result<Option<RuntimeStatistics>, PlacementError> {
         Ok(None)
     }
@@ -245,7 +245,7 @@ pub trait Running {
         None
     }
 
-    /// How it is frozen. `None` if it can't be.
+    /// The means to freeze it. `None` if it can't be frozen.
     fn freezer(&self) -> Option<Freezer> {
         None
     }
@@ -256,13 +256,13 @@ pub trait Running {
     /// Lets it run again.
     fn wake(&mut self) -> Result<(), PlacementError>;
 
-    /// How it ended, if it has ended or does so `within` that time. `None`: it runs, or the placement can't tell.
+    /// The end of the server, if it has ended or does so `within` that time. `None`: it runs, or the placement can't tell.
     fn ended(&mut self, _within: Duration) -> Result<Option<String>, PlacementError> {
         Ok(None)
     }
 
-    /// Who else serves its port, so that its counters are not those of the work, and the remedy. `None`: no one does, or
-    /// the placement can't tell.
+    /// Others who serve its port, so that its counters are not those of the work, and the remedy. `None`: no one does, or the
+    /// placement can't tell.
     fn served_by_others(&mut self) -> Result<Option<String>, PlacementError> {
         Ok(None)
     }
@@ -281,16 +281,16 @@ pub trait Running {
     fn stop(self: Box<Self>) -> Result<(), PlacementError>;
 }
 
-/// How a server is frozen.
+/// The means to freeze a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freezer {
-    /// By the kernel, in less than a millisecond.
+    /// The kernel, in less than a millisecond.
     Cgroup,
-    /// By signals to each process, or by a container engine: in up to some tens of milliseconds.
+    /// Signals to each process, or a container engine: in up to some tens of milliseconds.
     Slow,
 }
 
-/// What a server runs on, watched over the windows in which the server is measured.
+/// A server's machine, watched over the windows in which the server is measured.
 pub trait Machine {
     /// Starts the machine reference: a fixed piece of work, repeated on the server's CPUs until [`Self::usage`]. Does
     /// nothing if the placement has no CPUs for it.
@@ -299,7 +299,7 @@ pub trait Machine {
     /// Reads its counters.
     fn sample(&mut self) -> Result<MachineReading, PlacementError>;
 
-    /// What happened between two readings. Ends the machine reference.
+    /// The usage between two readings. Ends the machine reference.
     fn usage(
         &mut self,
         first: &MachineReading,
@@ -307,10 +307,10 @@ pub trait Machine {
     ) -> Result<MachineUsage, PlacementError>;
 }
 
-/// Where a server listens.
+/// The endpoint of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Its address.
+    /// The server's address.
     pub address: ServerAddress,
     /// Host name in requests: the address as the user wrote it.
     pub authority: String,
@@ -319,7 +319,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// How to reach it. Requests name the user's `authority`, if any, and the endpoint's otherwise.
+    /// Connection options. Requests name the user's `authority`, if any, and the endpoint's otherwise.
     pub fn connection(
         &self,
         protocol: Protocol,

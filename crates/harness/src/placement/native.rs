@@ -97,7 +97,7 @@ impl Native {
         Ok(own)
     }
 
-    /// For the record, with the memory limit that is in force.
+    /// The isolation for the record, with the memory limit in force.
     pub(super) fn describe(&self, memory_bytes: Option<u64>) -> IsolationRecord {
         let notes = self.isolation.notes().iter().chain(&self.split.notes).cloned().collect();
         IsolationRecord {
@@ -118,13 +118,13 @@ impl Native {
         self.split.rest().first().copied().filter(|_| can_move)
     }
 
-    /// Where a server can start before its turn. With several CPUs, it could bind its threads to some of them.
+    /// The CPU on which a server can start before its turn. With several, it could bind its threads to some of them.
     fn waiting_cpu(&self) -> Option<u32> {
         let SiteOptions { limits, port, .. } = &self.options;
         self.other_cpu().filter(|_| limits.cpus == 1 && port.is_none())
     }
 
-    /// Where a server of this runtime is spread. Empty if it stays on the servers' CPUs.
+    /// CPUs over which a server of this runtime is spread. Empty if it stays on the servers' CPUs.
     fn wider_cpus(&self, runtime: &Runtime) -> Vec<u32> {
         match self.other_cpu().filter(|_| !runtime.compiler_threads.is_empty()) {
             Some(other) => self.split.server.iter().copied().chain([other]).collect(),
@@ -171,7 +171,7 @@ impl Native {
         }
     }
 
-    /// Whether another server's memory fits.
+    /// True if another server's memory fits.
     pub(super) fn has_room(&self) -> bool {
         let Ok(memory) = Meminfo::current() else { return true };
         let limit = self.options.limits.memory_bytes.unwrap_or(MEMORY);
@@ -256,7 +256,7 @@ impl Placement for NativePlacement {
 }
 
 impl NativePlacement {
-    /// Where its server is to listen. `None` of a client.
+    /// The address for its server to listen on. `None` for a client.
     fn address(&self) -> io::Result<Option<Address>> {
         match self.entry.server.role {
             Role::Server => self.site.address().map(Some),
@@ -307,7 +307,7 @@ impl NativePlacement {
     }
 }
 
-/// What a server without a memory limit is expected to use, bytes.
+/// Expected memory of a server without a limit, bytes.
 const MEMORY: u64 = 1 << 30;
 
 impl Started for ServerProcess {

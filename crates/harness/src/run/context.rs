@@ -1,4 +1,4 @@
-//! What the steps of a run share.
+//! State that the steps of a run share.
 
 use rpcbench_clock::Nanos;
 
@@ -6,7 +6,7 @@ use super::observer::{Event, Observer};
 use super::slice::SliceLength;
 use crate::interrupt::Interrupt;
 
-/// What all entries of a run share.
+/// Settings shared by all entries of a run.
 pub struct Environment {
     /// Seed of payloads and of random arrivals.
     pub seed: u64,
@@ -16,17 +16,17 @@ pub struct Environment {
     pub slices: Vec<SliceLength>,
 }
 
-/// What entries share, and the observer of every process.
+/// The shared settings, and the observer of every process.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub environment: &'a Environment,
     pub observer: &'a dyn Observer,
-    /// Whether settling and windows are longer for a slow server. A user's own server gets what was asked for.
+    /// True if settling and windows are longer for a slow server. A user's own server gets what was asked for.
     pub adapts: bool,
 }
 
 impl<'a> Context<'a> {
-    /// For a process that is started, but not measured.
+    /// The context of a process that is started, but not measured.
     pub fn unobserved(environment: &'a Environment) -> Self {
         Self { environment, observer: &Unobserved, adapts: true }
     }

@@ -1,4 +1,4 @@
-//! How long the rest of a run takes, from how long its parts took so far.
+//! Estimates the remaining time of a run from the parts so far.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use rpcbench_record::{Plan, PlannedTrial, Preparation, Readiness, WarmCurve};
 /// The rest of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// Its length.
+    /// Remaining time.
     pub length: Nanos,
     /// True if it may be shorter: the run ends once the answer is clear.
     pub at_most: bool,

@@ -14,7 +14,7 @@ use super::loaded_server::{LoadedServer, StepError};
 use crate::interrupt::{Interrupt, StopNow};
 use crate::load::Unmeasured;
 
-/// How often a server is asked again after calls that were not answered in time.
+/// Maximum repetitions after calls that were not answered in time.
 const RETRIES: u32 = 3;
 
 impl LoadedServer<'_> {

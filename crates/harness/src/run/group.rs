@@ -72,7 +72,7 @@ impl<'a> Runner<'a> {
             self.state.unskip(planned);
             let limit = self.state.setup.get(&planned.entry).copied();
             if self.add(planned, &new[at + 1..], limit)?.is_some() {
-                // None of that number, so that all entries have as many.
+                // All entries have equally many, so none of this number.
                 self.state.stop_above(planned.process - 1);
                 let out = new.iter().filter(|it| it.process >= planned.process);
                 out.for_each(|it| self.state.skip(it));
@@ -107,7 +107,7 @@ impl<'a> Runner<'a> {
         self.subjects.iter().find(|it| it.entry == entry)
     }
 
-    /// How long it takes to prepare the first of these processes and those of the same number.
+    /// Time to prepare the first of these processes and those of the same number.
     fn cost(&self, left: &[PlannedTrial]) -> Nanos {
         let same = left.iter().take_while(|later| later.process == left[0].process);
         let known = same.filter_map(|later| self.state.setup.get(&later.entry));
@@ -129,8 +129,8 @@ impl<'a> Runner<'a> {
         Nanos((time - known).0 / all * weight(planned))
     }
 
-    /// Prepares a process for its trials, within `limit`. Returns what there is too little of, if it has no room next to
-    /// those that run. `next` are the processes to prepare after it.
+    /// Prepares a process for its trials, within `limit`. Returns the resource that is short, if it has no room next to those
+    /// that run. `next` are the processes to prepare after it.
     fn add(
         &mut self,
         planned: &PlannedTrial,
@@ -149,7 +149,7 @@ impl<'a> Runner<'a> {
         Ok(None)
     }
 
-    /// What a trial needs: its subject, its workload, and its arrivals with a known rate. `None` if it is not made.
+    /// Subject, workload and arrivals, with a known rate, of a trial. `None` if it is not made.
     pub(super) fn due(
         &self,
         planned: &PlannedTrial,
@@ -159,7 +159,7 @@ impl<'a> Runner<'a> {
         Some((self.subject(&planned.entry)?, workload, arrivals))
     }
 
-    /// What there is too little of for another process next to those that run. One that was started early has its memory.
+    /// The resource that another process lacks next to those that run. One that was started early has its memory.
     fn shortage(
         &self,
         planned: &PlannedTrial,

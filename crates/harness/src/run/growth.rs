@@ -1,9 +1,9 @@
-//! How many processes of each entry a run should have.
+//! The number of processes of each entry in a run.
 
 use rpcbench_clock::Nanos;
 use rpcbench_stats::Spread;
 
-/// Part of the variance for which no more processes are started: it is not worth their memory.
+/// Share of the variance that is not worth the memory of more processes.
 const TOLERANCE: f64 = 0.1;
 
 /// A run whose answer is not clear yet.
@@ -11,15 +11,15 @@ const TOLERANCE: f64 = 0.1;
 pub(super) struct Growth {
     /// Processes of each entry so far, at least 1.
     pub processes: u32,
-    /// At most.
+    /// Maximum processes of each entry.
     pub most: u32,
     /// Windows of each entry so far, on average.
     pub windows: f64,
     /// Time left.
     pub left: Nanos,
-    /// How long a window of each entry takes, above 0.
+    /// Time for a window of each entry, above 0.
     pub turn: Nanos,
-    /// How long another process of each entry takes to prepare.
+    /// Time to prepare another process of each entry.
     pub setup: Nanos,
 }
 

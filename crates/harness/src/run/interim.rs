@@ -6,20 +6,20 @@ use rpcbench_stats::{Spread, compare};
 /// An analysis of the windows of a workload.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Interim {
-    /// The look that was due, if any.
+    /// The analysis that was due, if any.
     pub look: Option<InterimAnalysis>,
     /// The components of the noise, if it is known.
     pub spread: Option<Spread>,
 }
 
 impl Interim {
-    /// True if a look was due, and its answer is clear.
+    /// True if an analysis was due, and its answer is clear.
     pub fn is_clear(&self) -> bool {
         self.look.as_ref().is_some_and(|look| look.is_clear)
     }
 }
 
-/// Analyzes a workload after this many rounds. `elapsed`: see [`Run::due_analysis`]; `None`: no look is due.
+/// Analyzes a workload after this many rounds. `elapsed`: see [`Run::due_analysis`]; `None`: no analysis is due.
 pub(super) fn analyze(run: &Run, workload: &str, rounds: u32, elapsed: Option<f64>) -> Interim {
     let plan = &run.header.plan;
     let Some(workload) = plan.workload(workload) else { return Interim::default() };

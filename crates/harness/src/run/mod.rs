@@ -56,16 +56,16 @@ use state::RunState;
 pub use subject::{Admission, Provenance, Subject};
 use trial::Task;
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// Every trial of the plan is over.
     Finished,
-    /// By Ctrl-C. What was measured is in the record, and the rest can be resumed.
+    /// Ctrl-C ended it. The record has what was measured, and the rest can be resumed.
     Interrupted,
 }
 
-/// Why a run ends early.
+/// The reason why a run ends early.
 enum StopReason {
     Interrupt,
     Store(StoreError),
@@ -92,7 +92,7 @@ pub struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// A runner of what `run` lacks. Without a writer, the record is only returned.
+    /// A runner of the trials that `run` lacks. Without a writer, the record is only returned.
     pub fn new(
         environment: &'a Environment,
         subjects: &'a [Subject<'a>],

@@ -1,4 +1,4 @@
-//! What can be observed of a run.
+//! Events of a run, and their observers.
 
 use rpcbench_clock::Nanos;
 use rpcbench_record::{Arrivals, Failure, PlannedTrial, Preparation, SearchStep, Trial, WarmSlice};
@@ -24,14 +24,14 @@ pub enum Event<'a> {
         entry: String,
         /// The slice.
         slice: Option<&'a WarmSlice>,
-        /// How steady the curve is.
+        /// The steadiness of the curve.
         verdict: Steadiness,
     },
     /// A server is ready, or has failed.
     Prepared(&'a Preparation),
     /// A trial begins.
     Measuring {
-        /// As planned.
+        /// The trial as planned.
         planned: &'a PlannedTrial,
         /// When calls come due, with a known rate.
         arrivals: Arrivals,
@@ -58,14 +58,14 @@ pub enum Event<'a> {
     Restless {
         /// Its entry.
         entry: String,
-        /// What it used, as a share of a CPU.
+        /// CPU time that it used, as a share of a CPU.
         share: f64,
     },
     /// A server that has no more trials could not be stopped, or others still serve its port.
     NotStopped {
         /// Its entry.
         entry: String,
-        /// What is left, and what to do.
+        /// What is left, and the remedy.
         failure: &'a Failure,
     },
 }
@@ -73,7 +73,7 @@ pub enum Event<'a> {
 /// A part of a trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Stage<'a> {
-    /// Its kind.
+    /// The kind of stage.
     pub phase: Phase,
     /// Name of the workload.
     pub workload: &'a str,
@@ -97,7 +97,7 @@ pub trait Observer {
     /// Receives an event. Must return soon: it runs next to the load.
     fn event(&self, event: &Event<'_>);
 
-    /// How often to sample the load of a stage; `None` never. A sample costs each load thread a copy of its histograms.
+    /// Interval at which to sample the load of a stage; `None`: never. A sample costs each load thread a copy of its histograms.
     fn sample_every(&self, _stage: &Stage<'_>) -> Option<Nanos> {
         None
     }

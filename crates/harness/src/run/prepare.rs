@@ -10,7 +10,7 @@ use super::warm::{warm, warm_by_calls};
 use crate::interrupt::StopNow;
 use crate::placement::{PlacementError, Running};
 
-/// What to prepare.
+/// The process to prepare.
 #[derive(Clone, Copy)]
 pub(super) struct Preparing<'a, 'w> {
     pub subject: &'a Subject<'a>,
@@ -18,7 +18,7 @@ pub(super) struct Preparing<'a, 'w> {
     pub process: u32,
     /// Warm-up that earlier processes of the entry needed. `None` if unknown.
     pub known_warm_up: Option<Nanos>,
-    /// Whether an earlier process of the entry has passed the conformance check.
+    /// True if an earlier process of the entry has passed the conformance check.
     pub is_checked: bool,
     /// Time limit of a preparation with a warm-up until steady: a server that is still cold then warms up before its windows.
     pub limit: Option<Nanos>,

@@ -14,7 +14,7 @@ pub(super) struct RunRecord<'a> {
     /// `None`: the record is only returned.
     pub writer: Option<Writer>,
     pub observer: &'a dyn Observer,
-    /// What no server may bring into the record.
+    /// Secrets, which no server may bring into the record.
     pub secrets: Secrets,
 }
 

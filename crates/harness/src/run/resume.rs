@@ -8,12 +8,12 @@ use rpcbench_record::{
 
 use super::subject::Subject;
 
-/// Why a run can't be resumed, and what to do.
+/// The reason why a run can't be resumed, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ResumeError(String);
 
-/// What would resume a run.
+/// The setup that would resume a run.
 pub struct CurrentSetup<'a> {
     /// This program.
     pub tool: &'a Tool,

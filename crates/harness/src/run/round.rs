@@ -23,9 +23,9 @@ struct Member<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// How the servers of a workload are frozen between the slices of a round. `None` if its windows are measured in one piece: there is one
-    /// entry, calls don't come due in a closed loop until a time, some server can't be frozen, clients make the load, or the
-    /// workload asks for cold servers or for a log of calls.
+    /// The means to freeze the servers of a workload between the slices of a round. `None` if its windows are measured in one
+    /// piece: there is one entry, calls don't come due in a closed loop until a time, some server can't be frozen, clients make
+    /// the load, or the workload asks for cold servers or for a log of calls.
     pub(super) fn slices(&self, planned: &PlannedTrial) -> Option<Freezer> {
         let plan = &self.record.run.header.plan;
         let workload = plan.workload(&planned.workload)?;

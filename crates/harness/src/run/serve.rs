@@ -13,17 +13,17 @@ use crate::interrupt::StopNow;
 use crate::load::CallOptions;
 use crate::placement::Endpoint;
 
-/// How often to check that the server still runs.
+/// Interval of checks that the server still runs.
 const POLL: Nanos = Nanos::from_millis(100);
 
 /// A server that answers.
 #[derive(Debug)]
 pub struct Served<'a> {
-    /// Where it listens.
+    /// The server's endpoint.
     pub endpoint: &'a Endpoint,
-    /// Its process. `None` if it is not of this machine.
+    /// The process id. `None` if it is not of this machine.
     pub pid: Option<u32>,
-    /// How it is isolated.
+    /// The server's isolation.
     pub isolation: Isolation,
     /// File of the authority that issued its certificate. `None` without TLS.
     pub authority_file: Option<PathBuf>,
@@ -64,7 +64,7 @@ pub enum Verified {
     Checked(CheckReport),
     /// It can't be checked on this machine.
     Skipped {
-        /// What is missing and what to install, one line.
+        /// The missing tool and how to install it, one line.
         reason: String,
     },
     /// It did not start, or ended too early.

@@ -12,7 +12,7 @@ use crate::interrupt::StopNow;
 const MAX_LEN: Nanos = Nanos::from_millis(2000);
 /// Minimum length of a slice in which the load before a window is judged.
 const SLICE: Nanos = Nanos::from_millis(100);
-/// How often to check whether a slice is over.
+/// Interval of checks whether a slice is over.
 const POLL: Nanos = Nanos::from_millis(5);
 /// Slices in which compiler threads must have been quiet: compilations come in bursts.
 const COMPILER_SLICES: usize = 5;
@@ -90,8 +90,8 @@ impl Slice {
     }
 }
 
-/// Whether calls per CPU-second, oldest slice first, are back at their level, or no longer rise: the machine may be slower
-/// than before.
+/// True if calls per CPU-second, oldest slice first, are back at their level, or no longer rise: the machine may be slower than
+/// before.
 fn is_settled(slices: &[f64], level: Option<f64>) -> bool {
     let flat = match slices {
         [.., a, b, c, d] => *a > 0.0 && *b > 0.0 && c + d <= (a + b) * (1.0 + RISE),

@@ -11,15 +11,15 @@ use super::settle::settle_by_slices;
 use super::window::Window;
 use crate::placement::{Counters, Freezer, MachineReading};
 
-/// How long before an edge of a slice to read counters.
+/// Time before an edge of a slice at which counters are read.
 const LEAD: Nanos = Nanos::from_millis(5);
 
 /// The parts of a slice of one server. Parses from `20+180`, milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliceLength {
-    /// What does not count at its beginning, while caches are filled again and all calls in flight are at the server.
+    /// Time at the start that does not count, until caches are warm and all calls in flight are at the server.
     pub discarded: Nanos,
-    /// What counts.
+    /// Time that counts.
     pub counted: Nanos,
 }
 
@@ -42,8 +42,8 @@ impl FromStr for SliceLength {
 }
 
 impl SliceLength {
-    /// Of a server that is frozen in this way, with this many connections. Measured after thaws (docs/evidence.md): with 50
-    /// connections, rates are back after 20 ms, with 1,000, whose sockets are all ready then, after 100 ms.
+    /// The slice of a server that is frozen in this way, with this many connections. Measured after thaws (docs/evidence.md):
+    /// with 50 connections, rates are back after 20 ms, with 1,000, whose sockets are all ready then, after 100 ms.
     pub(super) fn of(freezer: Freezer, connections: u32) -> Self {
         const MAX: Nanos = Nanos::from_millis(100);
         let thaw = Nanos::from_millis(16) + Nanos(84_000 * u64::from(connections));
@@ -101,7 +101,7 @@ impl SlicedWindow {
         Self::new(self.length)
     }
 
-    /// How long its slices take.
+    /// Time that its slices take.
     pub fn takes(&self, workload: &Workload) -> Nanos {
         let SliceLength { discarded, counted } = self.length;
         let length = Nanos::from_millis(workload.window.length_ms().unwrap_or(0));
@@ -113,8 +113,8 @@ impl SlicedWindow {
         self.slices.is_empty()
     }
 
-    /// Whether it ends with the next slice: it is long enough, and as many calls have ended in it as are in flight, since of
-    /// fewer most are cut by its edges. Each call in flight ends within the timeout, so it has an end.
+    /// True if it ends with the next slice: it is long enough, and as many calls have ended in it as are in flight, since its
+    /// edges cut most of fewer calls. Each call in flight ends within the timeout, so it has an end.
     fn ends(&self, workload: &Workload) -> bool {
         let length = Nanos::from_millis(workload.window.length_ms().unwrap_or(0));
         let counted = Nanos(self.length.counted.0 * (self.slices.len() as u64 + 1));
@@ -134,8 +134,8 @@ impl SlicedWindow {
         self.ended += last.ended - first.ended;
     }
 
-    /// What the server used in the slices: its CPU time as read at their edges, and of what was counted from the first to the
-    /// last, `own` apart in its own time, their part.
+    /// The server's usage in the slices: its CPU time as read at their edges, and their part of what was counted from the first
+    /// to the last, `own` apart in its own time.
     fn usage(&self, first: &Counters, last: &Counters, own: Nanos) -> ServerUsage {
         let whole = last.since(first);
         let (cpu, part) = (whole.cpu_user_ns + whole.cpu_system_ns, self.read.0 as f64);

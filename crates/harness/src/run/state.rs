@@ -24,7 +24,7 @@ pub(super) struct RunState<'a> {
     pub stopping: Option<Stopping>,
     /// The group whose processes live.
     group: Option<Group>,
-    /// Why processes take turns. `None`: all run at the same time.
+    /// The reason why processes take turns. `None`: all run at the same time.
     turns: Option<&'static str>,
     /// Number up to which processes of each entry run.
     processes: u32,
@@ -32,7 +32,7 @@ pub(super) struct RunState<'a> {
     failed: BTreeSet<(String, String)>,
     /// Processes for which there is no time or no room.
     skipped: BTreeSet<ProcessKey>,
-    /// How long another process of an entry takes to prepare.
+    /// Time to prepare another process of an entry.
     pub setup: BTreeMap<String, Nanos>,
     /// Processes that were started before their turn.
     early: BTreeMap<ProcessKey, Box<dyn Running>>,
@@ -96,7 +96,7 @@ impl<'a> RunState<'a> {
         self.trials.drain(..number).collect()
     }
 
-    /// How each process that would take turns in the next round is frozen. `None` if one can't be or does not run yet, and
+    /// The means to freeze each process that would take turns in the next round. `None` if one can't be or does not run yet, and
     /// before the first round of fewer than two entries.
     pub fn freezers(&self) -> Option<Vec<Freezer>> {
         let is_sliced = self.sliced.is_some();
@@ -163,7 +163,7 @@ impl<'a> RunState<'a> {
         self.stopping.as_ref()?.deadlines(workloads.len(), now)
     }
 
-    /// From now on processes take turns: there is too little of `short` for all. Those with the number `first` are before
+    /// Lets processes take turns from now on, as there is too little of `short` for all. Those with the number `first` are before
     /// the others.
     pub fn take_turns(&mut self, short: &'static str, first: u32) {
         self.stop_above(first);
@@ -225,7 +225,7 @@ impl<'a> RunState<'a> {
         self.failed.extend(cells);
     }
 
-    /// Starts nothing new for a trial: the process that rests for it.
+    /// The process that rests for a trial; starts none.
     pub fn take_resting(&mut self, planned: &PlannedTrial) -> Option<Box<LoadedServer<'a>>> {
         self.resting.remove(&self.owned_key(planned))
     }

@@ -1,4 +1,4 @@
-//! Which trials of the plan are made, and how the time is shared.
+//! Decides which trials of the plan are made, and shares the time.
 //!
 //! ```text
 //! prepare all processes | round 1 | round 2 | round 3 | ... | the answer is clear, or the time is used: the next workload
@@ -35,7 +35,7 @@ pub(super) struct Stopping {
     current: Option<(Stage, u32)>,
     /// When the time of the current stage ends.
     until: Nanos,
-    /// When the last look at it was made, or it began, and the rounds until then.
+    /// Time of its last analysis, or of its start, and the rounds until then.
     last_look: (Nanos, u32),
     /// True if the current stage has no more trials.
     is_over: bool,
@@ -47,14 +47,14 @@ pub(super) struct Stopping {
 /// When processes should be ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Deadlines {
-    /// All of them, if possible.
+    /// Time by which all should be ready.
     pub aim: Nanos,
     /// Processes that would be ready later are left out.
     pub last: Nanos,
 }
 
 impl Stopping {
-    /// Of a run that begins now. `rounds`: see [`rpcbench_record::Plan::rounds`], of each of its workloads.
+    /// The rule of a run that begins now. `rounds`: see [`rpcbench_record::Plan::rounds`], of each of its workloads.
     pub fn new(rule: Rule, rounds: BTreeMap<String, BTreeMap<u32, u32>>, now: Nanos) -> Self {
         Self {
             end: rule.max_time_ms.map(|most| now + Nanos::from_millis(most)),
@@ -70,7 +70,7 @@ impl Stopping {
         }
     }
 
-    /// From now on processes take turns in these trials, the rest of the run.
+    /// Lets processes take turns in these trials, the rest of the run.
     pub fn take_turns<'t>(&mut self, rest: impl Iterator<Item = &'t PlannedTrial>) {
         self.turns = true;
         let stages: BTreeSet<Stage> = rest.map(|planned| self.stage(planned)).collect();
@@ -81,7 +81,7 @@ impl Stopping {
         (planned.workload.clone(), if self.turns { planned.process } else { 0 })
     }
 
-    /// Of the processes of the next `stages`. `None` without a time limit.
+    /// Deadlines of the processes of the next `stages`. `None` without a time limit.
     pub fn deadlines(&self, stages: usize, now: Nanos) -> Option<Deadlines> {
         let time = self.until(stages as u64, now)? - now;
         let part = |(part, of): (u64, u64)| now + Nanos(time.0 / of * part);
@@ -94,9 +94,9 @@ impl Stopping {
         Some(now + Nanos(left * stages))
     }
 
-    /// Whether to make planned trials, at least one, of one round. When all trials of the round before have ended, `analyze` is
-    /// called with the number of rounds, and with the part that is over of what was left at the last look: `None` in turns,
-    /// where others follow in any case.
+    /// True if planned trials, at least one, of one round should be made. When all trials of the round before have ended,
+    /// `analyze` is called with the number of rounds, and with the elapsed part of what was left at the last analysis: `None` in
+    /// turns, where others always follow.
     pub fn makes(
         &mut self,
         trials: &[PlannedTrial],
@@ -132,7 +132,7 @@ impl Stopping {
         !self.is_over
     }
 
-    /// The part that is over of what was left of a workload at the last look: of its time, or of its rounds without a limit.
+    /// The elapsed part of what was left of a workload at the last analysis: of its time, or of its rounds without a limit.
     fn elapsed(&self, workload: &str, now: Nanos, rounds: u32) -> f64 {
         let (since, before) = self.last_look;
         let (over, left) = match self.end {
@@ -146,7 +146,7 @@ impl Stopping {
         over / left
     }
 
-    /// The look that was made for the last planned trial, once.
+    /// The analysis made for the last planned trial, once.
     pub fn take_analysis(&mut self) -> Option<InterimAnalysis> {
         self.interim.look.take()
     }
@@ -240,7 +240,7 @@ mod tests {
         for seconds in [4, 9, 30, 79] {
             assert_eq!(made(rule(Some(seconds)), &["w"], clear_after(99))[0].len() as u64, seconds);
         }
-        // One window of each is made in any case.
+        // One window of each is always made.
         assert_eq!(made(rule(Some(1)), &["w"], clear_after(99))[0].len(), 4);
     }
 
@@ -268,7 +268,7 @@ mod tests {
     fn workloads_share_the_time() {
         let made = made(rule(Some(60)), &["w", "v", "u"], clear_after(99));
         assert_eq!(made.iter().map(Vec::len).collect::<Vec<_>>(), [20, 20, 20]);
-        // What one leaves is the others'.
+        // The others get the time that one leaves.
         let made = self::made(rule(Some(60)), &["w", "v"], clear_after(5));
         assert_eq!(made.iter().map(Vec::len).collect::<Vec<_>>(), [20, 20]);
     }

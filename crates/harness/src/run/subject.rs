@@ -17,39 +17,39 @@ use crate::placement::Placement;
 pub struct Subject<'a> {
     /// See [`rpcbench_record::PlannedServer::entry`].
     pub entry: String,
-    /// Whether it is a server or a client.
+    /// Server or client.
     pub role: Role,
-    /// How calls travel to it, or from it.
+    /// Protocol of calls to it, or from it.
     pub protocol: Protocol,
-    /// Whether it can be reached over TLS.
+    /// True if it can be reached over TLS.
     pub offers_tls: bool,
-    /// What it is built from.
+    /// Its sources and libraries.
     pub provenance: Provenance,
-    /// How its runtime warms up.
+    /// Warm-up of its runtime.
     pub runtime: Runtime,
-    /// What it must do before it is measured.
+    /// Conditions to be measured.
     pub admission: Admission,
-    /// Where it runs.
+    /// Its placement.
     pub placement: Box<dyn Placement + 'a>,
     /// Makes the load: on a server, or by the client.
     pub generator: Rc<dyn LoadGenerator>,
-    /// Whether it can be started.
+    /// Readiness to be started.
     pub readiness: Readiness,
 }
 
-/// What a server must do before it is measured.
+/// Conditions for a server to be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     /// Answer correctly within the time, pass the conformance check, and answer every call outside of windows correctly.
     Proven {
-        /// From its start to the first correct answer.
+        /// Time from its start to the first correct answer.
         ready_timeout: Duration,
     },
     /// Nothing: only the load calls it, and failed calls are part of the result.
     Unchecked,
 }
 
-/// What a server is built from. Empty if unknown.
+/// Sources and libraries of a server. Empty if unknown.
 #[derive(Clone, Debug, Default)]
 pub struct Provenance {
     /// Library versions from the lock file.
@@ -119,7 +119,7 @@ impl<'a> Subject<'a> {
         matches!(self.admission, Admission::Proven { .. })
     }
 
-    /// Whether it can be started with TLS, or without.
+    /// Readiness to be started with TLS, or without.
     pub(super) fn readiness_for(&self, tls: TlsMode) -> Readiness {
         match &self.readiness {
             Readiness::Ready if tls.is_on() && !self.offers_tls => Readiness::Skipped {
@@ -129,7 +129,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Its preparation before anything is tried.
+    /// Preparation before anything is tried.
     pub(super) fn preparation(&self, workload: &Workload, process: u32) -> Preparation {
         let own = self.provenance.clone();
         let Provenance { versions, lock_hash, source_hash, toolchains, .. } = own;

@@ -10,20 +10,20 @@ use super::search::search;
 use super::window::Window;
 use crate::interrupt::StopNow;
 
-/// How often a disturbed window is measured again.
+/// Maximum repetitions of a disturbed window.
 pub(super) const MAX_REPEATS: u32 = 2;
 const NONE_FINISHED: &str =
     "no call finished in the window, nor in two before it; use longer windows";
 const NONE_DUE: &str = "no call came due in the window; use a longer one, or a higher rate";
 
-/// What a trial measures.
+/// The task of a trial.
 #[derive(Clone, Copy)]
 pub(super) struct Task<'a> {
     pub planned: &'a PlannedTrial,
     pub workload: &'a Workload,
     /// When calls come due, with a known rate. A search starts from it.
     pub arrivals: Arrivals,
-    /// Whether the process stops after the trial.
+    /// True if the process stops after the trial.
     pub is_last: bool,
 }
 
@@ -115,14 +115,14 @@ fn undisturbed(server: &mut LoadedServer<'_>, task: &Task<'_>) -> Result<Window,
     }
 }
 
-/// Why a server fails if no call ended in its window. `None` if that can be due to the client or the machine.
+/// The failure of a server if no call ended in its window. `None` if that can be due to the client or the machine.
 fn why_empty(measured: &Measured) -> Option<&'static str> {
     let why = if measured.pacing.is_none() { NONE_FINISHED } else { NONE_DUE };
     measured.disturbance().is_none().then_some(why)
 }
 
-/// Whether a window says more about the client or the machine than about the server. One with calls that failed by the
-/// server's fault is evidence.
+/// True if a window says more about the client or the machine than about the server. One with calls that failed by the server's
+/// fault is evidence.
 pub(super) fn is_worth_repeating(measured: &Measured) -> bool {
     let is_empty = measured.pacing.is_none() && measured.outcomes.total() == 0;
     let has_fault = measured.outcomes.errors() > 0 && measured.late_by_machine().is_none();

@@ -18,10 +18,10 @@ const SLICE: Nanos = Nanos::from_millis(250);
 const WINDOW: usize = 12;
 /// Change of calls per server CPU-second over the window that counts as flat, regardless of noise.
 const TOLERANCE: f64 = 0.05;
-/// Extra warm-up of later processes, beyond the time until the first was steady: processes differ, and connections and caches
-/// are new. They were not checked for conformance either, which has warmed the first.
+/// Extra warm-up of later processes, beyond the time until the first was steady: processes differ, and connections and caches are
+/// new. The conformance check has warmed only the first.
 const MARGIN: Nanos = Nanos::from_millis(1000);
-/// How often to check whether the last call of a warm-up has ended.
+/// Interval of checks whether the last call of a warm-up has ended.
 const POLL: Nanos = Nanos::from_millis(5);
 /// Share of the server's CPU time below which compiler threads count as quiet.
 pub(super) const COMPILER_SHARE: f64 = 0.05;
@@ -31,20 +31,20 @@ const WHEN: &str = "in the warm-up";
 /// When to stop warming.
 struct Goal {
     rule: SteadyRule,
-    /// Slices after which it ends in any case.
+    /// Maximum slices.
     cap: usize,
     /// The entry's own cap. The other is lower if the run is short of time.
     full_cap: usize,
     until: Until,
 }
 
-/// What ends a warm-up before its cap.
+/// The condition that ends a warm-up before its cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Until {
     /// Nothing: its length is fixed.
     Cap,
     Steady,
-    /// As many slices as earlier processes of the entry took, unless the server is seen to climb or compile then.
+    /// The number of slices that earlier processes of the entry took, unless the server still climbs or compiles.
     AsEarlier(usize),
 }
 
@@ -84,7 +84,7 @@ impl Goal {
         self.cap = self.cap.min(slices(left).max(least));
     }
 
-    /// Whether a warm-up of this many slices has reached it.
+    /// True if a warm-up of this many slices has reached it.
     fn is_reached(&self, slices: usize, verdict: Steadiness) -> bool {
         match self.until {
             Until::Cap => slices >= self.cap,
@@ -97,7 +97,7 @@ impl Goal {
         }
     }
 
-    /// Why a warm-up of this many slices ended without reaching it.
+    /// The reason why a warm-up of this many slices ended without reaching it.
     fn missed(&self, slices: usize, verdict: Steadiness) -> Option<Unsteady> {
         let climbs = matches!(verdict, Steadiness::Climbing { .. });
         // With no slice more than earlier processes took, noise may look like a climb.
@@ -344,7 +344,7 @@ mod tests {
         let goal = Goal::new(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }, &runtime(), None);
         let early = curve(12).end(&goal, Steadiness::Steady);
         assert_eq!((early.steady_after_ms, early.unsteady), (Some(0), None));
-        // The language's least warm-up.
+        // The language's minimum warm-up.
         assert_eq!(early.later_ms, Some(2000));
         let late = curve(34).end(&goal, Steadiness::Steady);
         assert_eq!((late.steady_after_ms, late.later_ms), (Some(5500), Some(6500)));

@@ -12,10 +12,10 @@ use super::settle::settle_by_slices;
 use crate::interrupt::StopNow;
 use crate::placement::{Counters, MachineReading, PlacementError, Running};
 
-/// How long before the window to read its first counters: reading those of a server with many threads takes milliseconds of
+/// Time before the window at which its first counters are read: reading those of a server with many threads takes milliseconds of
 /// CPU time, which in the window belongs to the load. Load threads must know of a window, or of another end of it, as early.
 const LEAD: Nanos = Nanos::from_millis(20);
-/// How often to check whether the last call has ended: every fiftieth of the time so far, within these bounds.
+/// Interval of checks whether the last call has ended: every fiftieth of the time so far, within these bounds.
 const POLL: (Nanos, Nanos) = (Nanos::from_millis(1), Nanos::from_millis(50));
 
 pub(super) struct Window {

@@ -7,11 +7,11 @@
 //!    client fell short, since lower ones would say nothing about the server either.
 //! 2. **Bisection.** The middle of the bracket, on a scale of logarithms, takes the place of one of its ends, until the
 //!    lowest rate that did not meet the threshold is within the precision ([`PRECISION`]) of the highest that did.
-//! 3. **A second look.** Either end may be an accident, so both are measured again. If the two looks at an end disagree,
-//!    a third decides; an end that turns out wrong opens the bracket again. A look at which only the client fell short does not
-//!    count next to another.
+//! 3. **Repetition.** Either end may be an accident, so both are measured again. If the two attempts at an end disagree, a third
+//!    decides; an end that turns out wrong opens the bracket again. An attempt in which only the client fell short does not count
+//!    next to another.
 //!
-//! Each look at a rate takes as many windows as it needs; see `step.rs`.
+//! Each attempt at a rate takes as many windows as it needs; see `step.rs`.
 
 mod arrivals;
 mod step;
@@ -29,11 +29,11 @@ pub use sweep::Sweep;
 
 /// The final distance between a rate that met the threshold and one that did not, relative to the first.
 pub const PRECISION: f64 = 0.05;
-/// How often the first rate is doubled, or halved, before the search gives up: a factor of 4,096.
+/// Maximum doublings, or halvings, of the first rate: a factor of 4,096.
 pub const DOUBLINGS: u32 = 12;
 /// Rates at which only the client fell short before the search gives up.
 pub const CLIENTS: usize = 5;
-/// Why a threshold can't be searched for.
+/// The reason why a threshold can't be searched for.
 pub(crate) const UNBOUNDED: &str =
     "only a response time or errors below a limit have a highest rate, such as 'p99<10ms'";
 /// The finest precision: well above the resolution of a rate.
@@ -46,15 +46,15 @@ pub struct Search {
     first: PerSecond,
     /// The rate of the next window. `None`: the search is over.
     rate: Option<PerSecond>,
-    /// Windows of this look at that rate.
+    /// Windows of this attempt at that rate.
     windows: Vec<Measured>,
-    /// The verdicts of each look at a rate, in the order of the steps.
+    /// The verdicts of each attempt at a rate, in the order of the steps.
     looks: Vec<Vec<StepVerdict>>,
 }
 
-/// Looks at an end of the bracket before it counts.
+/// Attempts at an end of the bracket before it counts.
 const LOOKS: usize = 2;
-/// Looks at a rate at most. A tie is then not met.
+/// Maximum attempts at a rate. A tie is then not met.
 const MAX_LOOKS: usize = 5;
 
 impl Search {
@@ -79,7 +79,7 @@ impl Search {
         self.rate
     }
 
-    /// Takes the window that was measured at [`Self::rate`]. Returns the rate with its verdict, if this look has one. Does
+    /// Takes the window that was measured at [`Self::rate`]. Returns the rate with its verdict, if this attempt has one. Does
     /// nothing after the search is over.
     pub fn tell(&mut self, window: Measured) -> Option<&SearchStep> {
         let rate = self.rate?;
@@ -91,7 +91,7 @@ impl Search {
         self.record.steps.get(at)
     }
 
-    /// Records the verdict of a look at a rate; returns the number of its step.
+    /// Records the verdict of an attempt at a rate; returns the number of its step.
     fn looked(&mut self, rate: PerSecond, windows: Vec<Measured>, verdict: StepVerdict) -> usize {
         let Some(at) = self.record.steps.iter().position(|step| step.rate == rate) else {
             self.record.steps.push(SearchStep { rate, windows, verdict });
@@ -154,8 +154,8 @@ impl Search {
     }
 }
 
-/// The verdict of most looks at a rate, without those at which only the client fell short if there are others; of those that
-/// did not meet the threshold, the last reason. `None` if it is a tie that one more look may break.
+/// The verdict of most attempts at a rate, without those in which only the client fell short if there are others; of those that
+/// did not meet the threshold, the last reason. `None` for a tie that one more attempt may break.
 fn majority(looks: &[StepVerdict]) -> Option<StepVerdict> {
     let (clients, servers): (Vec<_>, Vec<_>) =
         looks.iter().copied().partition(|verdict| verdict.is_clients());

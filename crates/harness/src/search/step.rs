@@ -1,4 +1,4 @@
-//! When the windows of one look at a rate are enough, and their verdict.
+//! Decides when the windows of one attempt at a rate are enough, and their verdict.
 //!
 //! A window that is no evidence about the figure (the client had no CPU left, calls failed, the server did not keep up) is a
 //! **fault** without a value; every other one gives the figure's value. A late generator is a fault if the figure is beyond its
@@ -18,7 +18,7 @@
 use rpcbench_record::{Figure, Measured, NotMet, StepVerdict, Threshold};
 use rpcbench_stats::mean_interval_at;
 
-/// Most windows of a look at a rate.
+/// Maximum windows of an attempt at a rate.
 pub const WINDOWS: usize = 8;
 /// Windows that must agree before a rate fails without an interval: one may be an accident.
 pub const CONFIRM: usize = 2;
@@ -26,13 +26,13 @@ pub const CONFIRM: usize = 2;
 pub const CLEAR: f64 = 2.0;
 /// Share of calls that may fail in a window, unless the threshold limits errors.
 pub const ERRORS: f64 = 0.01;
-/// This many calls may be chance at any share: of 30 calls that are late with a probability of 1 %, two or more are late
-/// in one window of 28, three or more in one of 300.
+/// So few calls may be chance at any share: of 30 calls that are late with a probability of 1 %, two or more are late in one
+/// window of 28, three or more in one of 300.
 pub const FEW: u64 = 2;
 /// Confidence of the interval after each window.
 const EACH_LOOK: f64 = 1.0 - 0.05 / (WINDOWS - 1) as f64;
 
-/// The verdict of the windows of one look. `None`: one more is needed.
+/// The verdict of the windows of one attempt. `None`: one more is needed.
 pub(super) fn verdict(threshold: Threshold, windows: &[Measured]) -> Option<StepVerdict> {
     let (mut faults, mut values) = (Vec::new(), Vec::new());
     for window in windows {

@@ -78,7 +78,7 @@ impl FromStr for Sweep {
     }
 }
 
-/// From, to and step, in percent or in thousandths of a call a second, and what makes rates of them.
+/// From, to and step, in percent or in thousandths of a call a second, and their conversion to rates.
 type Parts = ([u64; 3], fn(u64) -> Option<Rate>);
 
 fn share(percent: u64) -> Option<Rate> {

@@ -1,4 +1,4 @@
-//! Searches on simulated servers, and what sweeps read as.
+//! Searches on simulated servers, and sweeps as text.
 
 use proptest::prelude::*;
 use rand_pcg::Pcg64;
@@ -31,8 +31,8 @@ fn window(offered: f64, response_ns: f64, done: f64) -> Measured {
     }
 }
 
-/// A queue: response times grow with load as `service / (1 - load)`, and what is above capacity piles up. Its
-/// figures are off by as much as `noise`, a share.
+/// A queue: response times grow with load as `service / (1 - load)`, and what is above capacity piles up. Its figures have an
+/// error of up to `noise`, a share.
 struct Queue {
     capacity: f64,
     service_ns: f64,
@@ -53,7 +53,7 @@ impl Queue {
         window(offered, (response * factor).min(1e12), self.capacity)
     }
 
-    /// Where its response time is the limit.
+    /// The rate at which its response time is the limit.
     fn highest(&self, limit_ns: f64) -> f64 {
         self.capacity * (1.0 - self.service_ns / limit_ns)
     }
@@ -123,7 +123,7 @@ proptest! {
             let met = record.met().map_or(0.0, |step| step.rate.get());
             let unmet = record.unmet().map_or(f64::INFINITY, |step| step.rate.get());
             prop_assert!(met < unmet);
-            // One that was tried is an end that is looked at again.
+            // A rate that was tried is an end that is measured again.
             let end = next.get() == met || next.get() == unmet;
             let within = met < next.get() && next.get() < unmet;
             prop_assert!(if tried { end } else { within }, "{} of {} to {}", next, met, unmet);
@@ -249,7 +249,7 @@ fn rate_that_the_client_has_no_cpu_for_is_not_met() {
     assert!(NotMet::ClientBound.is_clients() && !NotMet::Overloaded.is_clients());
 }
 
-/// Right at the limit every clear answer is an error, and all looks at a rate together may err in 5 %.
+/// Right at the limit every clear answer is an error, and all analyses of a rate together may err in 5 %.
 #[test]
 fn looking_after_each_window_does_not_add_up_to_more_errors() {
     let mut draw = Pcg64::seed_from_u64(5);
@@ -298,7 +298,7 @@ fn overload_is_reported_even_if_the_limit_is_far() {
     let search = Search::new("p99<10s".parse().unwrap(), rate(1000.0), PRECISION).unwrap();
     let found = to_the_end(search, |rate| window(rate.get(), 5.0 * MS, 3000.0));
     let (met, unmet) = ends(&found);
-    // What ends in a window of few calls may lack 2 % and what chance does.
+    // In a window of few calls, 2 % and chance may be missing.
     assert!((2900.0..3200.0).contains(&met) && unmet <= met * 1.05, "{met} {unmet}");
     assert_eq!(found.unmet().unwrap().verdict, StepVerdict::NotMet(NotMet::Overloaded));
 }
@@ -316,7 +316,7 @@ fn what_has_no_highest_rate_is_refused() {
     assert!(Search::new("errors<1%".parse().unwrap(), rate(1.0), PRECISION).is_ok());
 }
 
-/// What windows of these response times say of `p99<10ms`.
+/// The verdict on `p99<10ms` of windows with these response times.
 fn said(responses_ms: &[f64]) -> Option<StepVerdict> {
     let windows: Vec<Measured> =
         responses_ms.iter().map(|ms| window(1000.0, ms * MS, 1000.0)).collect();
@@ -380,7 +380,7 @@ fn window_with_a_fault_gives_no_value_and_two_end_it() {
     (empty.outcomes.ok, empty.latency, empty.pacing) = (0, None, Some(Pacing::default()));
     assert_eq!(said(&[&empty, &good]), None);
     assert_eq!(said(&[&empty, &empty]), not(NotMet::Unclear));
-    // Where errors are what is limited, they are no fault.
+    // If the threshold limits errors, they are no fault.
     let errors = "errors<5%".parse().unwrap();
     assert_eq!(step::verdict(errors, std::slice::from_ref(&failing)), MET);
     let mut bound = good.clone();

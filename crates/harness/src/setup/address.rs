@@ -9,21 +9,21 @@ use rpcbench_engine::ServerAddress;
 
 use super::SetupError;
 
-/// Where a server listens: `HOST:PORT`, with an IPv6 address in brackets, or `unix:PATH`.
+/// Address of a server: `HOST:PORT`, with an IPv6 address in brackets, or `unix:PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// A port of a host.
     Host {
         /// A name or an address, without brackets.
         host: String,
-        /// From 1.
+        /// The port, from 1.
         port: u16,
     },
     /// A socket in the file system.
     Unix(PathBuf),
 }
 
-/// Most bytes of a socket's path (unix(7): 108 with the terminating zero).
+/// Maximum bytes of a socket's path (unix(7): 108 with the terminating zero).
 const MAX_PATH: usize = 107;
 
 impl Address {
@@ -39,7 +39,7 @@ impl Address {
         }
     }
 
-    /// Its socket addresses; at least one.
+    /// The socket addresses; at least one.
     pub(super) fn resolve(&self) -> Result<Vec<ServerAddress>, SetupError> {
         let (host, port) = match self {
             Self::Host { host, port } => (host, port),

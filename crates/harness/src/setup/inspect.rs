@@ -1,4 +1,4 @@
-//! What a user looks at before a load: what a server offers, what would be sent, and one call.
+//! Inspection before a load: the offer of a server, what would be sent, and one call.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use rpcbench_schema::Schema;
 use super::{LoadRequest, Setup, SetupError};
 use crate::calls::Calls;
 
-/// One call, and what came of it.
+/// One call and its result.
 #[derive(Debug)]
 pub struct OneCall {
-    /// What was called, with its data.
+    /// The call, with its data.
     pub calls: Calls,
     /// The reply's content, or how the call ended without one.
     pub reply: Result<Vec<u8>, CallError>,
-    /// From connecting until the reply's end.
+    /// Time from connecting to the reply's end.
     pub took: Duration,
 }
 
 impl Setup<'_> {
-    /// What a server offers: by files, or by reflection.
+    /// The schema of a server, by files or by reflection.
     pub fn schema(&mut self, request: &LoadRequest) -> Result<Schema, SetupError> {
         if let Some(schema) = request.call.schema_of_files()? {
             return Ok(schema);

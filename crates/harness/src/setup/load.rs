@@ -31,11 +31,11 @@ pub struct LoadRequest {
     pub seed: u64,
     /// The loads, in order.
     pub workloads: Vec<Workload>,
-    /// What must not become true of a window.
+    /// Conditions that fail a load.
     pub fail_if: Vec<Threshold>,
-    /// What ends a window early.
+    /// Conditions that end a window early.
     pub stop_if: Vec<Threshold>,
-    /// What the user calls the load.
+    /// The user's labels.
     pub labels: Labels,
     /// The folder of the record. `None`: it has none.
     pub out: Option<PathBuf>,
@@ -61,20 +61,20 @@ impl LoadRequest {
         Plan { fail_if, stop_if, labels, ..plan }
     }
 
-    /// How long connecting may take.
+    /// Time limit for connecting.
     pub(super) fn connect_timeout(&self) -> Duration {
         let of_first = self.workloads.first().map(|workload| workload.connect_timeout_ms);
         Duration::from_millis(of_first.unwrap_or(Workload::CONNECT_TIMEOUT_MS))
     }
 
-    /// How long a call may take.
+    /// Time limit for a call.
     pub(super) fn timeout(&self) -> Duration {
         self.workloads
             .first()
             .map_or(Duration::from_secs(10), |it| Duration::from_millis(it.timeout_ms))
     }
 
-    /// How single calls reach the server at `address`.
+    /// Connection options of single calls to the server at `address`.
     pub(super) fn connection(&self, address: ServerAddress) -> ConnectionOptions {
         let given = self.workloads.first().and_then(|workload| workload.authority.as_ref());
         let (_, own) = self.call.server(&self.address);
@@ -105,7 +105,7 @@ impl Setup<'_> {
             calls => calls,
         };
         if let Some(calls) = calls {
-            // What is called is part of the entry's name: other calls of the server have their own history.
+            // The target is part of the entry's name: other calls of the server have their own history.
             entry.variant = Some(calls.described.target.clone());
             plan = plan_load(request.workloads.clone(), limits, entry.planned(), request.seed)?;
             plan = request.labelled(plan);
@@ -169,12 +169,12 @@ impl LoadRequest {
         Ok(self.call.method_calls(&schema, &self.context())?)
     }
 
-    /// Its calls, if no server has to describe them.
+    /// The calls, if no server has to describe them.
     pub(super) fn calls_of_files(&self) -> Result<Option<Calls>, SetupError> {
         Ok(self.call.without_server(&self.context())?)
     }
 
-    /// All its calls, by reflection if no file describes them. `None` for those of the contract.
+    /// All calls, by reflection if no file describes them. `None` for those of the contract.
     pub(super) fn calls(&self, used: &ServerAddress) -> Result<Option<Calls>, SetupError> {
         match self.calls_of_files()? {
             None if self.call.is_method() => self.calls_by_reflection(used).map(Some),
@@ -183,7 +183,7 @@ impl LoadRequest {
     }
 }
 
-/// Which of several addresses of a host all connections go to. `None` if it has only one.
+/// The address that all connections go to, of several of a host. `None` if it has only one.
 fn chosen(host: &Address, addresses: usize, used: &ServerAddress) -> Option<String> {
     (addresses > 1)
         .then(|| format!("{host} has {addresses} addresses; all connections go to {used}"))

@@ -46,10 +46,10 @@ pub use load::LoadRequest;
 pub use run::RunRequest;
 pub use servers::ServeRequest;
 
-/// How long the server of a failed load has to show what it speaks.
+/// Time for the server of a failed load to show what it speaks.
 const DETECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Why what was asked for can't start: what is wrong, and what to do.
+/// The reason why a request can't start, and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// The request, a suite or a manifest.
@@ -78,10 +78,10 @@ pub enum SetupError {
     Refused(String),
 }
 
-/// What happens while a request is prepared.
+/// Events while a request is prepared.
 #[derive(Debug)]
 pub enum SetupEvent<'a> {
-    /// What the user should know, one line.
+    /// A notice for the user, one line.
     Notice(String),
     /// Number of servers to build, current ones included.
     Building(usize),
@@ -101,7 +101,7 @@ pub trait SetupObserver: Send {
 pub struct Setup<'a> {
     /// This program.
     pub tool: Tool,
-    /// Its arguments, for the record.
+    /// The command's arguments, for the record.
     pub arguments: Vec<String>,
     /// The folder with `servers/` and `suites/`. Empty for a load, which needs neither.
     pub root: PathBuf,
@@ -144,11 +144,11 @@ pub struct PreparedRun {
 
 /// A run that has ended.
 pub struct FinishedRun {
-    /// What was measured, even if it was interrupted.
+    /// The run, even if it was interrupted.
     pub run: Run,
-    /// How it ended.
+    /// The end of the run.
     pub ending: Result<Ending, StoreError>,
-    /// Why no call was answered, if it shows: the server speaks another protocol.
+    /// The reason why no call was answered, if known: the server speaks another protocol.
     pub hint: Option<String>,
     /// The folder of its record. `None`: it has none.
     pub folder: Option<PathBuf>,
@@ -209,7 +209,7 @@ impl Setup<'_> {
         Ok((site.machines(), PreparedServers { subjects, environment, client_cpus }))
     }
 
-    /// What makes the load of entries of a role.
+    /// The load generator for entries of a role.
     fn generator(&mut self, role: Role, cpus: Vec<u32>) -> Rc<dyn LoadGenerator> {
         let call_log = self.call_log.take();
         match role {
@@ -253,7 +253,7 @@ impl Setup<'_> {
 }
 
 impl PreparedRun {
-    /// What will run.
+    /// The plan.
     pub fn plan(&self) -> &Plan {
         &self.run.header.plan
     }
@@ -285,7 +285,7 @@ fn site(role: Role, kind: PlacementKind) -> Result<Box<dyn Site>, SetupError> {
     Ok(placement::site(kind)?)
 }
 
-/// Whether calls were made, and none was answered correctly.
+/// True if calls were made, and none was answered correctly.
 fn is_unanswered(run: &Run) -> bool {
     let mut measured = run.trials.iter().filter_map(Trial::measured);
     !run.trials.is_empty() && measured.all(|window| window.outcomes.ok == 0)

@@ -1,4 +1,4 @@
-//! What a server offers that does not have the contract's service.
+//! The offer of a server that lacks the contract's service.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use rpcbench_schema::{Reflection, SchemaError};
 
 /// gRPC's code of methods that a server does not have.
 const UNIMPLEMENTED: u32 = 12;
-/// How long the server has to answer.
+/// Time limit for the server to answer.
 const TIMEOUT: Duration = Duration::from_secs(1);
 /// Services named at most.
 const MAX_NAMED: usize = 5;
 
-/// What to type instead, if a server of gRPC refused all calls of the contract because it lacks them.
+/// The command to type instead, if a server of gRPC refused all calls of the contract because it lacks them.
 pub(super) fn instead(run: &Run, server: &ConnectionOptions) -> Option<String> {
     let plan = &run.header.plan;
     let entry = plan.servers.first()?;

@@ -26,9 +26,9 @@ pub struct RunRequest {
     pub scale_to_machine: bool,
     /// `None`: random.
     pub seed: Option<u64>,
-    /// What the user calls the run.
+    /// The user's labels.
     pub labels: Labels,
-    /// The folder in which the run's own is made.
+    /// The folder in which the run's folder is created.
     pub results: PathBuf,
     /// Which servers to build.
     pub building: Building,

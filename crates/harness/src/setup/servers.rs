@@ -9,7 +9,7 @@ use crate::build::{Building, Candidate};
 use crate::manifest::{Entry, Selection};
 use crate::placement::SiteOptions;
 
-/// Of checks: one CPU, and memory for the largest messages of the slowest runtime.
+/// Limits of checks: one CPU, and memory for the largest messages of the slowest runtime.
 const CHECK_LIMITS: Limits = Limits { cpus: 1, memory_bytes: Some(1 << 30) };
 /// Every check sends the same payloads. A served server gets no load.
 const SEED: u64 = 1;
@@ -17,17 +17,17 @@ const SEED: u64 = 1;
 /// A server to start for the user.
 #[derive(Clone, Debug)]
 pub struct ServeRequest {
-    /// Its name, which may be a pattern.
+    /// Name of the server, which may be a pattern.
     pub server: String,
-    /// Where it runs.
+    /// Placement of the server.
     pub placement: PlacementKind,
-    /// Whether it is built.
+    /// Whether to build it.
     pub building: Building,
-    /// What it may use.
+    /// Limits of the server.
     pub limits: Limits,
-    /// Its port.
+    /// Port of the server.
     pub port: u16,
-    /// Whether it has TLS.
+    /// TLS of the server.
     pub tls: TlsMode,
 }
 

@@ -1,4 +1,4 @@
-//! Whether a run has enough time, before it begins.
+//! Checks before a run that it has enough time.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use rpcbench_record::{Plan, Stopping, WarmUp, Workload, units};
 
 use crate::build::{BuildState, Candidate};
 
-/// To start a process, and to check it or to connect.
+/// Time to start a process, and to check it or to connect.
 const START: Duration = Duration::from_millis(1500);
-/// Around a window: load before it, its last calls, checks after it.
+/// Time around a window: load before it, its last calls, checks after it.
 const AROUND_WINDOW: Duration = Duration::from_millis(1500);
 /// Largest share of the time that preparing should take.
 const PREPARATION: f64 = 0.5;
 
-/// A line with the time that would do, if a run's time is too short to warm its servers and to measure each a few times.
+/// A line with the time needed, if a run's time is too short to warm its servers and to measure each a few times.
 pub(super) fn shortage(plan: &Plan, candidates: &[Candidate]) -> Option<String> {
     let given = Duration::from_millis(plan.stopping?.max_time_ms?);
     let preparing = preparation(plan, candidates);
@@ -34,7 +34,7 @@ fn whole(length: Duration, seconds: u64) -> Duration {
     Duration::from_secs((length.as_secs_f64().ceil() as u64).next_multiple_of(seconds))
 }
 
-/// The least time in which all processes that run from the start are warm.
+/// The minimum time in which all processes that run from the start are warm.
 fn preparation(plan: &Plan, candidates: &[Candidate]) -> Duration {
     let begins = |at: usize| {
         let (before, own) = (&plan.workloads[..at], &plan.workloads[at]);

@@ -9,7 +9,7 @@ use rpcbench_record::{Protocol, units};
 use super::{LoadRequest, Setup, SetupError};
 use crate::reach::reach_unless;
 
-/// How long one attempt may take, and how long to wait before the next.
+/// Time limit of an attempt, and the pause before the next.
 const ATTEMPT: Duration = Duration::from_secs(2);
 const PAUSE: Nanos = Nanos::from_millis(50);
 /// A `grpc.health.v1.HealthCheckResponse` with status SERVING.

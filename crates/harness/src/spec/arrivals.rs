@@ -1,4 +1,4 @@
-//! When calls come due, from the keys that define it together: `arrivals`, `rate`, `sweep`, `find_max`.
+//! Arrivals, from the keys that define them together: `arrivals`, `rate`, `sweep`, `find_max`.
 
 use rpcbench_record::{Arrivals, Rate, Threshold, Workload};
 
@@ -8,7 +8,7 @@ use super::workload::WorkloadSpec;
 use crate::config::{ConfigError, Given};
 use crate::search::{Sweep, UNBOUNDED, at_rate};
 
-/// Where a search begins: most servers meet its threshold there, and few steps lead to the limit.
+/// The first rate of a search: most servers meet its threshold there, and few steps lead to the limit.
 const HALF: Rate = Rate::OfCapacity(50);
 
 /// One load, or those of a sweep or a search.

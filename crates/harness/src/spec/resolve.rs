@@ -8,11 +8,11 @@ use super::values::WarmUpValue;
 use super::workload::WorkloadSpec;
 use crate::config::{ConfigError, Count, Given, Length, NonZeroLength, SourceFile};
 
-/// Shortest window, milliseconds: one slice of its series.
+/// Minimum length of a window, milliseconds: one slice of its series.
 const MIN_WINDOW_MS: u64 = 100;
-/// Longest window, milliseconds: each slice of its series takes memory.
+/// Maximum length of a window, milliseconds: each slice of its series takes memory.
 const MAX_WINDOW_MS: u64 = 48 * 3_600_000;
-/// Most calls of a window whose calls are logged.
+/// Maximum calls of a window whose calls are logged.
 const MAX_LOGGED: u64 = 1_000_000;
 /// Default timeout, milliseconds: far above any useful answer.
 const TIMEOUT_MS: u64 = 10_000;
@@ -24,7 +24,7 @@ const IN_FLIGHT_EACH: u32 = 20;
 const IN_FLIGHT_EACH_OPEN: u32 = 100;
 /// Name of the workload that measures the capacity.
 pub(crate) const CAPACITY: &str = "capacity";
-/// How long a load's closed loop runs before the capacity is measured, and while it is, milliseconds.
+/// Time that a load's closed loop runs before the capacity is measured, and while it is, milliseconds.
 const CAPACITY_SETTLE_MS: u64 = 1000;
 const CAPACITY_WINDOW_MS: u64 = 3000;
 

@@ -32,7 +32,7 @@ pub struct Suite {
     pub name: String,
     /// The file.
     pub path: PathBuf,
-    /// What it is for, one line.
+    /// Its purpose, one line.
     pub description: String,
     /// Processes of each entry. `None`: two, and more if they narrow the intervals more than further windows.
     pub processes: Option<u32>,
@@ -40,19 +40,19 @@ pub struct Suite {
     pub rounds: Option<u32>,
     /// When a run may end early.
     pub stopping: Option<Stopping>,
-    /// Whether every measured call is logged.
+    /// True if every measured call is logged.
     pub log_calls: bool,
-    /// Whether servers are asked for runtime statistics.
+    /// True if servers are asked for runtime statistics.
     pub runtime_statistics: bool,
-    /// What servers' CPU time and memory cost.
+    /// Price of servers' CPU time and memory.
     pub price: Option<Price>,
     /// Published figures of its workloads.
     pub published: Vec<Published>,
-    /// Where servers run.
+    /// Placement of the servers.
     pub placement: PlacementKind,
     /// The protocols of its entries. `None`: all.
     pub protocols: Option<Vec<Protocol>>,
-    /// What each server may use.
+    /// Limits of each server.
     pub limits: Limits,
     /// The loads, in order. Never empty.
     pub workloads: Vec<Workload>,
@@ -63,7 +63,7 @@ pub struct Suite {
 /// All suites of a folder.
 #[derive(Debug)]
 pub struct Suites {
-    /// By name.
+    /// The valid suites, by name.
     pub all: Vec<Suite>,
     /// Files that are not valid suites, each with its error.
     pub left_out: Vec<(PathBuf, ConfigError)>,
@@ -175,15 +175,15 @@ impl Suite {
         process * self.first_processes()
     }
 
-    /// Whether entries of that protocol take part.
+    /// True if entries of that protocol take part.
     pub fn takes(&self, protocol: Protocol) -> bool {
         self.protocols.as_ref().is_none_or(|taken| taken.contains(&protocol))
     }
 }
 
-/// Rounds that a time limit allows in any case: fewer show no noise.
+/// Minimum rounds under a time limit: fewer show no noise.
 const MIN_ROUNDS: u32 = Stopping::MIN_ROUNDS;
-/// Most windows of a plan: each takes memory and a line of the record, and this many of the shortest take 28 hours.
+/// Maximum windows of a plan: each takes memory and a line of the record, and this many of the shortest take 28 hours.
 const MAX_TRIALS: u64 = 1_000_000;
 
 /// All windows of a run, in order: workload by workload, rounds of every process of every entry once, in random order. The
@@ -299,7 +299,7 @@ impl Suite {
         self.processes.unwrap_or_else(|| fitting.max(self.first_processes()))
     }
 
-    /// Rounds to plan for this many entries. Where the time decides: as many as it could have.
+    /// Rounds to plan for this many entries. Under a time limit: as many as could fit.
     fn rounds_for(&self, entries: usize) -> u32 {
         let time = self.stopping.and_then(|stopping| stopping.max_time_ms).unwrap_or(0);
         let length = |w: &Workload| w.window.length_ms().unwrap_or(1000);

@@ -11,13 +11,13 @@ use super::{Backend, GroupLimits, v1, v2};
 /// A group made by someone else. It is read, frozen and thawed, but neither limited nor removed.
 #[derive(Debug)]
 pub struct Adopted {
-    /// Its processes.
+    /// Reads and freezes the group's processes.
     pub backend: Box<dyn Backend>,
     /// Version 2 or 1.
     pub mode: IsolationMode,
     /// The limits in force, as the kernel says.
     pub limits: GroupLimits,
-    /// Whether this process may freeze it.
+    /// True if this process may freeze it.
     pub can_freeze: bool,
 }
 

@@ -38,8 +38,8 @@ impl Group {
         self.tree.as_ref().map_or(Ok(Vec::new()), ProcessTree::stats)
     }
 
-    /// Signals all processes with a thread in a wrong state, until two looks in a row find none: one may have been started
-    /// during the first look.
+    /// Signals all processes with a thread in a wrong state, until two scans in a row find none: one may have been started during
+    /// the first look.
     fn signal_until(
         &self,
         signal: Signal,

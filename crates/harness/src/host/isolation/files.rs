@@ -38,7 +38,7 @@ pub(super) fn keyed(path: &Path, key: &str) -> io::Result<u64> {
     field(path, &read(path)?, key)
 }
 
-/// The same, of the file's text.
+/// The same, from the file's text.
 pub(super) fn field(path: &Path, text: &str, key: &str) -> io::Result<u64> {
     let missing = || io::Error::other(format!("{}: no number after '{key}'", path.display()));
     find(text, key).ok_or_else(missing)
@@ -81,7 +81,7 @@ pub(super) fn memory_limit(path: &Path) -> io::Result<Option<u64>> {
     }
 }
 
-/// Whether this process may write a file.
+/// True if this process may write a file.
 pub(super) fn is_writable(path: &Path) -> bool {
     rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
 }

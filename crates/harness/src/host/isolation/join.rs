@@ -9,7 +9,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use super::files::refused;
 use crate::host::cpus::{cpu_set, every_cpu};
 
-/// What a child process needs to enter a group: open files and a CPU mask.
+/// Lets a child process enter a group: open files and a CPU mask.
 #[derive(Debug)]
 pub struct Joiner {
     procs_files: Vec<File>,
@@ -21,7 +21,7 @@ impl Joiner {
         let open =
             |path: PathBuf| OpenOptions::new().write(true).open(&path).map_err(refused(&path, "0"));
         let procs_files: Vec<File> = procs_files.into_iter().map(open).collect::<Result<_, _>>()?;
-        // A cgroup has its own CPUs, and may be given others. Those that a process asked for would then still limit it.
+        // No mask in a cgroup: its CPUs may change, and a mask would still limit the process.
         let cpus = if procs_files.is_empty() { cpu_set(cpus) } else { every_cpu() };
         Ok(Self { procs_files, cpus })
     }

@@ -31,7 +31,7 @@ pub use tree::ProcessTree;
 use crate::host::guard::Guard;
 use crate::host::readings::{CpuTime, MemoryUse};
 
-/// What the processes of a group may use.
+/// Limits of a group's processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupLimits {
     /// CPU numbers; at least one.
@@ -42,7 +42,7 @@ pub struct GroupLimits {
 
 /// Processes whose use of CPU and memory can be read.
 pub trait Counted {
-    /// All of them.
+    /// The ids of all processes.
     fn pids(&self) -> io::Result<Vec<Pid>>;
 
     /// Processes and threads that count in a part of the group only.
@@ -85,7 +85,7 @@ pub trait Backend: Counted + Debug + Send + Sync {
     /// Lets them run again, and returns when they do.
     fn thaw(&self) -> io::Result<()>;
 
-    /// How many of them the kernel has killed for memory; 0 without a limit.
+    /// The number of processes that the kernel has killed for memory; 0 without a limit.
     fn oom_kills(&self) -> io::Result<u64> {
         Ok(0)
     }
@@ -108,7 +108,7 @@ pub trait Backend: Counted + Debug + Send + Sync {
     }
 }
 
-/// Where groups of one kind are made.
+/// The parent of new groups of one kind.
 trait Home: Debug + Send + Sync {
     fn mode(&self) -> IsolationMode;
 
@@ -125,7 +125,7 @@ trait Home: Debug + Send + Sync {
     fn create(&self, label: &str, limits: &GroupLimits) -> io::Result<Box<dyn Backend>>;
 }
 
-/// How servers are isolated on this machine. Dropping it undoes what finding it changed.
+/// The isolation of servers on this machine. Dropping it undoes its changes to the machine.
 #[derive(Debug)]
 pub struct Isolation {
     home: Box<dyn Home>,
@@ -168,7 +168,7 @@ impl Isolation {
         Self { home, mounts, notes: vec![note], guard: OnceLock::new() }
     }
 
-    /// How servers are isolated.
+    /// The kind of isolation.
     pub fn mode(&self) -> IsolationMode {
         self.home.mode()
     }
@@ -211,7 +211,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// What a child process needs to enter the group between fork and exec.
+    /// Lets a child process enter the group between fork and exec.
     pub fn joiner(&self) -> io::Result<Joiner> {
         Joiner::new(self.backend.procs_files(), &self.cpus)
     }

@@ -1,4 +1,4 @@
-//! Where the cgroup hierarchies are mounted, and this process's group in them.
+//! Mount points of the cgroup hierarchies, and this process's group in them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use rustix::process::Pid;
 /// The folder of this process's own group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MountPoint {
-    /// Where the hierarchy is mounted.
+    /// Mount point of the hierarchy.
     pub top: PathBuf,
     /// This process's group in it.
     pub own: PathBuf,

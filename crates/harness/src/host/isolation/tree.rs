@@ -42,7 +42,7 @@ impl Counted for ProcessTree {
         Ok(self.stats()?.iter().filter_map(|stat| Pid::from_raw(stat.pid)).collect())
     }
 
-    /// To the clock tick. Dead processes count once their parent has waited for them.
+    /// CPU time to the clock tick. Dead processes count once their parent has waited for them.
     fn cpu(&self) -> io::Result<CpuTime> {
         let tick_ns = 1_000_000_000 / procfs::ticks_per_second().max(1);
         let (mut user, mut system) = (0, 0);

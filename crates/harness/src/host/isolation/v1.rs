@@ -19,7 +19,7 @@ use crate::host::cpus::parse_list;
 use crate::host::guard::Guard;
 use crate::host::readings::{CpuTime, MemoryUse};
 
-/// Looks at a group's state, some tens of milliseconds, after which it is thawed before it is frozen again.
+/// Maximum checks of a group's state, some tens of milliseconds, before it is thawed and frozen again.
 const TRIES: u32 = 12;
 
 /// This process's own group in each hierarchy, in which others are made.
@@ -41,7 +41,7 @@ struct Folders {
 }
 
 impl Folders {
-    /// Of the group `name` within these.
+    /// The folders of the group `name` within these.
     fn join(&self, name: &str) -> Self {
         Self {
             cpuset: self.cpuset.join(name),
@@ -52,7 +52,7 @@ impl Folders {
         }
     }
 
-    /// Of the groups that `mounts` found. `Err`: the missing controller, as part of a sentence.
+    /// The folders of the groups that `mounts` found. `Err`: the missing controller, as part of a sentence.
     fn own(mounts: &Mounts) -> Result<Self, String> {
         let own = |controller: &str| match mounts.v1.get(controller) {
             Some(mount_point) => Ok(mount_point.own.clone()),
@@ -147,8 +147,8 @@ impl Group {
         }
     }
 
-    /// The state reads FREEZING while some process has yet to stop; writing it again tries again. It may read so forever,
-    /// until the group was thawed (opencontainers/runc#2791).
+    /// The state reads FREEZING while some process has yet to stop; writing it again tries again. It may stay so until the group
+    /// is thawed (opencontainers/runc#2791).
     fn set_state(&self, value: &str, state: &str) -> io::Result<()> {
         let file = self.folders.freezer.join("freezer.state");
         let mut tries = 0;

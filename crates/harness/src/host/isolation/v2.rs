@@ -176,7 +176,7 @@ impl Group {
         if swap.exists() { write(&swap, "0") } else { Ok(()) }
     }
 
-    /// Those in force. Without a controller its files are missing, and nothing is limited.
+    /// The limits in force. Without a controller its files are missing, and nothing is limited.
     fn limits(&self) -> io::Result<GroupLimits> {
         let (cpus, memory) = (self.file("cpuset.cpus"), self.file("memory.max"));
         Ok(GroupLimits {
@@ -197,7 +197,7 @@ impl Group {
 }
 
 impl Counted for Group {
-    /// Those of a container may be in a group below the one with the limits.
+    /// The processes of a container may be in a group below the one with the limits.
     fn pids(&self) -> io::Result<Vec<Pid>> {
         let mut found = pids(&self.file("cgroup.procs"))?;
         if found.is_empty() {
@@ -254,7 +254,7 @@ impl Backend for Group {
         keyed(&self.file("memory.events"), "oom_kill")
     }
 
-    /// Kernels before 5.14 have no `cgroup.kill`; there a frozen process dies of the signal all the same.
+    /// Kernels before 5.14 have no `cgroup.kill`; there a frozen process dies of the signal too.
     fn kill(&self) -> io::Result<()> {
         let at_once = self.file("cgroup.kill");
         await_state(&self.name, "dead", || {

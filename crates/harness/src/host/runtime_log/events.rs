@@ -7,8 +7,8 @@ use rpcbench_record::{Pauses, RuntimeStatistics, Slice, units};
 
 use crate::host::freezes::Freezes;
 
-/// How far pauses may add up to more than the time in which they lie, and a count of allocated bytes fall: runtimes round,
-/// and count without stopping their threads.
+/// Maximum excess of pauses over the time that contains them, and maximum fall of a count of allocated bytes, as shares: runtimes
+/// round, and count without stopping their threads.
 const TOLERANCE: f64 = 0.01;
 
 /// The events of a server's processes, by process id.
@@ -109,7 +109,7 @@ impl RuntimeEvents {
     }
 }
 
-/// How long the server was frozen within `length` before `end`.
+/// The frozen time within `length` before `end`.
 fn frozen(freezes: &Freezes, end: Nanos, length: Nanos) -> Nanos {
     let own = freezes.own(end) - freezes.own(end - length);
     length.min(end) - own
@@ -145,7 +145,7 @@ fn paused_ns(pauses: &[&Pause], window: &[Span]) -> Vec<u64> {
 }
 
 impl Process {
-    /// What can't be true of its events, one line.
+    /// The contradiction between its events, one line.
     fn contradiction(&self, window: &[Span], since: Nanos) -> Option<String> {
         let time = |ns: u64| units::duration_ns(ns as f64);
         let born = self.begun.unwrap_or(since).max(since);

@@ -1,4 +1,4 @@
-//! What a server's runtime reports, in a file that its processes append lines to (`contract/README.md`).
+//! The report of a server's runtime, a file that its processes append lines to (`contract/README.md`).
 //!
 //! The lines carry the time of the clock that measures windows, so a window's events are cut out of them afterwards, and the
 //! server is not disturbed while it is measured. They are read in the server's own time: a pause in which it was frozen is
@@ -16,7 +16,7 @@ use events::RuntimeEvents;
 use rpcbench_clock::{self as clock, Nanos, Span};
 use rpcbench_record::{RuntimeStatistics, regular, units};
 
-/// How long to wait for the first reading after a window: many times the interval of readings.
+/// Time to wait for the first reading after a window: many times the interval of readings.
 const TIMEOUT: Nanos = Nanos::from_millis(500);
 /// Bytes that a log may grow by between two readings: thousands of times what a window of a busy collector brings.
 const MAX_GROWTH: u64 = 16 << 20;
@@ -27,7 +27,7 @@ const PAUSE: Nanos = Nanos::from_millis(1);
 pub struct RuntimeLog {
     path: PathBuf,
     file: File,
-    /// Its server is started later.
+    /// Time of creation, before its server is started.
     created: Nanos,
     /// Bytes after the last line end.
     rest: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What a client must notice: calls that a reference server answers wrongly on purpose.
+//! Cases of clients: calls that a reference server answers wrongly on purpose.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ const CONNECTIONS: u32 = 2;
 const IN_FLIGHT: u32 = 3;
 /// Time limit of a call that is answered: never reached, even on a busy machine.
 const TIMEOUT: Nanos = Nanos::from_millis(10_000);
-/// The same where some are not answered. On a busy machine others can take as long.
+/// The same in cases with unanswered calls. On a busy machine others can take as long.
 const SHORT_TIMEOUT: Nanos = Nanos::from_millis(500);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time limit of a case.
@@ -35,7 +35,7 @@ const CASE_TIMEOUT: Nanos = Nanos::from_millis(30_000);
 const DEADLINE_EXCEEDED: u32 = 4;
 const UNAVAILABLE: u32 = 14;
 
-/// What a client must report of the calls that went wrong.
+/// The report expected about the calls that went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
     WrongAnswer,
@@ -43,11 +43,11 @@ enum Expected {
     Timeout,
     /// `timeout`, perhaps for others too.
     Silence,
-    /// Not every library separates the two.
+    /// The status, or `transport`, as not every library separates the two.
     StatusOrTransport(u32),
-    /// Of a broken connection: `transport`, for all calls that it carried.
+    /// `transport`, for all calls of a broken connection.
     Transport,
-    /// Of a connection that ends in good order: nothing, or `transport`.
+    /// Nothing or `transport`, for calls of a connection that ends in good order.
     OkOrTransport,
 }
 
@@ -63,7 +63,7 @@ const fn status(code: u32) -> Option<(Fault, Expected)> {
     Some((Fault::Status(code), expected))
 }
 
-/// Those of all protocols.
+/// The cases of all protocols.
 const COMMON: [Case; 7] = [
     ("right", None),
     ("wrong/remembered", Some((Fault::Remembered, Expected::WrongAnswer))),
@@ -131,7 +131,7 @@ pub fn check_client(
             Ok(None) => report.passed += 1,
             Ok(Some(reason)) => report.failed.push(CaseFailure { case, reason }),
             Err(LoadError::Failed(reason)) => {
-                // What a program that broke off would do next says nothing.
+                // The next cases say nothing about a program that broke off.
                 report.failed.push(CaseFailure { case, reason });
                 break;
             }
@@ -149,7 +149,7 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Makes the calls of a case. Returns what is wrong with what the client reported.
+    /// Makes the calls of a case. Returns the problem with the client's report.
     fn run(&self, fault: Option<(Fault, Expected)>) -> Result<Option<String>, LoadError> {
         let Self { program, protocol, interrupt, .. } = *self;
         let (kind, every) = fault.map_or((Fault::Empty, u64::MAX), |(kind, _)| (kind, EVERY));
@@ -200,7 +200,7 @@ impl Trial<'_> {
     }
 }
 
-/// What is wrong with outcomes of [`CALLS`] calls of which `struck` went wrong.
+/// The problem with outcomes of [`CALLS`] calls, of which `struck` went wrong.
 fn problem(
     expected: Option<Expected>,
     struck: u64,

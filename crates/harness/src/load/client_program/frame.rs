@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-/// Most bytes of a frame's content.
+/// Maximum bytes of a frame's content.
 const MAX: usize = 65_536;
 const MESSAGE: u32 = 1;
 const RECORDS: u32 = 2;
@@ -22,7 +22,7 @@ pub(super) enum FrameError {
     System(io::Error),
 }
 
-/// What a frame holds.
+/// The content of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Message,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// To the program.
+/// A message to the program.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Command<'a> {
@@ -32,26 +32,26 @@ pub(super) enum Command<'a> {
     Close,
 }
 
-/// What a program says of itself.
+/// A program's introduction.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Hello {
-    /// Of the protocol.
+    /// Version of the protocol.
     pub version: u32,
     /// The language's folder.
     pub language: String,
-    /// What readers know the library by.
+    /// Name of the library, for readers.
     pub library: String,
-    /// Its version.
+    /// Version of the library.
     pub library_version: String,
     /// The runtime and its version.
     pub runtime: String,
-    /// What is compared in replies, a sentence.
+    /// The checks of replies, in a sentence.
     pub checks: String,
-    /// Its monotonic clock when it was sent.
+    /// The program's monotonic clock when the message was sent.
     pub clock_ns: u64,
 }
 
-/// From the program.
+/// A message from the program.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Report {

@@ -1,9 +1,9 @@
 //! Client libraries as load generators: programs that report each call, and the reference server that answers them.
 //!
 //! A program is placed, limited and counted as servers are; see contract/clients.md for what it does. Its windows are cut from
-//! its records by the engine's own recorder, so that nothing hangs on an answer in time. It makes its calls by itself: windows
-//! are measured in one piece, and there are no spot checks. In their place, the reference server's count of calls must agree
-//! with the program's after each load.
+//! its records by the engine's own recorder, so that nothing depends on an answer in time. It makes its calls by itself: windows
+//! are measured in one piece, and there are no spot checks. In their place, the reference server's count of calls must agree with
+//! the program's after each load.
 
 mod cases;
 mod frame;
@@ -44,7 +44,7 @@ pub use cases::check_client;
 pub use message::Hello;
 pub use program::Program;
 
-/// How long a program may take to report a call, beyond the time that it may take.
+/// Time that a program may take to report a call, beyond the call's own limit.
 const REPORTING: Nanos = Nanos::from_millis(5000);
 
 /// Client programs, with a reference server for each protocol that they speak.
@@ -79,7 +79,7 @@ fn failed(error: io::Error) -> LoadError {
     LoadError::Failed(error.to_string())
 }
 
-/// Why clients of a protocol can't make this load, if they can't.
+/// The reason why clients of a protocol can't make this load. `None` if they can.
 pub fn client_problem(workload: &Workload, protocol: Protocol) -> Option<String> {
     let (connections, all) = (workload.connections_under(protocol), workload.in_flight);
     if !ReferenceServer::PROTOCOLS.contains(&protocol) {

@@ -22,9 +22,9 @@ use crate::load::LoadError;
 
 /// The version of contract/clients.md.
 const VERSION: u32 = 1;
-/// How often a wait checks whether the run stops.
+/// Interval at which a wait checks whether the run stops.
 const ASK: Duration = Duration::from_millis(20);
-/// How long a program may leave messages unread.
+/// Time that a program may leave messages unread.
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A program that has connected. Dropping it closes the connection, which ends the program.
@@ -46,7 +46,7 @@ struct Shared {
     changed: Condvar,
 }
 
-/// What a program has reported.
+/// The reports of a program so far.
 #[derive(Debug, Default)]
 pub(super) struct State {
     hello: Option<Hello>,
@@ -54,9 +54,9 @@ pub(super) struct State {
     pub opened: Option<Result<u32, String>>,
     /// Calls of the last load, once it has stopped.
     pub stopped: Option<u64>,
-    /// Its calls. `None` before the first `open`.
+    /// The program's calls. `None` before the first `open`.
     pub counted: Option<Counted>,
-    /// Why nothing more can be read.
+    /// The reason why nothing more can be read.
     broken: Option<String>,
 }
 
@@ -81,7 +81,7 @@ impl Program {
         Ok(Self { stream, folder, shared, reader: Some(reader), reader_id })
     }
 
-    /// What it says of itself. `None`: it has said nothing yet.
+    /// The program's introduction. `None` before it has arrived.
     pub fn hello(&self) -> Result<Option<Hello>, LoadError> {
         self.with(|state| state.hello.clone())
     }
@@ -112,7 +112,7 @@ impl Program {
         sent.map_err(|error| LoadError::Failed(format!("it takes no messages: {error}")))
     }
 
-    /// Looks at what it has reported. Fails if it reports nothing more.
+    /// Passes its reports to `look`. Fails if it reports nothing more.
     pub(super) fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> Result<T, LoadError> {
         let mut state = self.shared.lock();
         let seen = look(&mut state);
@@ -128,7 +128,7 @@ impl Program {
         seen.ok_or_else(|| LoadError::Failed("no load was opened".to_owned()))
     }
 
-    /// Waits until `look` finds something in what it reports. `late` says what is missing at the deadline.
+    /// Waits until `look` finds something in the reports. `late` says what is missing at the deadline.
     pub(super) fn wait<T>(
         &self,
         deadline: Nanos,

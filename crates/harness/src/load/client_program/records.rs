@@ -1,4 +1,4 @@
-//! Records of ended calls: what a program must not report, and where its calls are counted.
+//! Records of ended calls: refuses impossible ones, and counts the others.
 
 use rpcbench_clock::Nanos;
 use rpcbench_engine::{CallCounter, CallLog, Ended, EndedCall};
@@ -6,10 +6,10 @@ use rpcbench_record::Protocol;
 
 /// Bytes of a record.
 const RECORD: usize = 24;
-/// How far a record's instants may be beyond those that its reader knows.
+/// Tolerance of a record's instants against those that its reader knows.
 const TOLERANCE: Nanos = Nanos::from_millis(1);
 
-/// Why records can't be true.
+/// The reason why records are impossible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum RecordError {
     #[error("{0} bytes, which are not whole records of {RECORD}")]
@@ -32,10 +32,10 @@ pub(super) enum RecordError {
     TooMany(u64),
 }
 
-/// How calls come due.
+/// The kind of loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Loop {
-    /// As many slots.
+    /// A closed loop with this many slots.
     Closed(usize),
     Open,
 }
@@ -46,9 +46,9 @@ pub(super) struct Counted {
     pub counter: CallCounter,
     /// Ended calls.
     pub ended: u64,
-    /// Those that did not end `ok`.
+    /// Calls that did not end `ok`.
     pub failed: u64,
-    /// Of the current load, or of the last.
+    /// Counts of the current load, or of the last.
     pub load: LoadCounts,
     kind: Loop,
     /// When the load began. `None`: none is on.
@@ -64,9 +64,9 @@ pub(super) struct Counted {
 pub(super) struct LoadCounts {
     /// Ended calls.
     pub ended: u64,
-    /// Those that a server has answered, rightly or not.
+    /// Calls that a server has answered, correctly or not.
     pub answered: u64,
-    /// Those that were not sent.
+    /// Calls that were not sent.
     pub not_sent: u64,
     /// When the latest ended.
     pub last: Nanos,

@@ -17,19 +17,19 @@ use super::usage::UsageReading;
 use crate::interrupt::Interrupt;
 use crate::load::{LoadError, LoadSession, Measurement, Progress, Sample};
 
-/// How far ahead an instant must lie for a busy program to know of it in time.
+/// Lead of an instant, so that a busy program knows of it in time.
 const LEAD: Nanos = Nanos::from_millis(250);
-/// How far ahead a window is cut: records of calls that came due later have not arrived by then.
+/// Lead at which a window is cut: records of calls that came due later have not arrived by then.
 const NOTICE: Nanos = Nanos::from_millis(20);
 
-/// What a session needs to know of its workload.
+/// The workload's settings for a session.
 #[derive(Debug)]
 pub(super) struct Setting {
     pub interrupt: Interrupt,
     /// Calls that a closed loop keeps in flight.
     pub slots: u32,
     pub seed: u64,
-    /// How long a call may take to be reported, since it began.
+    /// Time limit for the report of a call, since it began.
     pub patience: Nanos,
 }
 
@@ -39,7 +39,7 @@ struct Load {
     began: Nanos,
     /// Calls that the reference server had answered by then.
     answered: u64,
-    /// Whether it ends without `stop`: a number of calls, or a schedule.
+    /// True if it ends without `stop`: a number of calls, or a schedule.
     ends: bool,
 }
 
@@ -48,7 +48,7 @@ struct Load {
 struct Measured {
     span: Span,
     before: UsageReading,
-    /// In an open loop.
+    /// Due times of an open loop.
     due: Option<DueTimes>,
 }
 
@@ -188,7 +188,8 @@ pub(super) fn agree(calls: u64, counts: LoadCounts, answered: u64) -> Result<(),
     Ok(())
 }
 
-/// What only loads of this process can do; the run does not ask for it: see [`super::super::LoadGenerator::takes_turns`].
+/// Refused, since only loads of this process can do it; the run does not ask for it: see
+/// [`super::super::LoadGenerator::takes_turns`].
 fn in_one_piece<T>() -> Result<T, LoadError> {
     Err(LoadError::Failed("windows of clients are measured in one piece".to_owned()))
 }
@@ -321,7 +322,7 @@ impl LoadSession for ProgramSession {
 
 impl Drop for ProgramSession {
     fn drop(&mut self) {
-        // A program that is gone needs no word.
+        // A program that has ended needs no message.
         let _ = self.program.send(&Command::Close);
     }
 }

@@ -1,4 +1,4 @@
-//! What the counterpart of a client used: threads of the reference server, and the one that reads records.
+//! CPU time of a client's counterpart: threads of the reference server, and the one that reads records.
 
 use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_record::ClientUsage;
@@ -18,7 +18,7 @@ pub(super) struct UsageReading {
 impl UsageReading {
     pub fn take(reference: &ReferenceServer, program: &Program) -> Result<Self, LoadError> {
         let mut threads = reference.usage().map_err(failed)?;
-        // Its reader ends with the program, which is the better reason.
+        // The reader ends with the program, whose end is the better reason.
         let reader = thread_time(program.reader());
         program.with(|_| ())?;
         threads.push(reader.map_err(failed)?);
@@ -30,7 +30,7 @@ impl UsageReading {
         Nanos(self.threads.iter().map(|thread| thread.cpu_ns).sum())
     }
 
-    /// What was used since an earlier reading, as if it had been over exactly `length`.
+    /// The usage since an earlier reading, scaled to exactly `length`.
     pub fn since(&self, earlier: &Self, length: Nanos) -> ClientUsage {
         let share = length.0 as f64 / (self.at - earlier.at).0.max(1) as f64;
         let scale = |now: u64, then: u64| (now.saturating_sub(then) as f64 * share) as u64;

@@ -1,4 +1,4 @@
-//! What is sent to the engine to build an image: the files that the server is built from, at their paths below the root.
+//! The build context of an image: the files that the server is built from, at their paths below the root.
 
 use std::fs;
 use std::io;

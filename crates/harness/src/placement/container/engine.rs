@@ -22,7 +22,7 @@ const TIMEOUT_OF_HANGING: Duration = Duration::from_secs(5);
 /// Lines of an engine's message that are shown.
 const LAST_LINES: usize = 5;
 
-/// What an engine says, and what to do about it.
+/// Messages of engines, with remedies.
 const REMEDIES: &[(&str, &str)] = &[
     (
         "permission denied while trying to connect",
@@ -60,7 +60,7 @@ const REMEDIES: &[(&str, &str)] = &[
 #[derive(Clone, Debug)]
 pub(super) struct Engine {
     program: String,
-    /// Whether the last command of this engine hung.
+    /// True if the last command of this engine hung.
     hangs: Arc<AtomicBool>,
 }
 
@@ -93,14 +93,14 @@ impl Engine {
         limits
     }
 
-    /// Whether its command is not installed.
+    /// True if its command is not installed.
     pub(super) fn is_missing(&self) -> bool {
         let mut command = Command::new(&self.program);
         command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.status().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Its name, and the version of its daemon.
+    /// The engine's name, and the version of its daemon.
     ///
     /// # Errors
     /// If the command is missing, or its daemon doesn't answer.
@@ -174,12 +174,12 @@ impl Engine {
     }
 }
 
-/// What to do about a message of an engine.
+/// The remedy for a message of an engine.
 pub(super) fn remedy(message: &str) -> Option<&'static str> {
     REMEDIES.iter().find(|(said, _)| message.contains(said)).map(|(_, remedy)| *remedy)
 }
 
-/// An engine whose command is that shell script.
+/// An engine whose command is this shell script.
 #[cfg(test)]
 pub(super) fn fake(script: &str) -> (tempfile::TempDir, Engine) {
     use std::os::unix::fs::PermissionsExt as _;

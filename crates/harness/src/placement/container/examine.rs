@@ -1,4 +1,4 @@
-//! What `doctor` says of container engines.
+//! Findings of `doctor` about container engines.
 
 use rpcbench_record::units::bytes;
 
@@ -67,7 +67,7 @@ fn build(docker: &Docker) -> Finding {
     }
 }
 
-/// Servers in containers use the host's network; a bridge costs all the same, by the packet filter's rules.
+/// Servers in containers use the host's network; a bridge still costs time, by the packet filter's rules.
 fn bridge(bridges: &[String]) -> Option<Finding> {
     (!bridges.is_empty()).then(|| {
         advice(
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use crate::placement::container::engine::fake;
 
-    /// What `docker info` printed, without the fields that nothing reads.
+    /// Output of `docker info`, without the fields that nothing reads.
     const ROOT_20: &str = include_str!("recorded/docker-20.10.json");
     const SILENT_28: &str = include_str!("recorded/docker-28.2-silent.json");
     const PODMAN: &str = include_str!("recorded/podman-4.3.json");

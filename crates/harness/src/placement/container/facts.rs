@@ -1,4 +1,4 @@
-//! What the container engines of this machine say of themselves.
+//! Facts about the container engines of this machine, as they report them.
 
 use std::path::Path;
 
@@ -21,12 +21,12 @@ pub(super) struct Docker {
     pub cgroup_version: String,
     /// `name=rootless`.
     pub security_options: Option<Vec<String>>,
-    /// Whether it can limit memory.
+    /// True if it can limit memory.
     pub memory_limit: bool,
-    /// Whether it can choose CPUs.
+    /// True if it can choose CPUs.
     #[serde(rename = "CPUSet")]
     pub cpu_set: bool,
-    /// Where it keeps images.
+    /// Folder of the images.
     pub docker_root_dir: String,
     pub client_info: Option<Client>,
 }
@@ -52,18 +52,18 @@ impl Docker {
         self.security_options.iter().flatten().any(|option| option == "name=rootless")
     }
 
-    /// Whether it gives containers other users than the host's, so that rpcbench may not see into them.
+    /// True if containers have other users than the host's, so that rpcbench may not see into them.
     pub(super) fn remaps_users(&self) -> bool {
         self.security_options.iter().flatten().any(|option| option == "name=userns")
     }
 
-    /// Whether the command builds with BuildKit: from 23.0 by the plugin buildx, before without one.
+    /// True if the command builds with BuildKit: from 23.0 by the plugin buildx, before without one.
     pub(super) fn has_buildkit(&self) -> bool {
         const PLUGIN_SINCE: u32 = 23;
         let client = self.client_info.as_ref();
         let plugins = client.and_then(|client| client.plugins.as_deref()).unwrap_or_default();
         let version = client.map(|client| &client.version).filter(|version| !version.is_empty());
-        // A command that does not say its version has about its daemon's.
+        // A command that does not print its version has about its daemon's.
         let version = version.unwrap_or(&self.server_version);
         let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
         plugins.iter().any(|plugin| plugin.name == "buildx")
@@ -71,12 +71,12 @@ impl Docker {
     }
 }
 
-/// What was found of `docker`.
+/// The result of looking for `docker`.
 #[derive(Debug)]
 pub(super) enum Found {
     /// No such command.
     Missing,
-    /// Why its daemon does not answer, and what to do.
+    /// The daemon does not answer: the reason and the remedy.
     Silent { reason: String, remedy: Option<&'static str> },
     /// It answers.
     Answers { docker: Docker, bridges: Vec<String>, free_bytes: Option<u64> },
@@ -128,7 +128,7 @@ pub(super) struct PodmanHost {
     pub cgroup_version: String,
     /// `cgroupfs`, `systemd`.
     pub cgroup_manager: String,
-    /// Those that it can use.
+    /// Controllers that it can use.
     #[serde(default)]
     pub cgroup_controllers: Vec<String>,
     pub security: PodmanSecurity,

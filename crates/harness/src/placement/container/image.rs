@@ -17,19 +17,19 @@ use crate::build::{self, BuildError, BuildState, BuildWatch, Built, ServerBuilde
 use crate::build_env::BuildEnv;
 use crate::manifest::{DOCKERFILE, Server};
 
-/// What builds and runs images are named after.
+/// Prefix of the names of images.
 const REPOSITORY: &str = "rpcbench";
 /// Label of all images that are built here.
 const LABEL: &str = "dev.rpcbench=build";
-/// Where an image has the build folder.
+/// The build folder in an image.
 const BUILD: &str = "/server";
-/// Where it has the sources: the root.
+/// The sources in an image: the root.
 const SOURCES: &str = "/rpcbench";
 /// Files whose certificates a build trusts, the first that is set.
 const CERTIFICATES: [&str; 4] =
     ["SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"];
 
-/// What a build without BuildKit says.
+/// Messages of a build without BuildKit.
 const NO_BUILDKIT: [&str; 4] = [
     "buildx component is missing",
     "option requires BuildKit",
@@ -40,9 +40,9 @@ pub(super) const BUILDKIT: &str = "images need BuildKit: install docker-buildx-p
 
 /// The image of a server.
 pub(super) struct Image {
-    /// With paths inside the container.
+    /// The server with paths inside the container.
     pub(super) server: Server,
-    /// With paths of this machine, a build folder of its image, and all that its image is built from.
+    /// The server with paths of this machine, a build folder of its image, and all that its image is built from.
     pub(super) sources: Server,
     /// `None`: neither it nor its language has one.
     dockerfile: Option<PathBuf>,
@@ -52,9 +52,9 @@ pub(super) struct Image {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Bases {
-    /// Its compilers. `None`: the other has them.
+    /// Image with the compilers. `None`: the other has them.
     build: Option<String>,
-    /// Its runtime.
+    /// Image with the runtime.
     run: String,
 }
 
@@ -80,7 +80,7 @@ impl Image {
         Self { server: inside, sources, dockerfile }
     }
 
-    /// Its name, with the hash of its sources.
+    /// The image's name, with the hash of its sources.
     pub(super) fn name(&self) -> Result<String, BuildError> {
         const DIGITS: usize = 16;
         let hash = stamp::hash(&self.sources, &[])?;
@@ -123,7 +123,7 @@ fn bases(server: &Server) -> Result<Option<Bases>, String> {
     Ok(languages.filter_map(|name| all.remove(&*name.to_string_lossy())).next())
 }
 
-/// Its folder, that of its language, and that of the language whose toolchains it uses.
+/// The server's folder, that of its language, and that of the language whose toolchains it uses.
 fn folders(server: &Server) -> impl Iterator<Item = &Path> {
     server.manifests.iter().rev().filter_map(|manifest| manifest.parent())
 }
@@ -177,8 +177,7 @@ impl<'a> ImageBuilder<'a> {
 
     /// The id of an image.
     ///
-    /// # Errors
-    /// If the engine has none of that name.
+    /// # Errors If the engine has no image of that name.
     fn id(&self, name: &str) -> Result<String, PlacementError> {
         self.engine.run(&["image", "inspect", "--format", "{{.Id}}", name])
     }
@@ -262,7 +261,7 @@ impl<'a> ImageBuilder<'a> {
 }
 
 impl ServerBuilder for ImageBuilder<'_> {
-    /// Its toolchains are in the image.
+    /// Builds the image, which has the toolchains.
     fn build(
         &self,
         server: &Server,
@@ -293,7 +292,7 @@ fn registries(env: &BuildEnv) -> String {
     env.registries().filter(elsewhere).map(line).collect()
 }
 
-/// What is wrong if a build that succeeded left no image.
+/// The message if a build that succeeded left no image.
 fn no_image(name: &str) -> String {
     format!(
         "the build left no image {name}; build with the engine's own driver (docker buildx use default), which keeps images \
@@ -301,7 +300,7 @@ fn no_image(name: &str) -> String {
     )
 }
 
-/// Adds what to do to a failed build's log.
+/// Adds the remedy to a failed build's log.
 fn explained(mut error: BuildError) -> BuildError {
     if let Some((_, log)) = error.0.split_once('\n') {
         let needs_buildkit = NO_BUILDKIT.iter().any(|text| log.contains(text));

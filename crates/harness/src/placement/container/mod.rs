@@ -1,7 +1,7 @@
 //! Servers in containers of this machine: images built, containers started and removed by the command `docker` or `podman`.
 //!
-//! The command does what happens once in a server's life. While servers are measured, counters are read and processes frozen in the
-//! container's cgroup, by the code that native uses.
+//! The command does what is needed once in a server's life. While servers are measured, counters are read and processes frozen in
+//! the container's cgroup, by the code that native uses.
 
 mod context;
 mod engine;
@@ -41,7 +41,7 @@ use server::{Container, Process, StartedContainer};
 pub(super) const DOCKER: &str = "docker";
 pub(super) const PODMAN: &str = "podman";
 
-/// What to do about an engine that doesn't limit containers.
+/// The remedy for an engine that doesn't limit containers.
 const ROOTLESS: &str = "a rootless engine needs cgroup v2 with the controllers cpuset and memory delegated to its user, so use one \
                         that runs as root";
 
@@ -72,7 +72,7 @@ pub(super) struct Containers {
     notices: Vec<String>,
     /// `None` if none can be started; then the next run cleans up.
     guard: Option<Guard>,
-    /// Whether a container could not be removed.
+    /// True if a container could not be removed.
     is_any_left: Arc<AtomicBool>,
 }
 
@@ -130,7 +130,7 @@ impl OpenSite for Rc<Containers> {
 
 struct ContainerPlacement {
     site: Rc<Containers>,
-    /// With paths inside the container.
+    /// The entry with paths inside the container.
     entry: Entry,
     /// Name of the image, which changes with the sources.
     image: Result<String, PlacementError>,
@@ -151,7 +151,7 @@ impl ContainerPlacement {
             ["run", "-d", "--init", "--network", "host"].map(str::to_owned).into();
         // An image was built here. Anyone could publish one of its name.
         words.extend(["--pull", "never"].map(str::to_owned));
-        // A check of the image's own would run within windows.
+        // A health check of the image would run within windows.
         words.push("--no-healthcheck".to_owned());
         let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
         // The user's default may keep no output, or not where the engine can show it.

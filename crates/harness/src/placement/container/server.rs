@@ -53,7 +53,7 @@ impl Container {
     }
 
     fn remove(&mut self) -> Result<(), PlacementError> {
-        // With the volumes that its image declares.
+        // Removes the volumes that its image declares too.
         self.engine.run(&["rm", "-f", "-v", &self.name])?;
         self.removed = true;
         Ok(())
@@ -75,7 +75,7 @@ pub(super) struct StartedContainer {
     pub(super) process: Process,
     /// The memory limit in force, bytes.
     pub(super) limit: Option<u64>,
-    /// Where its output goes once it has ended.
+    /// File for its output once it has ended.
     pub(super) log: PathBuf,
     pub(super) stop_timeout: Duration,
 }
@@ -102,7 +102,7 @@ impl StartedContainer {
         Ok(fs::write(&self.log, text).map_err(about(self.log.display()))?)
     }
 
-    /// For a group whose files are another user's.
+    /// Asks the engine, for a group whose files are another user's.
     fn ask_engine(&self, command: &str) -> Result<(), PlacementError> {
         self.container.engine.run(&[command, &self.container.name]).map(drop)
     }

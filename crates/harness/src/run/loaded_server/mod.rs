@@ -32,7 +32,7 @@ const IDLE_JUDGED: Nanos = Nanos::from_millis(10_000);
 /// Pause between two checks of a kind, in lengths of such a check: with two dozen servers, each kind takes some percent of
 /// the time between windows, and none within windows.
 const CHECK_PAUSE: u64 = 300;
-/// How long to wait for the end of a server that broke its connections.
+/// Time to wait for the end of a server that broke its connections.
 const DEATH: Duration = Duration::from_millis(300);
 
 #[derive(Debug)]
@@ -75,7 +75,7 @@ pub(super) struct LoadedServer<'a> {
     pub context: Context<'a>,
     pub subject: &'a Subject<'a>,
     pub running: Box<dyn Running>,
-    /// What calls before the load carry.
+    /// Options of calls before the load.
     call_options: CallOptions,
     /// The client, once it has connected. `None` of a server.
     program: Option<Arc<Program>>,
@@ -86,16 +86,16 @@ pub(super) struct LoadedServer<'a> {
     pub tolerated: Outcomes,
     /// Calls per CPU-second in its latest load. `None` before the first.
     pub level: Option<f64>,
-    /// Whether its warm-up ended steady, and how much longer it could have been.
+    /// True if its warm-up ended steady, and the time left for it.
     pub is_steady: bool,
     pub warm_up_left: Nanos,
     port_check: LastCheck,
     spot_check: LastCheck,
     /// When its rest began, and the CPU time that it had used by then.
     at_rest: Option<(Nanos, u64)>,
-    /// Its time at rest and awake, and the CPU time used in it.
+    /// Time at rest and awake, and the CPU time used in it.
     idle: (Nanos, u64),
-    /// Its own time in turns so far, while it takes turns: see [`Self::join_round`].
+    /// Own time in turns so far, while it takes turns: see [`Self::join_round`].
     pub own_time: Option<Nanos>,
     /// The rest that it is in, or its last.
     rest: Option<Rest>,
@@ -189,7 +189,7 @@ impl<'a> LoadedServer<'a> {
         }
     }
 
-    /// Where it listens in place of its address, as the end of a sentence.
+    /// The addresses on which it listens in place of the given one, as the end of a sentence.
     fn elsewhere(&self) -> String {
         let own = &self.running.endpoint().authority;
         let all: Vec<String> = self.running.listening().iter().map(ToString::to_string).collect();
@@ -238,7 +238,7 @@ impl<'a> LoadedServer<'a> {
         }
     }
 
-    /// Its CPU time. Zero if the placement can't see it.
+    /// CPU time. Zero if the placement can't see it.
     pub fn sample_cpu(&mut self) -> Result<CpuReading, Failure> {
         Ok(self.running.sample_cpu()?.unwrap_or_default())
     }
@@ -284,8 +284,8 @@ impl<'a> LoadedServer<'a> {
         }
     }
 
-    /// What its last rest was, as the end of a sentence about what failed after it: servers may have limits for idle
-    /// connections, or watchdogs.
+    /// Its last rest, as the end of a sentence about a failure after it: servers may have limits for idle connections, or
+    /// watchdogs.
     pub(super) fn after_rest(&self) -> String {
         if self.own_time.is_some() {
             return "; between its slices it was frozen with its calls in flight".to_owned();
@@ -330,7 +330,7 @@ impl<'a> LoadedServer<'a> {
         Failure { reason: reason.into(), log_tail: self.running.log_tail(LOG_TAIL) }
     }
 
-    /// A failure of a client's load with what the client's end or its log say of it.
+    /// A failure of a client's load, with its end or the last lines of its log.
     pub fn explained(&mut self, failure: Failure) -> Failure {
         match self.program.is_some() && failure.log_tail.is_empty() {
             true => self.blame(failure.reason),

@@ -1,4 +1,4 @@
-//! What a server or a client proves before it is measured.
+//! Proofs of a server or a client before it is measured.
 
 use std::io;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::run::fault::Patient;
 const CHECK_CALL: Duration = Duration::from_secs(5);
 
 impl LoadedServer<'_> {
-    /// Waits until a client has connected and said what it is.
+    /// Waits until a client has connected and introduced itself.
     pub(super) fn await_hello(&mut self, ready_timeout: Duration) -> Result<(), StepError> {
         let context = self.context;
         let deadline = context.now() + Nanos::from(ready_timeout);

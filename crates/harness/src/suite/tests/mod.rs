@@ -38,7 +38,7 @@ fn good() -> Suite {
     parsed(GOOD).expect("a good suite")
 }
 
-/// What is said when `from` in a good suite is replaced.
+/// The error after `from` in a good suite is replaced.
 fn refused(from: &str, to: &str) -> String {
     assert!(GOOD.contains(from), "{from}");
     parsed(&GOOD.replacen(from, to, 1)).expect_err("a refusal").to_string()

@@ -93,7 +93,7 @@ fn session(serve: impl FnOnce(UnixStream) + Send + 'static) -> (ProgramSession, 
     (ProgramSession::new(program, reference, setting), control)
 }
 
-/// How a window of 20 ms fails.
+/// The failure of a window of 20 ms.
 fn failure(serve: impl FnOnce(UnixStream) + Send + 'static) -> String {
     let (mut session, _control) = session(serve);
     session.set_arrivals(Arrivals::Closed).unwrap();

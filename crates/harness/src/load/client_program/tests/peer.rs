@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::load::client_program::frame::{self, Kind};
 
-/// How far a client can be trusted.
+/// The honesty of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Honesty {
     /// Wholly.
