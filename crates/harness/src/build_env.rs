@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tunes_one_language_is_not_passed() {
+    fn tuning_variables_are_not_passed() {
         for name in [
             "RUSTFLAGS",
             "CARGO_ENCODED_RUSTFLAGS",
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_to_tools_and_registries_is_passed() {
+    fn variables_of_tools_and_registries_are_passed() {
         for name in [
             "PATH",
             "HOME",

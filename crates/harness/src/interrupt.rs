@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn first_lets_the_trial_end_and_the_second_does_not() {
+    fn first_ctrl_c_waits_for_the_trial_and_second_stops_it() {
         let interrupt = Interrupt::ending_windows();
         let ends = Some(clock::now());
         let trial = interrupt.begin_trial(ends);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn outside_of_trials_the_first_stops_now() {
+    fn first_ctrl_c_between_trials_stops_at_once() {
         let interrupt = Interrupt::default();
         drop(interrupt.begin_trial(None));
         let other = interrupt.clone();
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn second_one_is_ignored_once_the_run_is_over() {
+    fn second_ctrl_c_after_the_run_is_ignored() {
         let interrupt = Interrupt::default();
         interrupt.conclude();
         assert_eq!([interrupt.raise(), interrupt.raise()], [Raised::Now, Raised::Ignored]);

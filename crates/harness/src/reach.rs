@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn another_protocol_is_named_even_where_no_server_speaks_first() {
+    fn wrong_protocol_is_detected() {
         let other = |said, protocol| {
             of_server(said, |address| {
                 let server = ConnectionOptions::new(protocol, address.clone());
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn another_form_of_thrift_is_named() {
+    fn wrong_form_of_thrift_is_named() {
         const FORMS: [Protocol; 4] = [
             Protocol::Thrift,
             Protocol::ThriftCompact,
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn all_addresses_are_tried_and_a_silent_server_is_not_a_missing_one() {
+    fn silent_server_is_not_reported_as_missing() {
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = ServerAddress::from(silent.local_addr().unwrap());
         let closed = {

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_toolchain_is_one_line() {
+    fn missing_toolchain_is_one_line() {
         let remedy = |spec: ToolchainSpec| probe(&spec, Path::new("/"), &here()).remedy().unwrap();
         insta::assert_snapshot!(remedy(spec(&["no-such-tool"], "(x)", None)), @"tool: not installed; install the tool from its home page");
         insta::assert_snapshot!(ask_shell("echo v1.9", Some("1.10")).unwrap_err(), @"tool: 1.9 is older than 1.10; install the tool from its home page");

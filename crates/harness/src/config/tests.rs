@@ -69,7 +69,7 @@ fn refused(from: &str, to: &str) -> String {
 }
 
 #[test]
-fn every_kind_is_read() {
+fn every_kind_of_value_is_read() {
     let bicycle = read(GOOD).expect("a good file");
     let wheels: Vec<(u32, Option<&str>)> =
         bicycle.wheel.iter().map(|wheel| (wheel.size.value.0, wheel.name.as_deref())).collect();

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_gets_a_spare_cpu() {
+    fn other_threads_get_spare_cpus() {
         let split = machine(&[&[0], &[1], &[2], &[3]]).split(1, 1);
         assert_eq!((&split.client, split.rest()), (&vec![0], &[1, 2][..]));
         // The spare CPU is not on a core of the server.

@@ -248,7 +248,7 @@ mod tests {
 
     /// As with rpcbench in a container, next to that of a server with another user.
     #[test]
-    fn files_that_root_may_list_but_not_read_accuse_nobody() {
+    fn unreadable_files_of_other_users_are_no_evidence() {
         if !getuid().is_root() {
             return;
         }

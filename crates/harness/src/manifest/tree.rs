@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_are_refused() {
+    fn unknown_revision_is_refused() {
         let root = repository();
         for origin in ["nothing", "--all", "HEAD:servers"] {
             let error = Tree::find(root.path(), Age::Old, origin).unwrap_err();

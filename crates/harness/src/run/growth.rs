@@ -64,12 +64,12 @@ mod tests {
     };
 
     #[test]
-    fn few_entries_get_as_many_as_are_planned() {
+    fn few_entries_get_all_planned_processes() {
         assert_eq!(FEW.best(spread(0.05, 0.03)), 8);
     }
 
     #[test]
-    fn many_entries_need_the_time_for_windows() {
+    fn many_entries_get_no_further_processes() {
         let many = Growth { turn: seconds(15), setup: seconds(50), left: seconds(200), ..FEW };
         assert_eq!(many.best(spread(0.12, 0.03)), 2);
     }
@@ -80,14 +80,14 @@ mod tests {
     }
 
     #[test]
-    fn between_the_two_the_best_is_in_between() {
+    fn costly_processes_are_started_up_to_the_optimum() {
         let six = Growth { turn: seconds(8), setup: seconds(18), ..FEW };
         // 9e-4 / p + 144e-4 / (8 + (330 - 18 (p - 2)) / 8): 7.4e-4, 6.1e-4, 5.5e-4, ..., and 5.1e-4 with seven.
         assert_eq!(six.best(spread(0.12, 0.03)), 4);
     }
 
     #[test]
-    fn none_is_prepared_that_would_not_be_ready_in_time() {
+    fn process_not_ready_in_time_is_not_started() {
         let late = Growth { windows: 30.0, left: seconds(4), ..FEW };
         assert_eq!(late.best(spread(0.05, 0.03)), 2);
         assert_eq!(Growth { most: 2, ..FEW }.best(spread(0.05, 0.03)), 2);

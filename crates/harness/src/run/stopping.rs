@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn no_trial_is_begun_that_would_end_after_the_time() {
+    fn trial_that_would_exceed_time_limit_is_not_started() {
         for seconds in [4, 9, 30, 79] {
             assert_eq!(made(rule(Some(seconds)), &["w"], clear_after(99))[0].len() as u64, seconds);
         }
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_know_what_is_over_of_what_the_last_one_left() {
+    fn analyses_get_elapsed_share_since_previous_one() {
         let elapsed = |rule, workloads: &[&str]| {
             let all = RefCell::new(Vec::new());
             made(rule, workloads, |rounds, elapsed| {
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn preparation_has_two_fifths_of_the_time_and_three_if_it_must() {
+    fn preparation_gets_two_to_three_fifths_of_time() {
         let six = stopping(rule(Some(360)), &["w", "v"]);
         let by = |stages| {
             let Deadlines { aim, last } = six.deadlines(stages, Nanos(0)).expect("a time limit");
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn in_turns_processes_share_the_time() {
+    fn processes_in_turns_share_time_limit() {
         let mut stopping = stopping(rule(Some(60)), &["w"]);
         let planned = |process, round| PlannedTrial {
             entry: "a".to_owned(),
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn round_is_begun_only_if_all_of_it_has_time() {
+    fn round_that_would_exceed_time_limit_is_not_started() {
         let mut stopping = stopping(rule(Some(10)), &["w"]);
         let round = |number| {
             ["a", "b"].map(|entry| PlannedTrial {

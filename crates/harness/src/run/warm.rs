@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn larger_minimum_counts_and_the_cap_asked_for() {
+    fn larger_warm_up_minimum_and_given_cap_count() {
         let bounds = |warm_up| {
             let goal = Goal::new(warm_up, &runtime(), None);
             (goal.rule.min_slices, goal.cap, goal.until)
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_steady_since_the_start_of_the_flat_window() {
+    fn steady_time_is_start_of_flat_window() {
         let goal = Goal::new(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }, &runtime(), None);
         let early = curve(12).end(&goal, Steadiness::Steady);
         assert_eq!((early.steady_after_ms, early.unsteady), (Some(0), None));

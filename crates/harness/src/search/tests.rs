@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn wider_limit_is_met_at_no_lower_rate(limit in 3_u32..100, wider in 1_u32..100) {
+    fn wider_limit_has_no_lower_highest_rate(limit in 3_u32..100, wider in 1_u32..100) {
         let found = |limit: u32| {
             let mut queue = Queue::new(10_000.0, 2.0 * MS, 0.0, 1);
             ends(&queue.search(&format!("p99<{limit}ms"), 5000.0)).0
@@ -113,7 +113,7 @@ proptest! {
     }
 
     #[test]
-    fn no_rate_is_tried_twice_nor_outside_the_bracket(first in 0.01_f64..20.0, seed: u64) {
+    fn search_tries_rates_once_within_bracket(first in 0.01_f64..20.0, seed: u64) {
         let mut queue = Queue::new(10_000.0, 2.0 * MS, 0.1, seed);
         let first = rate(10_000.0 * first);
         let mut search = Search::new("p99<10ms".parse().unwrap(), first, PRECISION).unwrap();
@@ -170,7 +170,7 @@ fn with_accidents(mut accident: impl FnMut(usize, f64, &mut Measured)) -> (f64, 
 }
 
 #[test]
-fn accidental_end_does_not_end_the_search() {
+fn accidental_end_is_measured_again() {
     let holds = |(met, unmet): (f64, f64)| {
         assert!(met <= 30_100.0 && 29_900.0 <= unmet && unmet <= met * 1.05, "{met} {unmet}");
     };
@@ -225,7 +225,7 @@ fn search_does_not_sink_while_only_the_client_is_late() {
 }
 
 #[test]
-fn one_look_at_the_server_outweighs_those_at_a_late_client() {
+fn verdict_on_server_outweighs_late_client() {
     let late = StepVerdict::NotMet(NotMet::GeneratorLate);
     let beyond = StepVerdict::NotMet(NotMet::Beyond);
     assert_eq!(majority(&[late, late, StepVerdict::Met]), Some(StepVerdict::Met));
@@ -236,7 +236,7 @@ fn one_look_at_the_server_outweighs_those_at_a_late_client() {
 }
 
 #[test]
-fn rate_that_the_client_has_no_cpu_for_is_not_met() {
+fn rate_limited_by_client_is_not_met() {
     let full = |offered: f64| offered >= 5000.0;
     let search = Search::new("p99<10ms".parse().unwrap(), rate(1000.0), PRECISION).unwrap();
     let found = to_the_end(search, |rate| {
@@ -251,7 +251,7 @@ fn rate_that_the_client_has_no_cpu_for_is_not_met() {
 
 /// Right at the limit every clear answer is an error, and all analyses of a rate together may err in 5 %.
 #[test]
-fn looking_after_each_window_does_not_add_up_to_more_errors() {
+fn repeated_analyses_keep_error_rate_of_search() {
     let mut draw = Pcg64::seed_from_u64(5);
     let mut uniform = || ((draw.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
     let mut normal = || {
@@ -278,7 +278,7 @@ fn looking_after_each_window_does_not_add_up_to_more_errors() {
 }
 
 #[test]
-fn server_that_never_meets_it_ends_the_search_without_a_rate() {
+fn search_without_met_rate_fails() {
     let found = Queue::new(1e6, 20.0 * MS, 0.0, 1).search("p99<10ms", 1000.0);
     assert!(found.met().is_none());
     assert_eq!(found.steps.len(), DOUBLINGS as usize + 1);
@@ -287,14 +287,14 @@ fn server_that_never_meets_it_ends_the_search_without_a_rate() {
 }
 
 #[test]
-fn server_that_always_meets_it_ends_the_search_without_a_limit() {
+fn search_without_unmet_rate_has_no_upper_end() {
     let found = Queue::new(1e12, 1.0 * MS, 0.0, 1).search("p99<10ms", 1000.0);
     assert!(found.unmet().is_none());
     assert_eq!(found.met().unwrap().rate.get(), 4_096_000.0);
 }
 
 #[test]
-fn overload_is_reported_even_if_the_limit_is_far() {
+fn overload_is_reported_far_from_limit() {
     let search = Search::new("p99<10s".parse().unwrap(), rate(1000.0), PRECISION).unwrap();
     let found = to_the_end(search, |rate| window(rate.get(), 5.0 * MS, 3000.0));
     let (met, unmet) = ends(&found);
@@ -304,7 +304,7 @@ fn overload_is_reported_even_if_the_limit_is_far() {
 }
 
 #[test]
-fn what_has_no_highest_rate_is_refused() {
+fn threshold_without_a_highest_rate_is_refused() {
     let error = |text: &str, precision| {
         Search::new(text.parse().unwrap(), rate(1.0), precision).unwrap_err().to_string()
     };
@@ -330,7 +330,7 @@ fn not(why: NotMet) -> Option<StepVerdict> {
 }
 
 #[test]
-fn one_window_far_below_is_enough_and_one_far_above_is_not() {
+fn single_window_decides_only_if_far_below_limit() {
     assert_eq!(said(&[5.0]), MET);
     assert_eq!(said(&[5.1]), None);
     assert_eq!(said(&[100.0]), None);
@@ -352,7 +352,7 @@ fn windows_are_added_until_their_interval_is_clear() {
 }
 
 #[test]
-fn window_with_a_fault_gives_no_value_and_two_end_it() {
+fn two_windows_with_faults_end_the_attempt() {
     let threshold = "p99<10ms".parse().unwrap();
     let good = window(1000.0, 1.0 * MS, 1000.0);
     let mut late = window(1000.0, 11.0 * MS, 1000.0);

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_fits_is_unchanged() {
+    fn suite_that_fits_is_not_scaled() {
         for scale in [false, true] {
             let none = RunSpec::default();
             assert_eq!(fit(&suite(3), &none, 4, scale).unwrap(), none);

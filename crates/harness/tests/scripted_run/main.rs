@@ -193,7 +193,7 @@ fn servers_are_ready_before_the_first_round_and_stop_after_their_last_trial() {
 }
 
 #[test]
-fn processes_start_while_those_before_them_are_prepared_if_there_is_memory() {
+fn next_processes_start_during_preparation_if_memory_allows() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
     let done = |room| {
         let plan = Plan { workloads: vec![workload()], ..Plan::default() };
@@ -312,7 +312,7 @@ fn time_limit_holds_and_at_least_half_of_it_is_measured() {
 }
 
 #[test]
-fn clear_answer_ends_a_run_and_the_record_has_its_looks() {
+fn clear_answer_ends_run_and_analyses_are_recorded() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
     let mut plan = quick(360);
     // Servers that are exactly the same are soon known to be as equal as this.
@@ -345,7 +345,7 @@ fn windows_of_growing_run(room: usize) -> [Vec<usize>; 2] {
 }
 
 #[test]
-fn more_processes_join_after_the_fourth_round_if_there_is_room_for_one_of_each() {
+fn processes_join_after_fourth_round_if_one_of_each_fits() {
     let [a, b] = windows_of_growing_run(usize::MAX);
     assert_eq!((a.len(), b.len()), (4, 4), "{a:?} {b:?}");
     assert_eq!(a[0] - a[2], 4, "{a:?}");
@@ -407,7 +407,7 @@ fn server_that_compiles_has_another_cpu_while_it_is_warmed() {
 }
 
 #[test]
-fn slow_language_is_prepared_last_and_has_the_time_that_the_others_leave() {
+fn slow_language_is_prepared_last_with_remaining_time() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
     let entries = [COMPILES, "a", "b"];
     let made = run_plan(script, Admission::Unchecked, &entries, (2, 4, usize::MAX), quick(100));

@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_the_number_of_the_whole_key() {
+    fn only_the_whole_key_matches() {
         let text = "rss_huge 5\nrss 7\ntotal_rss 9\n";
         assert_eq!(find(text, "rss"), Some(7));
         assert_eq!(find(text, "total_rss"), Some(9));

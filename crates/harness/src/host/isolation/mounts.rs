@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn container_sees_a_part() {
+    fn group_is_found_in_partial_mount() {
         let cgroup = "4:memory:/docker/abc/inner\n";
         let mount = "32 25 0:28 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
         let own = &find(mount, cgroup).v1["memory"].own;

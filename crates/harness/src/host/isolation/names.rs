@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn living_and_the_unknown_are_not_dead() {
+    fn living_and_unknown_owners_are_not_dead() {
         let this = Owner::this_process().unwrap();
         assert!(!this.is_dead(this));
         assert!(Owner { started: this.started + 1, ..this }.is_dead(this));

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_costs_or_lacks_has_a_remedy() {
+    fn obstacles_of_engines_have_remedies() {
         let mut docker = parsed(ROOT_20);
         docker.client_info = parsed(SILENT_28).client_info;
         docker.cgroup_driver = "none".to_owned();

@@ -151,7 +151,7 @@ fn workload(name: &str, arrivals: &str, connections: u32) -> Workload {
 }
 
 #[test]
-fn process_that_never_got_ready_is_out_for_every_load_that_would_share_it() {
+fn unready_process_is_skipped_by_all_its_loads() {
     let mut run = run();
     let loads = [("w", "closed", 5), ("load", "poisson:10%", 5), ("other", "closed", 6)];
     let plan = &mut run.header.plan;

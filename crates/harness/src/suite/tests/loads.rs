@@ -71,7 +71,7 @@ fn suite_takes_arrivals_as_options_do() {
 }
 
 #[test]
-fn what_contradicts_is_refused_with_the_remedy() {
+fn contradictory_load_keys_are_refused_with_remedy() {
     insta::assert_snapshot!(refused("arrivals = \"open\""), @r#"suites/mine.toml:19: arrivals = "open": 'open' is not an arrival process; expected closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of the measured capacity, and lengths such as 30s; steps must rise"#);
     insta::assert_snapshot!(refused("arrivals = \"poisson\""), @r#"suites/mine.toml:19: arrivals = "poisson": needs a rate: write it behind a colon, as in poisson:5k or poisson:40%, or give a rate too"#);
     insta::assert_snapshot!(refused("arrivals = \"poisson:10%\"\nsweep = \"10%..90%\""), @r#"suites/mine.toml:20: sweep = "10%..90%" contradicts suites/mine.toml:19: arrivals = "poisson:10%": a sweep sets the rates; give poisson or constant arrivals without a rate"#);

@@ -309,7 +309,7 @@ fn rounds_fill_the_time() {
 }
 
 #[test]
-fn without_a_number_two_processes_begin_and_more_are_planned_if_there_is_time() {
+fn default_is_two_processes_and_more_if_time_allows() {
     let both = |plan: Plan| (plan.first_processes(), plan.most_processes());
     // 180 s over 3 s for a process of each.
     assert_eq!([1, 12, 500].map(|entries| both(quick(entries))), [(2, 8), (2, 5), (2, 2)]);

@@ -130,7 +130,7 @@ fn with_loads(suite: &Suite, options: &str) -> Vec<String> {
 }
 
 #[test]
-fn loads_take_the_place_of_those_of_the_suite() {
+fn loads_replace_those_of_suite() {
     let quick = Suite::named(repository(), "quick").expect("quick");
     assert_eq!(with_loads(&quick, "--rate 5k"), ["quick: constant:5000, 50"]);
     assert_eq!(
