@@ -73,7 +73,7 @@ impl<'a> Cell<'a> {
         self.numbered().into_iter().map(|(_, measured)| measured).collect()
     }
 
-    /// Those of the rounds that count.
+    /// The windows of the rounds that count.
     fn counted(&self, trend: SpeedTrend) -> Vec<&'a Measured> {
         if trend.counts_from() == 1 {
             return self.measured();
@@ -88,7 +88,7 @@ impl<'a> Cell<'a> {
         self.trials.iter().filter_map(|trial| Some((*trial, trial.measured()?))).collect()
     }
 
-    /// Why it has no row. `None` if it has one.
+    /// The reason why it has no row. `None` if it has one.
     pub(crate) fn absent(&self) -> Option<Absent> {
         let entry = self.server.entry.clone();
         if !self.trials.is_empty() {
@@ -140,7 +140,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// How far apart the last two trials are, if the run waited for two that agree.
+    /// The difference of the last two trials, if the run waited for two that agree.
     fn disagreement(&self) -> Option<String> {
         let rule = self.run.header.plan.stopping.filter(|rule| rule.agreement.is_some())?;
         let spreads: Vec<f64> =
@@ -240,7 +240,7 @@ impl<'a> Cell<'a> {
         let verdict = Verdict::saturation(server, figures.client.busiest_share);
         let one_thread = || trials.iter().all(|(_, trial)| trial.server_thread_saturated());
         match verdict.kind == VerdictKind::ClientBound && one_thread() {
-            // If one thread of the server was busy all the time, the limit can be either side's.
+            // If one thread of the server was always busy, either side can be the limit.
             true => Verdict::ranked(VerdictKind::Unclear),
             false => verdict,
         }

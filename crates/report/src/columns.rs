@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::catalog::{FIGURES, Figure, Kind, RowKind, Shown, Spare, Subject, exported};
 use crate::format::NOTHING;
 
-/// Which columns a table for people has.
+/// The columns of a table for people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Columns {
     /// The most important ones that fit.
@@ -56,7 +56,7 @@ impl FromStr for ColumnName {
 pub(crate) struct Column {
     pub(crate) title: &'static str,
     pub(crate) is_number: bool,
-    /// Whether its cells are drawings in characters of one width.
+    /// True if its cells are drawings in characters of one width.
     #[serde(skip)]
     pub(crate) drawn: bool,
     #[serde(skip)]
@@ -100,7 +100,7 @@ pub(crate) fn columns(kind: Kind, rows: &[Subject], which: &Columns) -> Vec<Colu
     placed.into_iter().map(|(_, column)| column).collect()
 }
 
-/// How readily it is dropped. `None` if the table does not have it.
+/// How early it is dropped. `None` if the table does not have it.
 fn spare(figure: &Figure, kind: Kind, rows: &[Subject], wide: bool) -> Option<Spare> {
     let column = figure.column?;
     let ranks = |by| rows.iter().any(|row| row.cell.is_some_and(|cell| cell.by == by));

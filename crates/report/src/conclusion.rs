@@ -1,4 +1,4 @@
-//! Which entry won, and the sentences that say so.
+//! The winner, in sentences.
 
 use indexmap::IndexMap;
 use itertools::Itertools as _;
@@ -12,7 +12,7 @@ use crate::row::Row;
 use crate::standings::{Pair, Standings};
 use crate::summary::Table;
 
-/// Which entry won. Only ranked rows count.
+/// The winner among ranked rows.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Conclusion {
@@ -41,7 +41,7 @@ pub enum Conclusion {
 }
 
 impl Conclusion {
-    /// From the ranked rows, in order of speed.
+    /// The conclusion from ranked rows, in order of speed.
     pub(crate) fn of(ranked: &[&Row], standings: &Standings) -> Self {
         let name = |row: &Row| row.server.entry.clone();
         let (leader, next) = match ranked {
@@ -73,8 +73,8 @@ pub(crate) fn unit(by: RankedBy) -> &'static str {
     }
 }
 
-/// Which entry won, by how much and how surely: the lines above a table. Empty if nothing was measured, or if each entry
-/// has its own load, so that nothing is ranked.
+/// The lines above a table: which entry won, by how much and how certainly. Empty if nothing was measured, or if each entry has
+/// its own load.
 pub(crate) fn headline(table: &Table) -> Vec<String> {
     let Some(standings) = &table.standings else { return Vec::new() };
     let won = match &table.conclusion {
@@ -129,7 +129,7 @@ pub(crate) fn ends(range: Option<Range>) -> String {
     between(range, &[1.0])
 }
 
-/// What the first of a pair saves. Empty without a price of CPU time.
+/// The saving of the first of a pair. Empty without a price of CPU time.
 pub(crate) fn saving(pair: &Pair, standings: &Standings) -> String {
     match standings.shows_savings {
         true => cost_change(pair.ratio, pair.range),
@@ -187,7 +187,7 @@ fn open(entries: &[String], standings: &Standings) -> String {
     format!("{names} lead; {why}{decided}{}", settling(entries, standings))
 }
 
-/// How many more processes would settle it.
+/// The number of further processes that would settle it.
 fn settling(entries: &[String], standings: &Standings) -> String {
     let leader = entries.first().map(String::as_str).unwrap_or_default();
     let rivals = entries.iter().skip(1).filter_map(|other| standings.pair(leader, other));
@@ -211,7 +211,7 @@ fn alone(entry: &str, table: &Table) -> Option<String> {
     Some(format!("{entry}: {} {}{range}", format::si(ranked.value), unit(row.by)))
 }
 
-/// The fastest row, if its verdict keeps it out of the ranking.
+/// The fastest row, if its verdict excludes it from the ranking.
 fn fastest_seen(table: &Table) -> Option<String> {
     let row = table.rows.first().filter(|row| row.place.is_none() && !row.verdict.is_failed())?;
     Some(format!(
@@ -235,7 +235,7 @@ fn names(entries: &[String]) -> String {
     }
 }
 
-/// What this run could decide, and what a longer one would: the lines below a table.
+/// The lines below a table: what this run could decide, and what a longer one would.
 pub(crate) fn resolution(table: &Table) -> Vec<String> {
     let Some(standings) = &table.standings else { return Vec::new() };
     let groups = equals(table, standings).iter().map(|entries| names(entries)).join("; ");

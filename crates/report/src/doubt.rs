@@ -14,7 +14,7 @@ pub fn doubts(trial: &Measured, workload: &Workload) -> Vec<String> {
     doubts_if(trial, workload, false)
 }
 
-/// The same. `is_whole`: the histogram of ok calls is known to hold as many as its latency says, so it is not read again.
+/// The same. With `is_whole`, the histogram of ok calls is known to be complete, and is not read again.
 pub(crate) fn doubts_if(trial: &Measured, workload: &Workload, is_whole: bool) -> Vec<String> {
     if trial.window_ns == 0 {
         return vec!["its window has no length".to_owned()];
@@ -146,7 +146,7 @@ fn due(trial: &Measured) -> Option<String> {
 }
 
 fn littles_law(trial: &Measured, workload: &Workload) -> Option<String> {
-    // In a window of a fixed number of calls, fewer are in flight towards the end.
+    // In a window of a number of calls, fewer are in flight towards the end.
     if workload.arrivals.is_open() || matches!(workload.window, Window::Calls { .. }) {
         return None;
     }

@@ -20,7 +20,7 @@ use crate::warning::Warning;
 /// Version of the exported fields. It changes if a field is renamed, removed or gets another unit.
 pub const EXPORT_SCHEMA: u32 = 1;
 
-/// Why an export can't be written. Records that could be read cause none of these.
+/// The reason why an export can't be written. Records that could be read cause none of these.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// A value that JSON can't represent.
@@ -67,7 +67,7 @@ struct TableView<'a> {
     precision_share: Option<f64>,
     /// The smallest difference that the run can see.
     resolution_share: Option<f64>,
-    /// Whether figures are corrected by the machine reference.
+    /// True if figures are corrected by the machine reference.
     adjusted: Option<bool>,
     noise: Option<NoiseView>,
     pairs: Vec<PairView<'a>>,
@@ -79,7 +79,7 @@ struct TableView<'a> {
 /// Noise of the ranked entries' windows: standard deviations of the figure's logarithm, about shares of it.
 #[derive(Serialize, JsonSchema)]
 struct NoiseView {
-    /// Of the windows of a process.
+    /// Between the windows of a process.
     windows_share: f64,
     /// Without effects shared by all windows of a round.
     in_rounds_share: f64,
@@ -96,11 +96,11 @@ struct PairView<'a> {
     ratio: f64,
     ratio_low: Option<f64>,
     ratio_high: Option<f64>,
-    /// What is known of the first against the second.
+    /// Finding about the first compared with the second.
     finding: &'static str,
 }
 
-/// What programs read of a result.
+/// The data of a result, for programs.
 pub(crate) trait Export {
     /// Indented JSON, ending in a line feed.
     fn json(&self) -> Result<String, ExportError>;

@@ -12,12 +12,12 @@ use crate::runtime::RuntimeFigures;
 pub struct Estimate {
     /// The figure, corrected to a fixed state of the machine reference where possible.
     pub value: f64,
-    /// As measured.
+    /// The figure as measured.
     pub raw: f64,
     /// The interval for comparing entries of a table: two differ clearly if theirs do not overlap. The figure's own interval
     /// for a single entry; `None` with one window.
     pub range: Option<Range>,
-    /// Its own 95 % interval, including effects shared by all entries of the run. `None` with one window.
+    /// The entry's own 95 % interval, including effects shared by all entries of the run. `None` with one window.
     pub own: Option<Range>,
 }
 
@@ -58,7 +58,7 @@ pub struct Response {
     pub max_ns: u64,
     /// Every response time.
     histogram: Histogram,
-    /// Whether the histogram of each trial holds as many calls as its latency says.
+    /// True if the histogram of each trial holds as many calls as its latency says.
     pub(crate) is_whole: bool,
 }
 

@@ -12,7 +12,7 @@ use crate::row::Row;
 use crate::standings::{Pair, Standings};
 use crate::summary::Table;
 
-/// What rows are grouped by.
+/// The criterion that rows are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupBy {
     /// How calls travel.
@@ -26,7 +26,7 @@ pub enum GroupBy {
 impl GroupBy {
     const ALL: [Self; 3] = [Self::Protocol, Self::Language, Self::Server];
 
-    /// Its name in options.
+    /// Name in options.
     pub fn name(self) -> &'static str {
         match self {
             Self::Protocol => "protocol",
@@ -68,7 +68,7 @@ pub(crate) struct GroupLeader<'a> {
     pub name: String,
     /// The fastest measured.
     pub best: &'a Row,
-    /// How the best of all groups compares with it. `None` for that group.
+    /// The best of all groups compared with it. `None` for that group.
     pub against: Option<&'a Pair>,
 }
 
@@ -131,8 +131,8 @@ fn unsure(pair: &Pair) -> &'static str {
     }
 }
 
-/// For each language with several protocols, a sentence for each two of them: `In go, grpc (go-grpc) is 1.4x json
-/// (go-net-http) (1.3 to 1.5)`.
+/// For each language with several protocols, a sentence for each pair: `In go, grpc (go-grpc) is 1.4x json (go-net-http) (1.3 to
+/// 1.5)`.
 pub(crate) fn protocols_by_language(table: &Table) -> Vec<String> {
     let Some(standings) = &table.standings else { return Vec::new() };
     let mut lines = Vec::new();

@@ -6,7 +6,7 @@ use crate::catalog::{Subject, Unit, Value};
 use crate::columns::{ColumnName, Columns};
 use crate::groups::GroupBy;
 
-/// Which columns and rows a document of a run has, and in which order.
+/// The columns and rows of a run's document, and their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// The columns.
@@ -16,7 +16,7 @@ pub struct Layout {
     pub sort: Option<ColumnName>,
     /// Shows the best of each below the table.
     pub group_by: Option<GroupBy>,
-    /// Whether a terminal shows what words and columns mean.
+    /// True if a terminal shows what words and columns mean.
     pub explain: bool,
 }
 

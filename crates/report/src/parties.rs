@@ -1,13 +1,13 @@
 //! The two sides of a call, in words.
 //!
-//! Sentences of reports call what is measured the server, and its counterpart the client, whose threads make the load. In a run
-//! of clients the subject is a client, and its counterpart the reference server: the words swap.
+//! In sentences of reports, the server is measured, and the client's threads make the load. In a run of clients, the client is
+//! measured, and the reference server answers: the words swap.
 
 use std::borrow::Cow;
 
 use rpcbench_record::Role;
 
-/// What a server's words become in a run of clients. Of two that begin alike, the longer comes first.
+/// Words about servers, and what replaces them in a run of clients. Of two that begin alike, the longer comes first.
 const CLIENTS: [(&str, &str); 13] = [
     ("reference server", "reference server"),
     ("server-bound", "at its limit"),

@@ -1,5 +1,4 @@
-//! Published figures next to those of a run, as ratios between entries of one workload, since they were measured on another
-//! machine.
+//! Published figures next to those of a run, as ratios between entries of one workload, since they come from another machine.
 
 use rpcbench_record::{Plan, Published};
 

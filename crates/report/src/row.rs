@@ -17,7 +17,7 @@ use crate::verdict::Verdict;
 pub struct Row {
     /// Index in the plan's list of servers.
     pub(crate) number: usize,
-    /// What was measured.
+    /// The entry.
     pub server: PlannedServer,
     /// Library versions from its lock file.
     pub versions: BTreeMap<String, String>,
@@ -27,17 +27,17 @@ pub struct Row {
     pub planned: u32,
     /// Trials measured to their end.
     pub measured: u32,
-    /// Its possible places in the ranking. `None` if it is not ranked.
+    /// Possible places in the ranking. `None` if it is not ranked.
     pub place: Option<RankRange>,
-    /// How it compares with the fastest ranked entry. `None` for that one, and if it is not ranked.
+    /// The fastest ranked entry compared with it. `None` for that one, and if it is not ranked.
     pub leader: Option<Pair>,
     /// The ranking figure.
     pub by: RankedBy,
-    /// What CPU time and memory cost.
+    /// Price of CPU time and memory.
     pub(crate) price: Option<Price>,
-    /// What the figures are worth.
+    /// The verdict on the figures.
     pub verdict: Verdict,
-    /// Whether a few outlying windows decide its ranking figure.
+    /// True if a few outlying windows decide its ranking figure.
     pub stalls_decide: bool,
     /// `None` if no trial was measured. In a search: the windows at the rates found.
     pub figures: Option<Figures>,
@@ -45,7 +45,7 @@ pub struct Row {
     pub highest_rate: Option<Estimate>,
     /// See [`crate::open::bracket`].
     pub(crate) bracket: f64,
-    /// The first round that its figures are of, from 1.
+    /// The first round that counts, from 1.
     pub(crate) counts_from: u32,
     /// Calls due per second, mean over trials. `None` in a closed loop.
     pub offered_per_s: Option<f64>,
@@ -102,7 +102,7 @@ impl Row {
         [cpu, memory].into_iter().flatten().sum()
     }
 
-    /// Whether it is ranked.
+    /// True if it is ranked.
     pub(crate) fn competes(&self) -> bool {
         self.verdict.is_ranked() && self.ranked().is_some()
     }

@@ -1,4 +1,4 @@
-//! How an entry's speed changed while it was measured.
+//! The trend of an entry's speed while it was measured.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use rpcbench_stats::{DEVIATION_PER_MAD, Drift, Observation, drift, median};
 /// Warm-up of suites that measure cold servers.
 pub(crate) const COLD: WarmUp = WarmUp::Fixed { length_ms: 0 };
 
-/// How an entry's speed changed.
+/// The trend of an entry's speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum SpeedTrend {
     /// Unknown: too few windows per process, or no other entry to compare with.
@@ -88,7 +88,7 @@ fn unchanged(observations: &[Observation], entries: usize) -> Vec<SpeedTrend> {
 /// Windows of the processes of an entry: round, and the logarithm of the figure relative to the other entries in that round.
 type Series = Vec<Vec<(u32, f64)>>;
 
-/// The windows of an entry. What all entries share in a round cancels.
+/// The windows of an entry. Effects that all entries share in a round cancel.
 fn series(observations: &[Observation], entry: usize) -> Series {
     let mut levels: BTreeMap<(usize, u32), (f64, f64)> = BTreeMap::new();
     for window in observations {
@@ -175,7 +175,7 @@ mod tests {
             "{found:?}"
         );
         assert_eq!(found[1..], [SpeedTrend::Level; 2]);
-        // Of four rounds, the last two show too little.
+        // With four rounds, the last two show too little.
         assert!(matches!(trends(&grown(4, 2, 0.9), 3, 0.05)[0], SpeedTrend::Drifting(_)));
     }
 

@@ -9,7 +9,7 @@ use rpcbench_stats::{
 use crate::row::Row;
 use crate::warming::counted;
 
-/// Most processes per server that a longer run is said to need.
+/// Maximum processes per server that a longer run is advised to have.
 const MAX_PROCESSES: usize = 100;
 
 /// Two ranked entries.
@@ -24,30 +24,30 @@ pub struct Pair {
     /// Interval of the ratio; those of all pairs hold at once. `None` if the noise is
     /// unknown.
     pub range: Option<Range>,
-    /// What is known of the first against the second.
+    /// Finding about the first compared with the second.
     pub finding: Finding,
 }
 
 impl Pair {
-    /// Whether it is known which of the two is faster.
+    /// True if it is known which of the two is faster.
     pub fn is_decided(&self) -> bool {
         self.finding.is_difference()
     }
 
-    /// Whether nothing is known about the two.
+    /// True if the pair is undecided.
     pub fn is_open(&self) -> bool {
         self.finding == Finding::Open
     }
 }
 
-/// How the ranked entries of a table compare.
+/// The comparison of a table's ranked entries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standings {
-    /// What they are ranked by.
+    /// The figure that they are ranked by.
     pub by: RankedBy,
     /// Difference up to which two count as equal, a share.
     pub precision: f64,
-    /// Whether ratios are also shown as savings: CPU time has a price, and entries are ranked by it.
+    /// True if ratios are also shown as savings: CPU time has a price, and entries are ranked by it.
     pub(crate) shows_savings: bool,
     /// All pairs: those of the fastest, then those of the next with the slower ones, and so on.
     pub pairs: Vec<Pair>,
@@ -70,7 +70,7 @@ impl Standings {
         self.pairs.iter().find(|pair| of(pair, one, other) || of(pair, other, one))
     }
 
-    /// About how many processes of each entry it takes to see a difference of this share. `None` if it takes more than
+    /// The approximate number of processes of each entry needed to see a difference of this share. `None` if it takes more than
     /// 100, or if the noise is unknown.
     pub fn processes_for(&self, share: f64) -> Option<usize> {
         let sees = |processes: usize| {
@@ -88,8 +88,8 @@ impl Standings {
         Some(enough)
     }
 
-    /// About how many more processes of each it takes to decide which of a pair is faster, or that they are equal. `None`
-    /// as in [`Self::processes_for`].
+    /// The approximate number of further processes of each needed to decide which of a pair is faster, or that they are equal.
+    /// `None` as in [`Self::processes_for`].
     pub fn processes_to_settle(&self, pair: &Pair) -> Option<usize> {
         let apart = pair.ratio.ln().abs();
         let needed = apart.max(self.precision.ln_1p() - apart);
@@ -179,7 +179,7 @@ pub(crate) fn rank(rows: &mut [Row], run: &Run, workload: &Workload, by: RankedB
     standings
 }
 
-/// Two rows. A search only knows the bracket that its limit lies in.
+/// Two rows. A search knows its limit only to a bracket.
 fn pair(found: Found, first: &Row, second: &Row, precision: f64) -> Pair {
     let range = found
         .range
@@ -219,7 +219,7 @@ pub(crate) fn comparison(
     compare(&own.collect::<Vec<_>>(), members.len(), &question)
 }
 
-/// What follows from a range alone.
+/// The finding that follows from a range.
 pub(crate) fn finding(range: Option<Range>, precision: f64) -> Finding {
     let Some(Range { low, high }) = range else { return Finding::Open };
     let equal = low > 1.0 / (1.0 + precision) && high < 1.0 + precision;

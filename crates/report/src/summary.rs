@@ -18,11 +18,11 @@ use crate::warning::{Warning, warnings};
 pub struct Summary {
     /// Plan, machine and tool.
     pub header: Header,
-    /// Whether the run finished.
+    /// True if the run finished.
     pub finished: bool,
     /// One per workload, in the plan's order.
     pub tables: Vec<Table>,
-    /// What limits the figures, most important first.
+    /// Limits of the figures, most important first.
     pub warnings: Vec<Warning>,
 }
 
@@ -37,9 +37,9 @@ impl Summary {
 pub struct Table {
     /// The load.
     pub workload: Workload,
-    /// Which entry won.
+    /// The winner.
     pub conclusion: Conclusion,
-    /// How entries compare. `None` if each has its own load, which says nothing about which is faster.
+    /// The comparison of entries. `None` if each has its own load.
     pub standings: Option<Standings>,
     /// The fastest first, ranked or not; failed ones last.
     pub rows: Vec<Row>,
@@ -91,7 +91,7 @@ fn table(run: &Run, workload: &Workload, cells: &[Cell]) -> Table {
     Table { workload: workload.clone(), conclusion, standings, rows, absent, slicing }
 }
 
-/// By speed, ranked or not; failed rows last.
+/// Order by speed, ranked or not; failed rows last.
 fn order(a: &Row, b: &Row) -> Ordering {
     let speed = |row: &Row| row.ranked().map_or(-1.0, |estimate| estimate.value);
     let failed = |row: &Row| row.verdict.is_failed();

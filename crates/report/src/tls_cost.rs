@@ -1,4 +1,4 @@
-//! What TLS costs: entries measured under workloads that differ in nothing else.
+//! The cost of TLS: entries measured under workloads that differ in nothing else.
 
 use rpcbench_record::{TlsMode, Workload};
 use rpcbench_stats::Range;
@@ -10,7 +10,7 @@ use crate::format;
 use crate::row::Row;
 use crate::summary::Table;
 
-/// What a workload with TLS is compared with, and the title of the list.
+/// The mode that a workload with TLS is compared with, and the title of the list.
 const BASES: [(TlsMode, &str); 2] = [
     (TlsMode::Off, "Compared with the same load without TLS"),
     (TlsMode::On, "Compared with the same load with resumption"),
@@ -29,7 +29,7 @@ pub(crate) fn blocks(tables: &[Table], table: &Table) -> Vec<Block> {
     bases.filter_map(block).collect()
 }
 
-/// True for the table's workload with that mode of TLS.
+/// True for the table's workload with this mode of TLS.
 fn differs_in_tls(base: &Workload, mode: TlsMode, table: &Table) -> bool {
     let Workload { name, .. } = base.clone();
     *base == Workload { name, tls: mode, ..table.workload.clone() }

@@ -7,10 +7,10 @@ use rpcbench_record::{Role, SATURATED};
 use crate::format::percent_near;
 use crate::parties;
 
-/// What the figures of a cell or a load are worth.
+/// The verdict on the figures of a cell or a load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// In a word.
+    /// The verdict in a word.
     pub kind: VerdictKind,
     /// Why the figures are not ranked, one line. `None` if they are.
     pub reason: Option<String>,
@@ -21,7 +21,7 @@ pub struct Verdict {
 pub enum VerdictKind {
     /// The server was the bottleneck: this is its capacity.
     ServerBound,
-    /// The same of a client: it was the bottleneck.
+    /// The client under test was the bottleneck: this is its capacity.
     AtItsLimit,
     /// Neither side was saturated, or both were: the figures are true, their limit is unknown.
     Unclear,
@@ -40,7 +40,7 @@ pub enum VerdictKind {
     LimitExceeded,
     /// The server was still getting faster.
     StillWarming,
-    /// Other programs took the CPU time that late calls needed, so these are not the server's failure, and not its figures.
+    /// Other programs took the CPU time that late calls needed: neither failures nor figures are the server's.
     Disturbed,
     /// The figures contradict each other.
     Suspect,
@@ -83,8 +83,8 @@ impl Verdict {
         Self::because(VerdictKind::ClientBound, reason)
     }
 
-    /// Who was the limit, by CPU use alone. `server` is a share of the server's limit, `client` a share of a CPU for the
-    /// busiest client thread, including its time waiting for a CPU.
+    /// The bottleneck, by CPU use alone. `server` is a share of the server's limit, `client` a share of a CPU for the busiest
+    /// client thread, including its time waiting for a CPU.
     pub(crate) fn saturation(server: Option<f64>, client: f64) -> Self {
         match server.map(|server| (server >= SATURATED, client >= SATURATED)) {
             Some((true, false)) => Self::ranked(VerdictKind::ServerBound),
@@ -108,18 +108,18 @@ impl Verdict {
         Self { kind, reason: self.reason.map(worded) }
     }
 
-    /// Whether the figures take part in the ranking.
+    /// True if the figures are ranked.
     pub fn is_ranked(&self) -> bool {
         use VerdictKind::{AtItsLimit, Ok, ServerBound, Unclear};
         matches!(self.kind, ServerBound | AtItsLimit | Unclear | Ok)
     }
 
-    /// Whether the server failed.
+    /// True if the server failed.
     pub fn is_failed(&self) -> bool {
         self.kind == VerdictKind::Failed
     }
 
-    /// Its name in tables and exports.
+    /// Name in tables and exports.
     pub fn name(&self) -> &'static str {
         match self.kind {
             VerdictKind::ServerBound => "server-bound",

@@ -1,4 +1,4 @@
-//! Whether a server was still warming up while it was measured.
+//! Servers that were still warming up while they were measured.
 
 use std::collections::BTreeMap;
 

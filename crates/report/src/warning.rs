@@ -1,4 +1,4 @@
-//! What limits a run's figures, and what to do about it.
+//! Limits of a run's figures, with advice.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -33,7 +33,7 @@ pub const FOREIGN_SHARE: f64 = 0.03;
 pub struct Warning {
     /// A word that stays the same between versions.
     pub kind: &'static str,
-    /// What is the case: one sentence without its full stop.
+    /// The fact: one sentence without its full stop.
     pub message: String,
     /// What to do about it: one sentence without its full stop.
     pub advice: Cow<'static, str>,

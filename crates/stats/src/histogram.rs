@@ -81,7 +81,7 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// The values counted since an earlier state of it, to its resolution.
+    /// The values counted since `earlier`, an earlier state of this histogram, to its resolution.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let mut new = Self::new();
@@ -104,7 +104,7 @@ impl Histogram {
         self.max = 0;
     }
 
-    /// From the slot of the smallest value to that of the largest.
+    /// Slots from the smallest to the largest value.
     fn used_slots(&self) -> Range<usize> {
         if self.count == 0 { 0..0 } else { slot(self.min)..slot(self.max) + 1 }
     }
@@ -189,7 +189,7 @@ impl Histogram {
         within.map(|slot| self.counts[slot]).sum()
     }
 
-    /// The value that stands for those of a slot.
+    /// The value that represents a slot.
     fn shown(&self, slot: usize) -> u64 {
         // The last slot also counts values above it, so only the maximum bounds it.
         if slot == SLOTS - 1 { self.max } else { highest(slot).min(self.max) }
@@ -201,8 +201,8 @@ impl Histogram {
         used.filter(|(_, times)| *times > 0).map(|(slot, times)| (lowest(slot), times))
     }
 
-    /// Adds counts of ascending slots, of which nothing else is known: smallest, largest and sum are then those of the slots.
-    /// `None` if the counts exceed 64 bits; those before are then added.
+    /// Adds counts of ascending slots. Smallest, largest and sum are then those of the slots. `None` if the counts exceed 64
+    /// bits; those before are then added.
     pub(crate) fn add_slots(
         &mut self,
         mut slots: impl Iterator<Item = (usize, u64)>,

@@ -31,7 +31,7 @@ pub struct WarmSample {
 pub enum Steadiness {
     /// Calls per server CPU-second are flat within noise, and the compiler is quiet.
     Steady,
-    /// They seem to change, but no more than noise of this size explains; the compiler is quiet.
+    /// They change by no more than noise explains; the compiler is quiet.
     Noisy {
         /// Change over the window as a fraction; negative is slower.
         change: f64,

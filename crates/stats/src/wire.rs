@@ -57,7 +57,7 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// What a thread needs to read a text.
+/// A thread's buffers for reading texts.
 struct Scratch {
     inflate: Decompress,
     compressed: Vec<u8>,

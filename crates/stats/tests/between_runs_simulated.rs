@@ -8,7 +8,7 @@ use noise::Design;
 use rpcbench_stats::{Change, Changes, Observation, Question, between_runs};
 
 const RUNS: u64 = 600;
-/// Six entries, and not one of them to be called changed in 95 % of the pairs of runs.
+/// Six entries: none may be called changed in 95 % of the pairs of runs.
 const SIX: Question = Question { confidence: 1.0 - 0.05 / 6.0, precision: 0.05 };
 
 fn design(generations: u32, rounds: u32, correlation: f64) -> Design {
@@ -20,7 +20,7 @@ fn changes(old: &[Observation], new: &[Observation]) -> Changes {
     between_runs(old, new, &same, &SIX)
 }
 
-/// Of the fourth entry alone.
+/// The change of the fourth entry alone.
 fn change(old: &[Observation], new: &[Observation]) -> Option<Change> {
     between_runs(old, new, &[(3, 3)], &Question::default()).list[0]
 }
@@ -33,7 +33,7 @@ fn any_change(changes: &Changes) -> bool {
     list(changes).any(|it| it.pair.finding.is_difference())
 }
 
-/// The share of pairs of runs of which `holds` is true, where `alter` has done something to the new one.
+/// Share of pairs of runs for which `holds` is true, after `alter` changed the new one.
 fn share(
     what: &str,
     design: &Design,
@@ -78,7 +78,7 @@ fn change_of_one_entry_is_found() {
     }
 }
 
-/// What the reference sees of such noise, the entries feel by 18 % for each 15 %.
+/// Entries feel 18 % for each 15 % that the reference sees.
 fn on_a_slower_machine(o: &mut Observation) {
     o.value *= (-0.18_f64 * 0.9).exp();
     o.reference = o.reference.map(|it| it * (-0.15_f64).exp());

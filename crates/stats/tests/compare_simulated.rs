@@ -26,7 +26,7 @@ fn any_difference(found: &Comparison) -> bool {
     pairs(found.order().len()).any(|(a, b)| is_faster(found, a, b))
 }
 
-/// Share of the runs of which `holds` is true.
+/// Share of runs for which `holds` is true.
 fn share(what: &str, runs: u64, holds: impl Fn(u64) -> bool) -> f64 {
     let share = (0..runs).filter(|seed| holds(*seed)).count() as f64 / runs as f64;
     eprintln!("{what}: {:.1} % of {runs}", share * 100.0);
@@ -53,8 +53,8 @@ fn equal_entries_rarely_differ() {
     }
 }
 
-/// The runs that servers make: every round has a window of every process, entries have noise of 10 to 25 %, and a drift of
-/// 5 % within a minute that they feel by 0.25 to 1.75 times that.
+/// Runs as of real servers: every round has a window of every process, entries have noise of 10 to 25 %, and feel a drift of 5 %
+/// within a minute 0.25 to 1.75-fold.
 #[test]
 fn equal_entries_under_drift_rarely_differ() {
     for (entries, generations, rounds) in [(12, 2, 8), (6, 2, 16), (6, 1, 32)] {
@@ -218,7 +218,7 @@ fn reference_that_an_entry_moves_is_not_used() {
     assert!(wrong <= FALSE);
 }
 
-/// Each of the windows is slowed by that part with that probability.
+/// Slows each window to the share `kept` of its speed, with this probability.
 fn with_stalls(design: &Design, seed: u64, probability: f64, kept: f64) -> Vec<Observation> {
     let mut random = noise::Random(!seed);
     let mut observations = design.run(seed);
@@ -253,7 +253,7 @@ fn deciding_stalls_are_reported() {
     assert!(stalled.mean > stalled.raw * 1.1);
 }
 
-/// Shares of runs in which entry 0, made costlier, is found slower than a given other, and than some other.
+/// Shares of runs in which entry 0, made costlier, is found slower than a given other, and than any other.
 fn power(what: &str, mut design: Design, costlier: f64) -> (f64, f64) {
     design.entries[0].speed -= costlier.ln_1p();
     let given = share(&format!("{what}, against a given one"), RUNS, |seed| {

@@ -1,4 +1,4 @@
-//! Which entries change while they are measured.
+//! Entries that change while they are measured.
 
 #![allow(clippy::print_stderr, reason = "the rates are in docs/evidence.md")]
 
@@ -15,7 +15,7 @@ fn kept(deviation: f64, correlation: f64) -> Design {
     Design { generations: 1, rounds: 32, ..Design::equal(deviation, correlation) }
 }
 
-/// A run in which entry 0 has that speed in each round of each process.
+/// A run in which entry 0 has this speed in each round of each process.
 fn changing(design: &Design, seed: u64, speed: impl Fn(u32) -> f64) -> Vec<Observation> {
     let mut observations = design.run(seed);
     let own = observations.iter_mut().filter(|o| o.entry == 0);
@@ -27,7 +27,7 @@ fn drifts(design: &Design, seed: u64, speed: impl Fn(u32) -> f64) -> Vec<Option<
     drift(&changing(design, seed, speed), design.entries.len(), PRECISION)
 }
 
-/// Share of runs in which entry 0 is found to change in the direction of `sign`, and in which some other one drifts.
+/// Share of runs in which entry 0 is found to change in the direction of `sign`, and in which another one drifts.
 fn found(what: &str, design: &Design, speed: impl Fn(u32) -> f64) -> (f64, f64) {
     let (mut own, mut others) = (0, 0);
     for seed in 0..RUNS {

@@ -1,4 +1,4 @@
-//! Warm-ups of every kind: which of them count as steady.
+//! Which warm-ups count as steady.
 
 #![allow(clippy::print_stderr, reason = "the rates are in docs/evidence.md")]
 
@@ -11,7 +11,7 @@ use rpcbench_stats::{Steadiness, SteadyRule, WarmSample, assess, hidden_growth};
 const RULE: SteadyRule =
     SteadyRule { min_slices: 10, window: 10, tolerance: 0.05, compiler_share: 0.05 };
 
-/// A slice of one second on one CPU with that many calls per CPU-second.
+/// A slice of one second on one CPU with this many calls per CPU-second.
 fn slice(efficiency: f64) -> WarmSample {
     WarmSample { calls: efficiency as u64, server_cpu_ns: 1_000_000_000, compiler_cpu_ns: 0 }
 }
@@ -160,7 +160,7 @@ fn on_a_noisy_machine(shape: impl Fn(usize) -> f64, deviation: f64, seed: u64) -
     curve((0..40).map(|at| 100_000.0 * shape(at) * (deviation * machine.pass(5).0).exp()))
 }
 
-/// Slices after which a warm-up ends, and what it looks like then.
+/// Number of slices after which a warm-up ends, and its state then.
 fn warmed(samples: &[WarmSample], cap: usize) -> (usize, Steadiness) {
     let look = |end: usize| (end, assess(&samples[..end], &RULE));
     let steady = (1..cap).map(look).find(|(_, found)| *found == Steadiness::Steady);

@@ -36,8 +36,8 @@ fn details(figures: &[Figure]) -> Vec<String> {
     let unit = (!is_plain).then(|| first.unit.name().to_owned());
     let rows = match (first.of.is_in(RowKind::Cells), first.of.is_in(RowKind::Trials)) {
         (true, true) => None,
-        (true, false) => Some("cells only".to_owned()),
-        _ => Some("trials only".to_owned()),
+        (true, false) => Some("cells".to_owned()),
+        _ => Some("trials".to_owned()),
     };
     let titles: Vec<_> = figures.iter().filter_map(|it| Some(it.column?.title)).collect();
     let columns = (!titles.is_empty()).then(|| format!("column {}", titles.join(" ")));

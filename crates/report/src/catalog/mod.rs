@@ -27,7 +27,7 @@ pub(crate) struct Figure {
     /// One sentence without its full stop.
     pub(crate) meaning: &'static str,
     of: Of,
-    /// Whether a failed cell has it too: it says what was measured, and how calls ended.
+    /// True if failed cells have it too: what was measured, and how calls ended.
     of_failed: bool,
     /// `None`: in exports only.
     pub(crate) column: Option<Column>,
@@ -76,13 +76,13 @@ pub(crate) struct Column {
     pub(crate) slot: ColumnSlot,
     ranking: Option<Shown>,
     curve: Option<Shown>,
-    /// In a ranking only if entries are ranked by this.
+    /// Shown in a ranking only if entries are ranked by this.
     pub(crate) ranks: Option<RankedBy>,
-    /// Only if rows differ in it.
+    /// Shown only if rows differ in it.
     pub(crate) if_rows_differ: bool,
-    /// Only if some row has it.
+    /// Shown only if a row has it.
     pub(crate) if_known: bool,
-    /// What its values are compared with: their text shows on which side they are.
+    /// Limits of its values, whose text shows on which side they are.
     limits: &'static [f64],
     /// Replaces the unit's way to write a value.
     text: Option<fn(&Subject) -> Option<String>>,
@@ -99,7 +99,7 @@ pub(crate) enum Shown {
     Wide,
 }
 
-/// Where a column stands, from left to right. Columns of one slot are in the order of the catalog.
+/// The position of a column, from left to right. Columns of one slot are in the order of the catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ColumnSlot {
     Rank,
@@ -162,7 +162,7 @@ impl Column {
         Self { text: Some(text), ..self }
     }
 
-    /// `None`: only in tables of this kind for which the user chose it.
+    /// `None`: shown only if the user chose it.
     pub(crate) fn shown(&self, kind: Kind) -> Option<Shown> {
         match kind {
             Kind::Ranking => self.ranking,
@@ -180,7 +180,7 @@ impl Figure {
         Self { of_failed: true, ..self }
     }
 
-    /// Whether a cell has it under every verdict: labels, settings, and what tells of a failure.
+    /// True if a cell has it under every verdict: labels, settings, and the signs of a failure.
     fn is_in_failed_cells(&self) -> bool {
         match self.of {
             Of::Windows(_) | Of::Window(_) => self.of_failed,
@@ -189,7 +189,7 @@ impl Figure {
         }
     }
 
-    /// Whether it is a number measured over a window of load, which a change to the server could change.
+    /// True for a number measured over a window, which a change to the server could change.
     pub(crate) fn is_measured(&self) -> bool {
         let ranks = self.column.is_some_and(|column| column.ranks.is_some());
         let measured = ranks || matches!(self.of, Of::Windows(_) | Of::Window(_));
@@ -201,7 +201,7 @@ impl Figure {
         self.column.map_or(self.key, |column| column.title)
     }
 
-    /// Its value. `None` if it is unknown, if the row has no such figure, and if the cell failed: its figures are worth nothing.
+    /// Its value. `None` if it is unknown, if the row has no such figure, and if the cell failed.
     pub(crate) fn value(&self, subject: &Subject) -> Option<Value> {
         if self.is_withheld(subject) {
             return None;
@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(keys.len(), FIGURES.len());
     }
 
-    /// How keys of a unit end; a rate for each second of CPU time ends in `_s` as well.
+    /// Suffix of the keys of a unit; rates per second of CPU time end in `_s` too.
     fn suffix(unit: Unit) -> &'static str {
         match unit {
             Unit::Nanoseconds => "_ns",

@@ -17,7 +17,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) server: Option<&'a PlannedServer>,
     pub(crate) cell: Option<&'a Row>,
     pub(crate) trial: Option<&'a Trial>,
-    /// Its windows as one.
+    /// All its windows together.
     pub(crate) figures: Option<Cow<'a, Figures>>,
     pub(crate) window: Option<Window<'a>>,
 }

@@ -49,7 +49,7 @@ impl Unit {
         }
     }
 
-    /// Whether it is a number, and so right-aligned in a table.
+    /// True for numbers, which tables align right.
     pub(crate) fn is_number(self) -> bool {
         !matches!(self, Self::Word | Self::Flag)
     }

@@ -21,7 +21,7 @@ pub(crate) struct Side<'a> {
     pub build: Option<Age>,
 }
 
-/// Why a run has no ranked row of a cell.
+/// The reason why a run has no ranked row of a cell.
 struct Missing {
     kind: Absence,
     reason: String,
@@ -42,7 +42,7 @@ pub(super) struct Sides<'a> {
 
 /// The statistical question about each figure.
 pub(super) struct CompareQuestion {
-    /// For two runs.
+    /// The question about two runs.
     pub question: Question,
     /// Number of figures compared.
     pub figures: usize,
@@ -151,7 +151,7 @@ impl Sides<'_> {
         entries
     }
 
-    /// Both rows, or what a gate says of the missing one, with the reason.
+    /// Both rows, or the gate's verdict on the missing one, with the reason.
     fn pair(&self, workload: &str, entry: &str) -> Result<Pair<'_>, (Gate, String)> {
         let what = if self.new.build.is_some() { "build" } else { "run" };
         let (old, new) = (self.old.row(workload, entry), self.new.row(workload, entry));
@@ -187,7 +187,7 @@ impl Sides<'_> {
         compared
     }
 
-    /// What was found of a figure, next to what either run's report shows.
+    /// The finding about a figure, next to the values of both reports.
     pub fn change(
         &self,
         cells: &Cells,
@@ -219,7 +219,7 @@ impl Sides<'_> {
         between_runs(&of(&self.old), &of(&self.new), &numbers, question)
     }
 
-    /// As the entries of a run are ranked: what they share in a round cancels out.
+    /// Compares as entries of a run are ranked: effects shared in a round cancel out.
     fn within_run(
         &self,
         cells: &Cells,
@@ -247,7 +247,7 @@ impl Sides<'_> {
     }
 }
 
-/// A search only knows the bracket that its limit lies in.
+/// A search knows its limit only to a bracket.
 fn widen(pair: &Pair, found: &mut Option<Found>, precision: f64) {
     let Some(found) = found else { return };
     if let Some(range) = &mut found.pair.range {

@@ -10,11 +10,11 @@ use crate::format;
 pub struct Difference {
     /// `CPUs of the server`, `quick: in_flight`.
     pub field: String,
-    /// Its value in the old run.
+    /// Value in the old run.
     pub old: String,
-    /// In the new one.
+    /// Value in the new run.
     pub new: String,
-    /// Whether it rules out comparing servers.
+    /// True if it forbids comparing servers.
     pub forbids: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What limits on changes say of each cell. A gate never passes what was not measured, or what it could not see.
+//! Verdicts of limits on changes, cell by cell. A gate never passes what was not measured, or what it could not see.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use serde::Serialize;
 use super::words::change;
 use super::{Change, ChangeLimit, Changes};
 
-/// What a limit says of a cell.
+/// The verdict of a limit on a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
     /// The change is within the limit, and the runs would have seen a larger one.
     Holds,
-    /// The entry was not measured before, so there is nothing to hold it against.
+    /// The entry was not measured before.
     NoBaseline,
     /// A value is missing, or has no rank, or the noise hides changes as large as the limit.
     CantTell,
@@ -31,7 +31,7 @@ pub struct LeftOut {
     pub cell: String,
     /// Why.
     pub reason: String,
-    /// What limits say of it.
+    /// The verdict of limits on it.
     pub gate: Gate,
 }
 
@@ -41,14 +41,14 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// What a limit says of a cell, and why.
+/// The verdict of a limit on a cell, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Gated {
     /// As typed.
     pub limit: String,
     /// `go-grpc under quick`, or a workload.
     pub cell: String,
-    /// What it says.
+    /// The verdict.
     pub gate: Gate,
     /// Why.
     pub reason: String,
@@ -68,7 +68,7 @@ impl fmt::Display for Gated {
 }
 
 impl Changes {
-    /// What `limits` say of each cell, those compared first.
+    /// The verdicts of `limits` on each cell, compared ones first.
     pub(super) fn gated(&self, limits: &[ChangeLimit]) -> Vec<Gated> {
         let mut found = Vec::new();
         for limit in limits {

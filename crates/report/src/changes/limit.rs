@@ -15,7 +15,7 @@ use super::{Change, ComparedFigure, UnknownFigure};
 pub struct ChangeLimit {
     /// The figure.
     pub figure: ComparedFigure,
-    /// Whether it limits a rise, not a fall.
+    /// True if it limits a rise, false for a fall.
     rise: bool,
     /// At least 0.
     percent: f64,
@@ -24,7 +24,7 @@ pub struct ChangeLimit {
 /// An invalid limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeLimitError {
-    /// No figure, no comparison or no share.
+    /// Not a figure, a comparison and a share.
     #[error(
         "'{0}' is not a limit; write FIGURE<-SHARE or FIGURE>+SHARE, such as 'calls_per_server_cpu_s<-5%' or 'p99_ns>+10%'"
     )]
@@ -40,7 +40,7 @@ pub enum ChangeLimitError {
 }
 
 impl ChangeLimit {
-    /// Whether a change is sure and its estimate exceeds the limit. Undecided changes never do.
+    /// True if a change is certain and its estimate exceeds the limit.
     pub fn is_exceeded_by(&self, row: &Change) -> bool {
         let sure = match self.rise {
             true => row.finding.is_faster(),
@@ -50,7 +50,7 @@ impl ChangeLimit {
         row.figure == self.figure && sure && beyond
     }
 
-    /// A change as people read it, with the digits that show on which side of the limit it is: `+10.3 %`.
+    /// A change with enough digits to show on which side of the limit it is: `+10.3 %`.
     pub fn show(&self, row: &Change) -> String {
         change_near(row.ratio, &[self.ratio()])
     }

@@ -48,7 +48,7 @@ pub struct Changes {
     pub new: Header,
     /// The old and the new build, if builds are compared.
     pub builds: Option<[Build; 2]>,
-    /// How the runs differ apart from their servers, what forbids a comparison first.
+    /// Differences of the runs apart from their servers, those that forbid a comparison first.
     pub differences: Vec<Difference>,
     /// How their servers differ: `go-grpc: grpc 1.80.0; now grpc 1.81.0`.
     pub versions: Vec<String>,
@@ -58,7 +58,7 @@ pub struct Changes {
     pub compared: Vec<String>,
     /// What can't be compared, with the reason.
     pub left_out: Vec<LeftOut>,
-    /// What limits say of each cell.
+    /// The verdicts of limits on each cell.
     pub gates: Vec<Gated>,
     /// The median change of the ranking figure, new over old, which is removed from all changes: the one farthest from 1
     /// over all workloads. `None` if no workload has enough cells, and for builds.
@@ -66,7 +66,7 @@ pub struct Changes {
     /// Time of the machine reference in the later run over the earlier one: 1.05 if the machine was 5 % slower. The one
     /// farthest from 1 over all workloads. `None` if no workload has it in both runs.
     pub machine: Option<f64>,
-    /// Whether all figures are corrected by the machine reference.
+    /// True if all figures are corrected by the machine reference.
     pub adjusted: bool,
     /// Difference up to which two values count as the same, a share.
     pub precision: f64,
@@ -81,19 +81,19 @@ pub struct Change {
     pub entry: String,
     /// The compared figure.
     pub figure: ComparedFigure,
-    /// Its value in the earlier run, as that run's own report shows it.
+    /// Value in the earlier run, as its report shows it.
     pub old: f64,
-    /// In the later one.
+    /// Value in the later run.
     pub new: f64,
     /// The two values that the change is of: geometric means over processes.
     pub compared: [f64; 2],
-    /// Whether these are corrected for what changed in the machine between the runs.
+    /// True if these are corrected for changes of the machine between the runs.
     pub corrected: bool,
     /// The later of these over the earlier.
     pub ratio: f64,
     /// Interval of the ratio; all intervals hold at once. `None` if the noise is unknown.
     pub range: Option<Range>,
-    /// What is known of the value: `Faster` if it is higher.
+    /// The finding: `Faster` if the value is higher.
     pub finding: Finding,
 }
 
@@ -113,7 +113,7 @@ impl Change {
 }
 
 impl Changes {
-    /// What forbids a comparison.
+    /// The differences that forbid a comparison.
     pub fn obstacles(&self) -> impl Iterator<Item = &Difference> {
         self.differences.iter().filter(|difference| difference.forbids)
     }

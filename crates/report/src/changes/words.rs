@@ -38,13 +38,13 @@ pub(crate) fn origin(header: &Header) -> String {
     format!("{}, rpcbench {}, {}", began(header), header.tool, header.plan.suite)
 }
 
-/// Whether the change is of other values than those that the runs' reports show, as people read them.
+/// True if the change is of other values than the reports show.
 pub(crate) fn is_compared_by_others(row: &Change) -> bool {
     let shown = |value| row.figure.show(value);
     [row.old, row.new].map(shown) != row.compared.map(shown)
 }
 
-/// Which values the change is of. `None` if they are those of the reports.
+/// Names the values that the change is of. `None` if they are those of the reports.
 pub(crate) fn basis(rows: &[Change]) -> Option<String> {
     if !rows.iter().any(is_compared_by_others) {
         return None;
@@ -59,7 +59,7 @@ pub(crate) fn basis(rows: &[Change]) -> Option<String> {
     ))
 }
 
-/// Whether rows differ in it.
+/// True if rows differ in it.
 pub(super) fn differ<'a>(rows: &'a [Change], of: impl Fn(&'a Change) -> &'a str) -> bool {
     rows.windows(2).any(|pair| of(&pair[0]) != of(&pair[1]))
 }
@@ -116,7 +116,7 @@ fn sentence(row: &Change, rows: &[Change]) -> String {
     )
 }
 
-/// How many did not change, and how many are undecided.
+/// The numbers of unchanged and undecided figures.
 fn rest(changes: &Changes) -> Option<String> {
     let count = |finding| changes.rows.iter().filter(|row| row.finding == finding).count();
     let (same, open) = (count(Finding::Equal), count(Finding::Open));
@@ -132,7 +132,7 @@ fn rest(changes: &Changes) -> Option<String> {
     }
 }
 
-/// What limits the comparison, most important first.
+/// Limits of the comparison, most important first.
 pub(crate) fn warnings(changes: &Changes) -> Vec<String> {
     let mut lines: Vec<String> = changes
         .differences

@@ -1,4 +1,4 @@
-//! A result as people read it, before it has a format. Each kind of result builds a document; each format renders it.
+//! A result for people, before it has a format. Each kind of result builds a document; each format renders it.
 
 mod markdown;
 mod run;
@@ -11,12 +11,12 @@ pub use text::Style;
 use crate::columns::Column;
 use crate::export::{Export, ExportError};
 
-/// What a document is rendered as.
+/// The format of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// For a terminal.
     Text,
-    /// With GitHub's tables.
+    /// Markdown with GitHub's tables.
     Markdown,
     /// Every figure, in full precision.
     Json,
@@ -24,18 +24,18 @@ pub enum Format {
     Csv,
 }
 
-/// A result as people read it, with the data for programs.
+/// A result for people, with the data for programs.
 pub struct Document<'a> {
     /// Markdown's first heading.
     pub(crate) title: String,
     /// When and where it was measured. Terminals leave it out.
     pub(crate) origin: Option<String>,
     pub(crate) parts: Vec<Part>,
-    /// What limits the figures, most important first.
+    /// Limits of the figures, most important first.
     pub(crate) warnings: Vec<String>,
-    /// What words and columns mean.
+    /// The meaning of words and columns.
     pub(crate) how_to_read: Vec<String>,
-    /// Whether a terminal shows `how_to_read`.
+    /// True if a terminal shows `how_to_read`.
     pub(crate) explain: bool,
     pub(crate) data: &'a dyn Export,
 }
@@ -85,7 +85,7 @@ pub(crate) struct Item {
     pub(crate) evidence: Vec<String>,
 }
 
-/// How a row stands out.
+/// The emphasis of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Tone {

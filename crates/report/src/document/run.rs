@@ -31,7 +31,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The same in the words of a run of this role. Rows and warnings have them already, and with them all lists.
+    /// The same in the words of a run of this role. Rows, warnings and lists have them already.
     fn in_words_of(mut self, role: Role) -> Self {
         let parts = self.parts.iter_mut();
         let lines = parts.flat_map(|part| {

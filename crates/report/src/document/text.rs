@@ -25,17 +25,17 @@ const INDENT: &str = "  ";
 /// Lines of a small terminal. In longer texts the headline has scrolled away by the end.
 const SCREEN: usize = 20;
 
-/// Where the words of a table are explained.
+/// Points to the explanation of a table's words.
 const EXPLAIN: &str = "What each word and column means: rpcbench report --explain";
 
-/// What the terminal can show.
+/// The abilities of the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// Whether to use colours. The caller knows the terminal, `NO_COLOR` and `--color`.
+    /// True for colours. The caller knows the terminal, `NO_COLOR` and `--color`.
     pub color: bool,
     /// Characters per line. Tables drop their least important columns to fit. `None`: no limit.
     pub width: Option<usize>,
-    /// Whether only ASCII can be shown.
+    /// True if only ASCII can be shown.
     pub ascii: bool,
 }
 

@@ -22,7 +22,7 @@ pub use view::history_schema;
 pub struct History {
     /// The runs, the earliest first.
     pub runs: Vec<Header>,
-    /// Those of the latest run first.
+    /// Cells, those of the latest run first.
     pub cells: Vec<CellHistory>,
     /// Difference up to which two values count as the same, a share.
     pub precision: f64,
@@ -37,18 +37,18 @@ pub struct CellHistory {
     pub workload: String,
     /// The ranking figure.
     pub by: RankedBy,
-    /// In the order of the runs.
+    /// Points in the order of the runs.
     pub points: Vec<Point>,
 }
 
 /// A cell in one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// Its place in [`History::runs`].
+    /// Index in [`History::runs`].
     pub run: usize,
-    /// What the figure is worth.
+    /// The verdict on the figure.
     pub verdict: Verdict,
-    /// `None` if the verdict keeps it out of the ranking.
+    /// `None` if the verdict excludes it from the ranking.
     pub estimate: Option<Estimate>,
     /// Library versions.
     pub versions: String,
@@ -56,14 +56,14 @@ pub struct Point {
     pub since: Since,
 }
 
-/// How a cell changed since an earlier run.
+/// The change of a cell since an earlier run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Since {
     /// One of the two has no figure.
     Nothing,
     /// The runs can't be compared, for this reason.
     Incomparable(String),
-    /// As `rpcbench compare` says.
+    /// The change as `rpcbench compare` computes it.
     Changed(Box<Change>),
 }
 

@@ -113,7 +113,7 @@ fn compared(point: &Point) -> String {
     changed(point).map_or_else(|| NOTHING.to_owned(), text)
 }
 
-/// What is known of a change, or why there is no figure.
+/// The finding about a change, or the reason why there is no figure.
 fn finding(point: &Point) -> String {
     match &point.since {
         Since::Changed(change) => change.figure.word(change.finding).to_owned(),

@@ -1,4 +1,4 @@
-//! What the page draws of a cell: its distribution, its windows, and its warm-up.
+//! The drawings of a cell on the page: its distribution, its windows, and its warm-up.
 
 use jiff::Timestamp;
 use rpcbench_record::{Measured, Preparation, Run, Slice, Trial, WarmCurve, in_parallel};
@@ -36,9 +36,9 @@ pub(super) struct CellView {
 pub(super) struct WindowView {
     process: u32,
     number: u32,
-    /// Its begin, seconds after that of the run.
+    /// Start, seconds after that of the run.
     at_s: f64,
-    /// Its length, seconds.
+    /// Length, seconds.
     length_s: f64,
     /// One per figure of [`window_figures`].
     values: Vec<Option<Value>>,
@@ -55,7 +55,7 @@ pub(super) struct HeatColumn {
 /// Several slices of a window, or several windows.
 #[derive(Serialize)]
 pub(super) struct Point {
-    /// Its begin, seconds of measured time: windows are joined, gaps are left out.
+    /// Start, seconds of measured time: windows are joined, gaps are left out.
     at_s: f64,
     /// Calls per second that ended ok.
     ok_per_s: f64,
@@ -158,7 +158,7 @@ fn seconds_since(begin: Timestamp, at: Timestamp) -> f64 {
 
 /// Consecutive slices of a window, added up.
 struct Stretch {
-    /// Its begin, nanoseconds of measured time.
+    /// Start, nanoseconds of measured time.
     from_ns: u64,
     length_ns: u64,
     ok: u64,
@@ -181,7 +181,7 @@ fn series(trials: &[(&Trial, &Measured)]) -> Vec<Point> {
         stretches.extend(slices.map(of).filter(|stretch| stretch.length_ns > 0));
         before_ns += measured.window_ns;
     }
-    // Of many short windows, each with a stretch, several are a point.
+    // Of many short windows, several stretches are one point.
     let together = stretches.len().div_ceil(SERIES_POINTS).max(1);
     stretches.chunks(together).filter_map(point).collect()
 }

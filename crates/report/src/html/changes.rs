@@ -1,4 +1,4 @@
-//! What the page shows of two runs, or of two builds: what changed.
+//! The page's part on two runs, or two builds: what changed.
 
 use rpcbench_record::Header;
 use serde::Serialize;
@@ -17,7 +17,7 @@ use crate::words::began;
 /// The view's name next to those of the runs.
 const NAME: &str = "changes";
 
-/// What figures and words mean.
+/// The meaning of figures and words.
 const HOW_TO_READ: [&str; 4] = [
     "old, new: as each run's own report shows them",
     "change: the new value over the old one, of geometric means over processes; corrected for the machine if the table has those",

@@ -96,7 +96,7 @@ fn write(
     let names: Vec<&str> = page.runs.iter().map(|run| run.name.as_str()).collect();
     let title = format!("rpcbench: {}", names.join(", "));
     let data = packed(&serde_json::to_vec(&page)?)?;
-    // The data goes in last, so that nothing in it is taken for a mark.
+    // The data is inserted last, so that nothing in it is taken for a mark.
     let (head, rest) = halves(TEMPLATE, TITLE);
     let (upper, rest) = halves(rest, TEXT);
     let (lower, tail) = halves(rest, DATA);

@@ -1,4 +1,4 @@
-//! Names of figures in words. Exports and records have keys; readers of the page need not know them.
+//! Names of figures in words. Readers of the page need not know the keys of exports and records.
 
 use crate::catalog::{FIGURES, Figure};
 
@@ -7,7 +7,7 @@ pub(super) fn title(figure: &Figure) -> String {
     figure.column.map_or_else(|| words(figure.key), |column| column.title.to_owned())
 }
 
-/// What it means, without keys and marks of code.
+/// The meaning, without keys and marks of code.
 pub(super) fn meaning(figure: &Figure) -> String {
     figure.meaning.split('`').map(named).collect()
 }

@@ -37,14 +37,14 @@ pub(super) struct RunView {
     pub(super) how_to_read: Vec<String>,
     /// The command that repeats it.
     pub(super) command: String,
-    /// What it ran on: names and values.
+    /// Machine and versions: names and values.
     pub(super) origin: Vec<(&'static str, String)>,
     pub(super) processes: Vec<ProcessView>,
     /// Single calls of one trial of each cell, if they were logged.
     pub(super) calls: Vec<TrialCalls>,
 }
 
-/// What was measured: the first process of each entry.
+/// The first process of each entry.
 #[derive(Serialize)]
 pub(super) struct ProcessView {
     entry: String,

@@ -31,11 +31,11 @@ pub(super) struct ColumnView {
 #[derive(Clone, Copy, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ShownView {
-    /// In the table.
+    /// Shown in the table.
     Usually,
-    /// In the table with all columns.
+    /// Shown in the table with all columns.
     Wide,
-    /// In the details of a row.
+    /// Shown in the details of a row.
     Row,
 }
 
@@ -45,9 +45,9 @@ pub(super) struct RowView {
     pub(super) name: String,
     pub(super) entry: String,
     pub(super) verdict: String,
-    /// Whether it is ranked.
+    /// True if it is ranked.
     pub(super) ranked: bool,
-    /// Whether this is the highest load at which the server kept up.
+    /// True for the highest load at which the server kept up.
     pub(super) knee: bool,
     /// One per column.
     pub(super) values: Vec<Option<Value>>,
@@ -56,7 +56,7 @@ pub(super) struct RowView {
     pub(super) reason: Option<String>,
     pub(super) notes: Vec<String>,
     pub(super) evidence: Vec<String>,
-    /// What the page draws of it.
+    /// Its drawings.
     pub(super) cell: Option<CellView>,
 }
 
@@ -89,7 +89,7 @@ fn placed() -> Vec<&'static Figure> {
 }
 
 impl ColumnView {
-    /// Of a figure alone, without an interval.
+    /// The column of a figure without an interval.
     pub(super) fn of(figure: &Figure) -> Self {
         Self {
             key: figure.key,

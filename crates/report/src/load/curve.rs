@@ -59,7 +59,7 @@ impl LoadCurve {
         self.points.iter().any(|p| matches!(&p.verdict, PointVerdict::Swept(v) if v.kind == kind))
     }
 
-    /// Why the loads show the client's limit. `None` if they do not.
+    /// The reason why the loads show the client's limit. `None` if they do not.
     fn clients_limit(&self) -> Option<&'static str> {
         const LATE: &str = "generator late: the client fell behind its own schedule, so these figures show its limit, \
                             not the server's";
@@ -80,7 +80,7 @@ impl LoadCurve {
         (self.search.is_none() && client_bound).then_some(CAPACITY)
     }
 
-    /// What a search found. `None` for a sweep.
+    /// The result of a search. `None` for a sweep.
     pub fn found(&self) -> Option<String> {
         let search = self.search.as_ref()?;
         let (threshold, si) = (search.threshold, |step: &SearchStep| format::si(step.rate.get()));
@@ -122,7 +122,7 @@ impl LoadCurve {
         })
     }
 
-    /// The result in one sentence: what a search found, or up to which rate the server kept up.
+    /// The result in one sentence: what a search found, or the rate up to which the server kept up.
     pub(crate) fn headline(&self) -> Option<String> {
         let most = self.points.iter().map(|point| point.rate).max()?;
         let kept = self.points.iter().filter(|point| point.is_kept()).map(|point| point.rate).max();
@@ -230,7 +230,7 @@ impl Export for LoadCurve {
         })
     }
 
-    /// In the order in which the rates were run.
+    /// CSV, in the order in which the rates were run.
     fn csv(&self) -> Result<String, ExportError> {
         let run = run_values(&self.header).0;
         let point = POINT.iter().map(|figure| figure.key);
@@ -244,18 +244,18 @@ impl Export for LoadCurve {
 pub struct LoadPoint {
     /// Calls due per second.
     pub rate: PerSecond,
-    /// At least one.
+    /// The windows; at least one.
     pub windows: Vec<Measured>,
-    /// What its figures are worth.
+    /// The verdict on its figures.
     pub verdict: PointVerdict,
 }
 
-/// What the figures of one rate are worth.
+/// The verdict on the figures of a rate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PointVerdict {
-    /// Of a sweep.
+    /// The verdict on a rate of a sweep.
     Swept(Verdict),
-    /// Of a search: whether the threshold held.
+    /// Whether the threshold of a search held.
     Searched(StepVerdict),
 }
 

@@ -17,7 +17,7 @@ pub struct Load {
     pub header: Header,
     /// When the window began.
     pub started: Timestamp,
-    /// Where the server listens, as typed.
+    /// The server's address, as typed.
     pub address: String,
     /// How calls travelled.
     pub protocol: Protocol,
@@ -31,7 +31,7 @@ pub struct Load {
     pub outside: Unmeasured,
     /// The window.
     pub measured: Measured,
-    /// What a reader must know of where server and client ran.
+    /// Notes for readers on where server and client ran.
     pub placement_notes: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ pub struct Capacity {
     pub calls_per_s: f64,
     /// Length of the closed loop's window, nanoseconds.
     pub window_ns: u64,
-    /// Whether it is the client's limit, not the server's.
+    /// True if it is the client's limit, not the server's.
     pub client_bound: bool,
 }
 
@@ -153,7 +153,7 @@ impl LoadPoint {
     }
 }
 
-/// The address of a server that the user runs: its entry, without what was called.
+/// The address of a server that the user runs: its entry without the target.
 fn address(server: &PlannedServer) -> &str {
     let target = server.variant.as_ref();
     let bare = target.and_then(|it| server.entry.strip_suffix(it.as_str())?.strip_suffix('@'));

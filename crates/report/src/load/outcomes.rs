@@ -8,7 +8,7 @@ use crate::document::{Content, Table};
 use crate::figures::share;
 use crate::format::{self, NOTHING};
 
-/// A row per way to end; with response times, if any call failed.
+/// A row per outcome; with response times if any call failed.
 pub(super) fn outcomes(load: &Load) -> Content {
     let outcomes = &load.measured.outcomes;
     let part = |n: u64| {
@@ -57,7 +57,7 @@ pub(super) fn examples(load: &Load) -> Vec<String> {
     lines.collect()
 }
 
-/// What was judged of calls of another service than the contract's: `status of all calls; $.state of 970; 1 reply decoded`.
+/// The checks made on calls of services other than the contract's: `status of all calls; $.state of 970; 1 reply decoded`.
 pub(super) fn checked(load: &Load) -> Option<String> {
     let call = load.workload.content.call()?;
     let checks = load.measured.checks;
@@ -84,7 +84,7 @@ fn path_of(expectation: &str) -> &str {
     &expectation[..end.unwrap_or(expectation.len())]
 }
 
-/// How calls that ended ok are called: `ok (status)`, where no one looked into every reply.
+/// The name of calls that ended ok: `ok (status)` if not every reply was checked.
 fn ok_name(load: &Load) -> &'static str {
     let Measured { outcomes, checks, .. } = &load.measured;
     match &load.workload.content {

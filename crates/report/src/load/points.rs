@@ -13,7 +13,7 @@ pub(crate) struct PointFigure {
     pub(crate) title: &'static str,
     pub(crate) unit: Unit,
     pub(crate) meaning: &'static str,
-    /// Whether tables for people show it.
+    /// True if tables for people show it.
     pub(crate) listed: bool,
     of: Of,
 }

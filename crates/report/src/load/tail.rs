@@ -11,12 +11,12 @@ use crate::format;
 pub enum Bound {
     /// Exactly this, nanoseconds.
     At(f64),
-    /// More than this, nanoseconds: it falls on a call that did not end `ok`.
+    /// More than this many nanoseconds: it falls on a call that did not end `ok`.
     Above(f64),
 }
 
 impl Bound {
-    /// As people read it, next to limits in nanoseconds.
+    /// The time as text, next to limits in nanoseconds.
     pub(crate) fn near(self, limits: &[f64]) -> String {
         match self {
             Self::At(ns) => format::duration_near(ns, limits),
@@ -46,12 +46,12 @@ pub struct AllCalls {
 }
 
 impl AllCalls {
-    /// Of one window. `None` if no call came due, or a histogram can't be read.
+    /// The distribution of one window. `None` if no call came due, or a histogram can't be read.
     pub fn of(window: &Measured) -> Option<Self> {
         Self::over(&[window])
     }
 
-    /// Of several windows as one. `None` as in [`Self::of`].
+    /// The distribution of several windows together. `None` as in [`Self::of`].
     pub fn over(windows: &[&Measured]) -> Option<Self> {
         let calls: u64 = windows.iter().map(|window| window.outcomes.total()).sum();
         let errors: u64 = windows.iter().map(|window| window.outcomes.errors()).sum();

@@ -85,12 +85,12 @@ fn tolerances(load: &Load) -> impl Iterator<Item = &Threshold> {
     load.header.plan.fail_if.iter().filter(most)
 }
 
-/// Whether `--fail-if` allows errors.
+/// True if `--fail-if` allows errors.
 fn tolerates_errors(load: &Load) -> bool {
     tolerances(load).next().is_some()
 }
 
-/// Whether more calls failed than allowed.
+/// True if more calls failed than allowed.
 fn failed(load: &Load) -> bool {
     let outcomes = &load.measured.outcomes;
     let beyond = tolerances(load).any(|limit| limit.holds(&load.measured) == Some(true));
@@ -126,7 +126,7 @@ fn absence(load: &Load) -> Option<String> {
     Some(disturbed::describe(&load.measured, absent))
 }
 
-/// Why the client is to blame, with the remedy. `None` if it kept its schedule and read replies as they came.
+/// The client's lateness, with the remedy. `None` if it kept its schedule and read replies as they came.
 pub(super) fn lateness(load: &Load) -> Option<String> {
     if let Some(absence) = absence(load) {
         return Some(format!("generator late: {absence}"));
@@ -157,15 +157,15 @@ pub(super) fn exhaustion(load: &Load) -> Option<String> {
     })
 }
 
-/// Whether calls came due faster than the server finished them. A changing rate is meant to find where that begins, so
-/// it does not count.
+/// True if calls came due faster than the server finished them. A changing rate is meant to find where that begins, so it does
+/// not count.
 fn overloaded(load: &Load) -> bool {
     let one_rate =
         matches!(load.workload.arrivals, Arrivals::Constant { .. } | Arrivals::Poisson { .. });
     one_rate && load.measured.kept_up() == Some(false)
 }
 
-/// How many calls came due and how many were answered in time. `None` if the server kept up.
+/// The numbers of calls that came due and that were answered in time. `None` if the server kept up.
 pub(super) fn overload(load: &Load) -> Option<String> {
     let pacing = load.measured.pacing.filter(|_| overloaded(load) && exhaustion(load).is_none())?;
     let due = pacing.due as f64 * 1e9 / load.measured.window_ns as f64;
@@ -177,7 +177,7 @@ pub(super) fn overload(load: &Load) -> Option<String> {
     ))
 }
 
-/// Whether a window was stopped early.
+/// True for a window that was stopped early.
 pub(super) fn is_cut_short(measured: &Measured, workload: &Workload) -> bool {
     match workload.window {
         Window::Duration { length_ms } => measured.window_ns < length_ms * 1_000_000,
@@ -185,7 +185,7 @@ pub(super) fn is_cut_short(measured: &Measured, workload: &Workload) -> bool {
     }
 }
 
-/// How much of the window was measured, if it was stopped early.
+/// The measured part of a window that was stopped early.
 pub fn cut_short(load: &Load) -> Option<String> {
     is_cut_short(&load.measured, &load.workload).then(|| {
         let planned = load.workload.window;

@@ -222,7 +222,7 @@ impl RunBuilder {
         self
     }
 
-    /// Says which of two builds the last entry is; its name tells it too.
+    /// Sets which of two builds the last entry is; its name has it too.
     pub fn build(mut self, age: Age, origin: &str, commit: Option<&str>) -> Self {
         let server = self.run.header.plan.servers.last_mut().expect("an entry before");
         let (origin, commit) = (origin.to_owned(), commit.map(str::to_owned));

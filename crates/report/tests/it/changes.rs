@@ -182,7 +182,7 @@ fn changed_versions_are_listed() {
     assert!(changes.versions[0].ends_with("; now grpc 1.99.0"), "{}", changes.versions[0]);
 }
 
-/// What a limit on the ranking figure says of each cell of the new run.
+/// Verdicts of a limit on the ranking figure, for each cell of the new run.
 fn gates(new: &RunBuilder, limit: &str) -> Vec<(String, Gate)> {
     let limits = vec![limit.parse().expect("a limit")];
     let options = CompareOptions { limits, ..CompareOptions::default() };

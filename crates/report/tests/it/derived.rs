@@ -1,4 +1,4 @@
-//! What is derived from the catalog of figures, committed, and must be current.
+//! Committed files that are derived from the catalog of figures are current.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ fn read(file: &str) -> String {
     fs::read_to_string(docs(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// The page with what stands between the markers of `name` replaced.
+/// The page with the text between the markers of `name` replaced.
 fn replaced(page: &str, name: &str, by: &str) -> String {
     let begin = page.find(&format!("<!-- {name}:begin")).expect("where it begins");
     let begin = begin + page[begin..].find('\n').expect("a line") + 1;

@@ -1,4 +1,4 @@
-//! Text of others in a record: it reaches the reader, and does nothing to the terminal.
+//! Foreign text in a record reaches the reader, and does nothing to the terminal.
 
 use rpcbench_record::{
     Header, PlacementKind, Published, Readiness, Run, Toolchain, TrialResult, is_printable,
@@ -8,7 +8,7 @@ use rpcbench_report::{Document, Format, Style, View, history, summary, trials_cs
 use crate::builder::{RunBuilder, failure, measured};
 use crate::render::{csv, json, markdown, plain, text};
 
-/// Clears the screen, goes back to the line's begin, forges a line, and turns the writing round.
+/// Clears the screen, returns to the start of the line, forges a line, and reverses the writing direction.
 const EVIL: &str = "\u{1b}[2J\rverdict  ok\n\u{9b}31m\u{202e}";
 
 fn evil(of: &str) -> String {
@@ -86,7 +86,7 @@ fn foreign_text_in_history_and_changes_is_escaped() {
 
 #[test]
 fn json_escapes_unprintable_characters() {
-    // Without `Run::printable`, which views call, as a field that it forgets would come.
+    // Without `Run::printable`, like a field that it forgets.
     let mut run = RunBuilder::new().results("go-grpc", vec![measured(1000).into()]).run;
     run.header.tool.commit = Some("abc".to_owned());
     let mut summary = summary(&run);

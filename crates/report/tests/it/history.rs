@@ -9,7 +9,7 @@ use crate::render::{csv, json, markdown, plain};
 
 const GO: [u64; 8] = [98_000, 98_900, 97_700, 98_400, 98_100, 98_600, 97_900, 98_300];
 
-/// Four runs, a day apart: as fast, slower with another library, failed, and on another machine.
+/// Four runs, a day apart: equally fast, slower with another library, failed, and on another machine.
 fn runs() -> Vec<Run> {
     let slower = GO.map(|rate| rate * 88 / 100);
     let go = |rates: [u64; 8]| RunBuilder::new().entry("go-grpc", &rates);

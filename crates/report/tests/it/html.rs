@@ -1,4 +1,4 @@
-//! The HTML page: it holds what the other views hold, and nothing foreign acts in it.
+//! The HTML page has what the other views have, and runs nothing foreign.
 
 use std::io::Read as _;
 
@@ -191,7 +191,7 @@ fn records_are_in_order_on_page() {
     assert_eq!(page["runs"][1]["parts"][0]["table"]["rows"][0]["entry"], "a-b");
 }
 
-/// Entry, rate and whether it is the knee, of each row.
+/// Of each row: entry, rate, and whether it is the knee.
 fn knees(table: &Value, rate: &str) -> Vec<(String, f64, bool)> {
     let rows = table["rows"].as_array().unwrap().iter();
     let rates = column(table, rate, "values");
@@ -233,7 +233,7 @@ fn page_has_every_rate_of_search() {
     assert!(rows.iter().all(|row| row["cell"]["response"]["count"].as_u64() > Some(0)));
 }
 
-/// Every change that JSON has, as a page has it: less 1.
+/// Every change of JSON as in the page: less 1.
 fn exported(changes: &Changes) -> Vec<Value> {
     let json: Value = serde_json::from_str(&json(changes).unwrap()).unwrap();
     let share = |ratio: &Value| ratio.as_f64().map(|ratio| ratio - 1.0);

@@ -9,7 +9,7 @@ use rpcbench_report::{Layout, Style, summary};
 use crate::builder::{RunBuilder, latency};
 use crate::render::{json, text};
 
-/// A connection for each call: of its response time, a third is the connect.
+/// A connection for each call; a third of the response time is the connect.
 fn short(trial: &mut Measured) {
     let whole = trial.latency.clone().unwrap();
     trial.connect = Some(latency(whole.count, whole.mean_ns / 3.0));

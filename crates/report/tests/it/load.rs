@@ -208,7 +208,7 @@ fn server_usage_is_shown_if_known() {
     let mut load = fine();
     load.measured.server = measured(98_000).server;
     insta::assert_snapshot!(plain(&load, Style::default()));
-    // All of its one CPU: it was the limit of a closed loop.
+    // It used all of its one CPU: the limit of a closed loop.
     load.header.plan.limits.cpus = 1;
     assert_eq!(load.verdict().name(), "server-bound");
     load.measured.client.busiest_ns = load.measured.window_ns;
@@ -259,7 +259,7 @@ fn load_exports() {
     insta::assert_snapshot!(csv(&failing()).expect("CSV"));
 }
 
-/// What a reader of interval logs that is not ours makes of it.
+/// Reads the log with the `hdrhistogram` crate.
 #[test]
 fn hdr_log_round_trips() {
     use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
@@ -292,7 +292,7 @@ pub const NARROW: Style = Style { color: false, width: Some(70), ascii: false };
 
 #[track_caller]
 pub fn fits(text: &str) {
-    // The title, and the legend below the times; what stands in columns stays as it is.
+    // Wraps the title, and the legend below the times; columns are unchanged.
     let is_sentence = |line: &&str| !line.starts_with(' ') || line.starts_with("  response: ");
     let widest = text.lines().filter(is_sentence).map(|line| line.chars().count()).max();
     assert!(widest <= NARROW.width, "{text}");

@@ -49,7 +49,7 @@ fn late_client_is_blamed_above_1_percent() {
     load.measured.pacing.as_mut().expect("an open loop").late += 1;
     assert_eq!(load.verdict().name(), "generator late");
     insta::assert_snapshot!(load.complaints().join("\n"), @"generator late: the client started 1.0003 % of the calls more than 1 ms late, so these figures are not the server's; lower the rate, use more client threads, or free CPUs");
-    // It outweighs a client at its limit, and a contradiction outweighs it.
+    // Lateness outweighs a client at its limit, and a contradiction outweighs lateness.
     load.measured.client.busiest_ns = load.measured.window_ns;
     assert_eq!(load.verdict().name(), "generator late");
     ok(&mut load.measured).count -= 1;
@@ -84,7 +84,7 @@ fn cpu_time_of_other_interval_is_suspect() {
     let text = plain(&load, Style::default());
     let said = "suspect: the server's CPU time was read over 3.70 s, 23 % off the window of 3.00 s";
     assert!(text.contains(said), "{text}");
-    // A number of calls ends long before anything can be read.
+    // A window of a number of calls ends long before counters can be read.
     load.workload.window = Window::Calls { calls: load.measured.outcomes.total() };
     assert_ne!(load.verdict().name(), "suspect");
 }

@@ -180,7 +180,7 @@ fn uncounted_arrivals_are_suspect() {
         doubts(&lost, &load),
         ["its schedule made 3,001 calls due, its counters hold 3,000"]
     );
-    // Calls under way at the end: as many as there are, not as many as may be in flight.
+    // Calls in flight at the end: the actual number, not the limit.
     let mut waiting = paced(100_000, 1e6);
     waiting.series[29].ok = 0;
     assert_eq!(doubts(&waiting, &load).len(), 0);
@@ -259,7 +259,7 @@ fn search_ranks_by_highest_rate() {
 
 #[test]
 fn rates_within_search_precision_tie() {
-    // Each search says the same thing thrice, and yet only that the rate is within 5 %.
+    // Three searches with the same result still know the rate only within 5 %.
     let tied =
         slo_run(&[("rust-tonic", [10_000.0; 3]), ("go-grpc", [10_400.0; 3])], NotMet::Beyond);
     let places = |run: &Run| -> Vec<_> {

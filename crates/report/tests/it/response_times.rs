@@ -29,7 +29,7 @@ fn distribution(values: &[u64]) -> Latency {
     }
 }
 
-/// The smallest value that `rank` of all are not above, failed ones being above all.
+/// The value of rank `rank`, with failed calls above all others.
 fn nearest_rank(ok: &[u64], failed: usize, millionths: u32) -> Option<u64> {
     let mut sorted = ok.to_vec();
     sorted.sort_unstable();
@@ -86,7 +86,7 @@ proptest! {
         match (found, nearest_rank(&ok, failed.len(), millionths)) {
             (Bound::At(found), Some(exact)) => prop_assert!(near(found, exact), "{found} {exact}"),
             (Bound::Above(least), None) => {
-                // A failed call took at least as long as was waited for it, and ranks above those that were answered.
+                // A failed call took at least its waiting time, and ranks above answered ones.
                 let all = [&ok[..], &failed[..]].concat();
                 let exact = nearest_rank(&all, 0, millionths).expect("a rank");
                 let exact = exact.max(ok.iter().copied().max().unwrap_or_default());

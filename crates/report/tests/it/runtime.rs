@@ -1,4 +1,4 @@
-//! What runtimes tell of themselves, in every view.
+//! Runtime statistics in every view.
 
 use rpcbench_record::{Measured, Pauses, RuntimeStatistics};
 use rpcbench_report::{Columns, Layout, Style, html, summary};
@@ -18,7 +18,7 @@ fn collected(trial: &mut Measured) {
     });
 }
 
-/// It tells of its collections, and of nothing else.
+/// Reports its collections, and nothing else.
 fn reticent(trial: &mut Measured) {
     trial.runtime = Some(RuntimeStatistics::default());
 }

@@ -182,7 +182,7 @@ fn bad_machine_has_warnings() {
     insta::assert_snapshot!(table(&run));
 }
 
-/// Six processes each of servers as one meets them: close ones, a doubtful one, one that fails.
+/// Six processes each of typical servers: close ones, a doubtful one, one that fails.
 fn many() -> RunBuilder {
     let close = |rate: u64, shift: usize| -> Vec<u64> {
         let noise = [0, 18, 7, 25, 12, 3];

@@ -1,4 +1,4 @@
-//! Which verdict a cell gets where several would fit, and who is ranked.
+//! The verdict of a cell if several would fit, and who is ranked.
 
 use rpcbench_record::{
     Connections, InterimAnalysis, Latency, Measured, Outcomes, PlannedTrial, Slice, Stopping,
@@ -160,7 +160,7 @@ fn climbs(window: usize) -> f64 {
     1.0 + window as f64 / 4.0
 }
 
-/// `java-grpc` with this course next to two others, in one process each.
+/// `java-grpc` with these rates next to two others, in one process each.
 fn beside_others(relative: fn(usize) -> f64) -> RunBuilder {
     let run = RunBuilder::new()
         .entry("java-grpc", &course(20_000, relative))
@@ -186,7 +186,7 @@ fn growth_relative_to_others_is_still_warming() {
     let kept = summary(&run.run);
     let found: Vec<_> = kept.tables[0].rows.iter().map(|row| row.verdict.name()).collect();
     assert_eq!(found, ["server-bound", "still warming", "server-bound"]);
-    // Servers that are meant to be cold are ranked as they are.
+    // Servers of suites that measure cold ones are ranked as they are.
     run.run.header.plan.workloads[0].warm_up = WarmUp::Fixed { length_ms: 0 };
     let cold = summary(&run.run);
     assert!(cold.tables[0].rows.iter().all(|row| row.place.is_some()));
@@ -211,7 +211,7 @@ fn server_warmed_up_mid_run_is_ranked_by_last_windows() {
     assert!((39_000.0..42_000.0).contains(&ranked.value), "{ranked:?}");
     let figures = row.figures.as_ref().expect("figures");
     assert!((39_000.0..42_000.0).contains(&figures.calls_per_s.value));
-    // Of a server that is meant to be cold, all windows count.
+    // All windows of a server that is measured cold count.
     run.run.header.plan.workloads[0].warm_up = WarmUp::Fixed { length_ms: 0 };
     let cold = summary(&run.run);
     let ranked = java(&cold).ranked().expect("a figure");
@@ -346,7 +346,7 @@ fn run_stopped_early_by_clear_answer_is_complete() {
     let (once, often) = (looked_at(None), looked_at(Some(0.5)));
     let table = &often.tables[0];
     assert!(table.rows.iter().all(|row| row.notes.is_empty() && row.planned == 8));
-    // Its looks share the error that one look may make, so that each asks for more.
+    // Interim analyses share the error of one, so each needs stronger evidence.
     let width = |summary: &Summary| {
         let range = summary.tables[0].standings.as_ref().expect("ranked").pairs[0].range;
         range.map(|range| range.high - range.low)

@@ -13,8 +13,8 @@ const OF_MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
 pub(super) struct Common {
     /// New minus old, as a logarithm: the median of the entries.
     pub shift: f64,
-    /// Its possible error for an entry: how far unchanged entries differ from it beyond their own errors, as they react
-    /// differently to the machine; and its own error.
+    /// Possible error of the shift for an entry: how far unchanged entries differ from it beyond their own errors, as they react
+    /// differently to the machine; plus the shift's own error.
     pub error: OwnError,
 }
 

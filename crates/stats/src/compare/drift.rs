@@ -9,22 +9,21 @@ use super::windows::Windows;
 use super::{Observation, reference};
 use crate::median;
 
-/// Probability that some steady entry of a run is said to drift.
+/// Probability that any steady entry of a run is reported as drifting.
 const FALSE: f64 = 0.01;
 /// Rounds that a step needs on either side: fewer may be a stall.
 const SIDE: usize = 2;
-/// Places in which a step is looked for, at the most: more find it better, but ask for a surer one.
+/// Maximum places in which a step is tested: more locate it better, but need stronger evidence.
 const PLACES: usize = 8;
 
-/// A change of an entry within its processes that is no noise.
+/// A change of an entry within its processes, beyond noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drift {
     /// From the first round to the last, or from before a step to after it, as a fraction: 0.1 for 10 % faster.
     pub change: f64,
 }
 
-/// For each of the entries, whether it changed within its processes, surely and by more than `precision`, a
-/// fraction.
+/// Finds entries that certainly changed within their processes, by more than `precision`, a fraction.
 ///
 /// Each entry is compared with the median of the others in the same round, without the means of their processes, and adjusted
 /// by the machine reference if [`compare`](super::compare()) would be. That removes the machine's effects on all entries, and
@@ -53,7 +52,7 @@ fn largest(drifts: &[Option<Drift>]) -> Option<(usize, Drift)> {
     found.max_by(|(_, a), (_, b)| size(a).partial_cmp(&size(b)).unwrap_or(Ordering::Equal))
 }
 
-/// The change of each entry compared with all others, whichever of them changes.
+/// The change of each entry relative to all others, even if those change.
 fn seen(observations: &[Observation], entries: usize, precision: f64) -> Vec<Option<Drift>> {
     let windows = Windows::new(observations, entries, false);
     let raw = Model::fit(&windows, reference::unadjusted(&windows));
@@ -75,7 +74,7 @@ fn seen(observations: &[Observation], entries: usize, precision: f64) -> Vec<Opt
 #[derive(Clone, Copy)]
 struct Point {
     process: usize,
-    /// Since the first of the process.
+    /// Rounds since the first of the process.
     round: usize,
     value: f64,
 }
@@ -121,7 +120,7 @@ fn largest_change(points: &[Point], tail: f64) -> Option<f64> {
 
 struct Change {
     size: f64,
-    /// Its t divided by the critical one.
+    /// Student's t divided by its critical value.
     excess: f64,
 }
 

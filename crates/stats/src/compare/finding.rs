@@ -48,7 +48,8 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// From the difference of the logarithms of two means, half of its interval, and half of the interval for equality.
+    /// Builds the pair from the difference of the logarithms of two means, half of its interval, and half of the interval for
+    /// equality.
     pub(super) fn of(
         difference: f64,
         half: Option<f64>,
@@ -149,12 +150,12 @@ pub struct RankRange {
 /// The components of the noise: standard deviations of logarithms, so 0.05 is about 5 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// Of the windows of one process, as measured.
+    /// Between the windows of one process, as measured.
     pub windows: f64,
     /// The same without effects shared by all windows of a round.
     pub in_rounds: f64,
     /// The same, also adjusted by the machine reference. Equal to `in_rounds` if nothing was adjusted.
     pub adjusted: f64,
-    /// Between processes, beyond what their windows explain. With few processes it is mostly what is known beforehand.
+    /// Between processes, beyond what their windows explain. With few processes it is mostly the prior.
     pub processes: f64,
 }

@@ -32,7 +32,7 @@ pub(super) struct Model {
     /// Covariance by their processes, in units of `between`.
     by_processes: Vec<Vec<f64>>,
     slopes: Vec<Uncertain>,
-    /// What the slopes' errors add to the variance of the means.
+    /// Variance that the slopes' errors add to the means.
     slope_errors: Vec<f64>,
     /// The error of the machine's mean state.
     state: Option<OwnError>,
@@ -40,7 +40,7 @@ pub(super) struct Model {
     sizes: Vec<(f64, usize)>,
     /// The error of effects shared by all entries.
     shared: Option<OwnError>,
-    /// How much more than the others each entry reacts to them, a factor less 1.
+    /// Each entry's reaction to them relative to the others', as a factor minus 1.
     reactions: Vec<Uncertain>,
 }
 
@@ -59,18 +59,18 @@ pub(super) struct Difference {
 /// The mean of an entry.
 #[derive(Clone, Copy)]
 pub(super) struct Mean {
-    /// As a logarithm.
+    /// The mean's logarithm.
     pub value: f64,
-    /// Its error without effects shared by all entries. `None` for a single entry, or if the noise is unknown.
+    /// Error without effects shared by all entries. `None` for a single entry, or if the noise is unknown.
     pub apart: Option<OwnError>,
-    /// Its error with them. `None` with too few rounds.
+    /// Error with them. `None` with too few rounds.
     pub own: Option<OwnError>,
 }
 
 /// A typical pair, to predict what more processes would show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Typical {
-    /// Of the difference of two means.
+    /// Variance of the difference of two means.
     variance: f64,
     freedom: f64,
     processes: f64,
@@ -121,7 +121,7 @@ impl Model {
         Slopes::fit(windows, &self.noise)
     }
 
-    /// True if there are windows enough to know the noise.
+    /// True if there are enough windows to know the noise.
     pub fn knows_noise(&self) -> bool {
         self.noise.pooled.freedom > 0.0
     }
@@ -296,7 +296,7 @@ fn halves(entries: usize, pairs: &[Difference]) -> Vec<Option<f64>> {
 }
 
 impl Difference {
-    /// Not wider than another interval of the same difference.
+    /// Narrows the interval to that of `other`, of the same difference, if that is narrower.
     pub fn at_most(self, other: &Self) -> Self {
         match (self.half, other.half) {
             (Some(own), Some(most)) if own > most => {

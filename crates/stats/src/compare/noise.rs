@@ -12,16 +12,16 @@ use crate::{DEVIATION_PER_MAD, median};
 const BEND: f64 = 2.0;
 /// Steps of the fit. It moves little after the third.
 const STEPS: usize = 6;
-/// Variance that noise has at least: a tenth of a percent, squared.
+/// Minimum variance of noise: a tenth of a percent, squared.
 const MIN: f64 = 1e-6;
-/// Maximum degrees of freedom of what is known from the other entries.
+/// Maximum degrees of freedom of the prior from the other entries.
 const MAX_PRIOR: f64 = 100.0;
 
 /// A robust fit of processes and rounds.
 pub(super) struct Noise {
     /// Level of each process.
     pub levels: Vec<f64>,
-    /// Their covariance for independent windows.
+    /// Covariance of the levels for independent windows.
     pub covariance: Vec<Vec<f64>>,
     /// Values of the windows without the excess of stalls.
     pub values: Vec<f64>,
@@ -36,7 +36,7 @@ pub(super) struct Noise {
 }
 
 impl Noise {
-    /// By M-estimation (P. J. Huber, *Robust Regression: Asymptotics, Conjectures and Monte Carlo*, Annals of Statistics 1,
+    /// Fits by M-estimation (P. J. Huber, *Robust Regression: Asymptotics, Conjectures and Monte Carlo*, Annals of Statistics 1,
     /// 1973) with weights by entry. `slopes` is the number of slopes that were fitted for each entry.
     pub fn fit(windows: &Windows, values: &[f64], slopes: f64) -> Self {
         let entries = windows.entries();
@@ -85,8 +85,8 @@ impl Noise {
     }
 }
 
-/// The distance beyond which residuals of an entry are bounded. Smaller ones than noise has at least come from rounding, and
-/// must not decide what is a stall.
+/// The distance beyond which residuals of an entry are bounded. Residuals below the minimum noise come from rounding, and must
+/// not decide what is a stall.
 fn bound(windows: &Windows, rest: &[f64], entry: usize, freedom: f64) -> f64 {
     let own = windows.list.iter().zip(rest).filter(|(w, _)| w.entry == entry);
     let own: Vec<f64> = own.map(|(_, rest)| rest.abs()).collect();
@@ -106,7 +106,7 @@ fn freedom(windows: &Windows, table: &TwoWay<'_>, cells: &[Cell], slopes: f64) -
     freedom.iter().map(|own| if *own < 1e-3 { 0.0 } else { *own }).collect()
 }
 
-/// Variance of a window of each entry, larger by what bounding took away (Huber).
+/// Variance of a window of each entry, plus what bounding took away (Huber).
 fn variances(
     windows: &Windows,
     rest: &[f64],
@@ -127,9 +127,9 @@ fn variances(
     own.map(|variance| variance.max(MIN)).collect()
 }
 
-/// Variances as those of the other entries let expect them (G. K. Smyth, *Linear Models and Empirical Bayes Methods for
-/// Assessing Differential Expression in Microarray Experiments*, Statistical Applications in Genetics and Molecular Biology 3,
-/// 2004), and the pooled one.
+/// Variances moderated by those of the other entries (G. K. Smyth, *Linear Models and Empirical Bayes Methods for Assessing
+/// Differential Expression in Microarray Experiments*, Statistical Applications in Genetics and Molecular Biology 3, 2004), and
+/// the pooled one.
 fn moderated(variances: &[f64], freedom: &[f64]) -> (Vec<OwnError>, OwnError) {
     let all: f64 = freedom.iter().sum();
     if all == 0.0 {

@@ -6,7 +6,7 @@ use super::windows::squares;
 
 /// Probability in the upper tail of an entry's own interval.
 const UPPER: f64 = 0.975;
-/// Correlation of neighbours that is believed at most.
+/// Maximum correlation of neighbours.
 const MAX_CORRELATION: f64 = 0.8;
 /// Minimum rounds of a batch, if that leaves `BATCHES`: neighbouring rounds are too similar to count separately.
 const BATCH: usize = 4;
@@ -25,8 +25,8 @@ impl OwnError {
         Some(students.inverse_cdf(UPPER) * self.variance.sqrt())
     }
 
-    /// Of the sum or the difference of two, by F. E. Satterthwaite (*An Approximate Distribution of Estimates of Variance
-    /// Components*, Biometrics Bulletin 2, 1946).
+    /// The error of the sum or the difference of two, by F. E. Satterthwaite (*An Approximate Distribution of Estimates of
+    /// Variance Components*, Biometrics Bulletin 2, 1946).
     pub fn with(self, other: Self) -> Self {
         let variance = self.variance + other.variance;
         let unknown = self.variance.powi(2) / self.freedom + other.variance.powi(2) / other.freedom;
@@ -40,7 +40,7 @@ impl OwnError {
     }
 }
 
-/// What the windows of a round have in common.
+/// The windows of a round together.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Round {
     /// Sum over its windows.
@@ -68,9 +68,9 @@ pub(super) fn shared(rounds: &[Round]) -> Option<OwnError> {
     Some(OwnError { variance: variance * inflation(correlation), freedom: known.max(1.0) })
 }
 
-/// By how much correlated neighbours make the variance of a mean larger than independent ones (G. V. Bayley and J. M.
-/// Hammersley, *The "Effective" Number of Independent Observations in an Autocorrelated Time Series*, Supplement to the
-/// Journal of the Royal Statistical Society 8, 1946), if correlation falls geometrically.
+/// Factor by which correlated neighbours increase the variance of a mean (G. V. Bayley and J. M. Hammersley, *The "Effective"
+/// Number of Independent Observations in an Autocorrelated Time Series*, Supplement to the Journal of the Royal Statistical
+/// Society 8, 1946), if correlation falls geometrically.
 pub(super) fn inflation(correlation: f64) -> f64 {
     let correlation = correlation.clamp(0.0, MAX_CORRELATION);
     (1.0 + correlation) / (1.0 - correlation)
@@ -98,8 +98,8 @@ fn means(rounds: &[Round]) -> Vec<f64> {
     batches.iter().filter(|it| it.windows > 0.0).map(|it| it.sum / it.windows).collect()
 }
 
-/// Correlation of neighbours, at least 0. The estimate is too low by 1 / their number on average, which is added (M. G.
-/// Kendall, *Note on Bias in the Estimation of Autocorrelation*, Biometrika 41, 1954).
+/// Correlation of neighbours, at least 0. The estimate is 1 / their number too low on average, which is added (M. G. Kendall,
+/// *Note on Bias in the Estimation of Autocorrelation*, Biometrika 41, 1954).
 fn neighbours(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let products = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean));

@@ -7,7 +7,7 @@ use super::windows::Process;
 /// Median of the prior of the standard deviation between processes of one entry. Three recorded runs of real servers show 0,
 /// 1.1 and 4.3 % beyond their windows, by root mean square 2.5 % (docs/method.md), rounded up.
 const USUAL: f64 = 0.03;
-/// Standard deviations that are weighed: from 0.2 % on, each larger by this factor, up to 33 %.
+/// Grid of standard deviations: from 0.2 % to 33 %, in steps of this factor.
 const FACTOR: f64 = 1.35;
 const NUMBER: i32 = 18;
 
@@ -64,11 +64,10 @@ impl Means {
     }
 }
 
-/// The posterior mean of the variance between processes: restricted likelihood over all entries, times a prior. As the prior
-/// is flat in the variance up to the usual one, few processes that happen to be alike don't make it 0 (Y. Chung, S.
-/// Rabe-Hesketh, V. Dorie, A. Gelman and J. Liu, *A Nondegenerate Penalized Likelihood Estimator for Variance Parameters in
-/// Multilevel Models*, Psychometrika 78, 2013). The degrees of freedom are those of the t distribution that processes then
-/// have, by its kurtosis.
+/// The posterior mean of the variance between processes: restricted likelihood over all entries, times a prior. The prior is flat
+/// in the variance up to the usual one, so a few processes that happen to be alike don't make it 0 (Y. Chung, S. Rabe-Hesketh, V.
+/// Dorie, A. Gelman and J. Liu, *A Nondegenerate Penalized Likelihood Estimator for Variance Parameters in Multilevel Models*,
+/// Psychometrika 78, 2013). The degrees of freedom are those of the t distribution that processes then have, by its kurtosis.
 pub(super) fn variance(levels: &[f64], covariance: &[Vec<f64>], processes: &[Process]) -> OwnError {
     let deviations = (0..NUMBER).map(|at| 0.002 * FACTOR.powi(at));
     let weighed: Vec<(f64, f64)> = deviations

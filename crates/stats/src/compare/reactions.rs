@@ -1,14 +1,14 @@
-//! How the machine affects entries differently: what their windows have in common, and with the others'.
+//! How differently the machine affects entries: correlation of an entry's windows with each other and with those of the others.
 
 use super::noise::Noise;
 use super::own::{batches, inflation};
 use super::windows::Windows;
 
-/// Standard deviation that reactions to what all entries share have at least around their mean, which is 1. Slopes of real
-/// servers over the machine reference go from 0.6 to 1.4 of their mean.
+/// Minimum standard deviation of reactions to what all entries share, around their mean, which is 1. Slopes of real servers over
+/// the machine reference go from 0.6 to 1.4 of their mean.
 const UNLIKE: f64 = 0.5;
 
-/// An estimate that is known with this variance.
+/// An estimate and its variance.
 #[derive(Clone, Copy)]
 pub(super) struct Uncertain {
     pub value: f64,
@@ -22,9 +22,9 @@ impl Uncertain {
     }
 }
 
-/// By how much dependent windows make the variance of a mean larger than independent ones: windows of one entry at about the
-/// same time are alike if the machine affects entries differently. By batches of neighbouring rounds, pooled over the entries.
-/// Residuals of a process add up to 0, so independent windows would seem unlike their neighbours; that is taken out.
+/// Factor by which dependence increases the variance of a mean: windows of one entry at about the same time are alike if the
+/// machine affects entries differently. Estimated by batches of neighbouring rounds, pooled over the entries. Residuals of a
+/// process add up to 0, so independent windows would seem unlike their neighbours; that is taken out.
 pub(super) fn longer(windows: &Windows, noise: &Noise) -> f64 {
     let batches = batches(windows.rounds);
     let mut sums = vec![vec![None; batches]; windows.entries()];
@@ -50,7 +50,7 @@ pub(super) fn longer(windows: &Windows, noise: &Noise) -> f64 {
     if longer.is_finite() { longer.max(1.0) } else { 1.0 }
 }
 
-/// What independent windows of variance 1 let expect of their residuals from the means of their processes.
+/// Expected residuals of independent windows of variance 1 from the means of their processes.
 struct Independent {
     /// Sum of the squares.
     squares: f64,
@@ -77,7 +77,7 @@ impl Independent {
 }
 
 /// How much more than the others each entry reacts to what all share in a round: the slope of its residuals over the rounds'
-/// effects, shrunk by as much as chance explains (B. Efron and C. Morris, *Data Analysis Using Stein's Estimator and Its
+/// effects, shrunk by what chance explains (B. Efron and C. Morris, *Data Analysis Using Stein's Estimator and Its
 /// Generalizations*, Journal of the American Statistical Association 70, 1975), and what is still unknown of it.
 pub(super) fn reactions(windows: &Windows, noise: &Noise) -> Vec<Uncertain> {
     let mut centres = vec![(0.0, 0.0); windows.processes.len()];

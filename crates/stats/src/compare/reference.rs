@@ -12,7 +12,7 @@ use super::windows::Windows;
 const STILL: f64 = 1e-10;
 /// Probability below which differences of the reference between entries are not chance.
 const MOVED: f64 = 0.05;
-/// Standard deviations of the entries' slopes around the common one that are tried.
+/// Candidates for the standard deviation of the entries' slopes around the common one.
 const UNLIKE: [f64; 3] = [0.01, 0.25, 1.0];
 
 /// Whether figures are adjusted by the machine reference.
@@ -20,7 +20,7 @@ const UNLIKE: [f64; 3] = [0.01, 0.25, 1.0];
 pub enum Adjustment {
     /// They are adjusted to the mean state of the machine.
     To {
-        /// In the reference's unit.
+        /// Mean reading, in the reference's unit.
         mean: f64,
     },
     /// They are as measured.
@@ -47,9 +47,9 @@ pub enum Unadjusted {
 
 /// Figures at one state of the machine, as logarithms.
 pub(super) struct Adjusted {
-    /// For each window.
+    /// The figure of each window.
     pub values: Vec<f64>,
-    /// Each entry's slope, and what its error adds to the variance of the entry's mean. Empty if nothing was adjusted.
+    /// Each entry's slope, and the variance that its error adds to the entry's mean. Empty if nothing was adjusted.
     pub slopes: Vec<Uncertain>,
     pub errors: Vec<f64>,
     /// Slopes fitted for each entry.
@@ -81,10 +81,10 @@ pub(super) fn unadjusted(windows: &Windows) -> Adjusted {
 impl Slopes {
     /// `noise` is that of the unadjusted windows.
     ///
-    /// Slopes are shrunk towards a common one, by as much as predicts each round best from the others (A. E. Hoerl and R. W.
+    /// Slopes are shrunk towards a common one, by the amount that best predicts each round from the others (A. E. Hoerl and R. W.
     /// Kennard, *Ridge Regression*, Technometrics 12, 1970; M. Stone, *Cross-Validatory Choice and Assessment of Statistical
-    /// Predictions*, Journal of the Royal Statistical Society B 36, 1974). If no slopes predict better than none, figures stay
-    /// as measured.
+    /// Predictions*, Journal of the Royal Statistical Society B 36, 1974). If no slopes predict better than none, figures stay as
+    /// measured.
     pub fn fit(windows: &Windows, noise: &Noise) -> Result<Self, Unadjusted> {
         let references = complete(windows).ok_or(Unadjusted::NoReference)?;
         untouched(windows)?;
@@ -123,9 +123,9 @@ impl Slopes {
 
 /// Sums over the windows of a round, without the effects of processes and rounds.
 struct Round {
-    /// Of products of the entries' readings.
+    /// Sums of products of the entries' readings.
     readings: Vec<Vec<f64>>,
-    /// Of products of readings and figures.
+    /// Sums of products of readings and figures.
     figures: Vec<f64>,
     squares: f64,
 }

@@ -25,7 +25,7 @@ pub(super) struct Fit {
     pub rows: Vec<f64>,
     /// Effect of each column; their level is that of rows that share columns.
     pub columns: Vec<f64>,
-    /// What neither row nor column explains, for each cell.
+    /// Residual of each cell, beyond row and column.
     pub rest: Vec<f64>,
 }
 
@@ -86,8 +86,8 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The inverse of a symmetric positive definite matrix, of which only the lower triangle is read, and the logarithm of its
-/// determinant. By sweeps (J. H. Goodnight, *A Tutorial on the SWEEP Operator*, The American Statistician 33, 1979).
+/// Inverts a symmetric positive definite matrix by its lower triangle, and returns the logarithm of its determinant too. By
+/// sweeps (J. H. Goodnight, *A Tutorial on the SWEEP Operator*, The American Statistician 33, 1979).
 pub(super) fn inverse(mut matrix: Vec<Vec<f64>>) -> (Vec<Vec<f64>>, f64) {
     let mut log_determinant = 0.0;
     for at in 0..matrix.len() {

@@ -8,7 +8,7 @@ use super::two_way::Cell;
 /// An observation as logarithms, with dense numbers.
 pub(super) struct Window {
     pub entry: usize,
-    /// Among the processes of all entries, in their order.
+    /// Index among the processes of all entries.
     pub process: usize,
     /// Among the rounds of all processes: only the windows of processes of one number are near each other in time.
     pub round: usize,
@@ -21,17 +21,17 @@ pub(super) struct Windows {
     pub list: Vec<Window>,
     /// The caller's number of each observed entry.
     pub present: Vec<usize>,
-    /// The processes of all entries. Those with a single window each can't be separated from their windows: if asked to, they
-    /// are merged, and their windows differ as much as they do.
+    /// The processes of all entries. Those with a single window each can't be separated from their windows: on request they are
+    /// merged, and count as windows.
     pub processes: Vec<Process>,
     pub rounds: usize,
 }
 
 pub(super) struct Process {
     pub entry: usize,
-    /// How many it stands for.
+    /// Number of processes merged into it.
     pub count: f64,
-    /// What it adds to the variance of its level, in units of the variance between processes.
+    /// Variance that it adds to its level, in units of the variance between processes.
     pub part: f64,
 }
 

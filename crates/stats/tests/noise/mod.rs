@@ -4,8 +4,8 @@
 
 use rpcbench_stats::Observation;
 
-/// Time constants in seconds, and shares of the variance: what is left is white. Fitted to the rate of a server on a shared
-/// virtual machine: autocorrelation 0.80 at 0.1 s, 0.39 at 1 s, 0.25 at 5 s, 0.02 at 30 s.
+/// Time constants in seconds, and shares of the variance: the rest is white. Fitted to the rate of a server on a shared virtual
+/// machine: autocorrelation 0.80 at 0.1 s, 0.39 at 1 s, 0.25 at 5 s, 0.02 at 30 s.
 const SLOW: (f64, f64) = (10.0, 0.41);
 const QUICK: (f64, f64) = (0.3, 0.547);
 const WHITE: f64 = 0.043;
@@ -119,7 +119,7 @@ pub struct Design {
     /// True if each round has a window of every process, of 1 s with 0.5 s before it. Otherwise it has one process of each
     /// entry, with windows of 0.5 s and 0.1 s before them.
     pub live: bool,
-    /// Standard deviation of the slow drift. Entries feel it by 0.25 to 1.75 times that.
+    /// Standard deviation of the slow drift, which entries feel 0.25 to 1.75-fold.
     pub drift: f64,
     /// Entries whose numbers differ by this feel the drift alike.
     pub alike: usize,
@@ -172,7 +172,7 @@ impl Design {
         Self { entries: entries.to_vec(), ..Self::equal(0.0, 0.0) }
     }
 
-    /// How much an entry feels the drift: unlike its noise, so that neither says anything of the other.
+    /// How much an entry feels the drift, independent of its noise.
     fn feels(&self, entry: usize) -> f64 {
         let (entries, entry) = (self.entries.len(), entry % self.alike);
         0.25 + 1.5 * ((entry * 5) % entries) as f64 / (entries - 1).max(1) as f64
