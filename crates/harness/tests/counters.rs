@@ -37,6 +37,20 @@ fn reset_peak_is_forgotten() {
 }
 
 #[test]
+fn memory_that_forked_processes_share_counts_once() {
+    for way in ways() {
+        let shell = Shell::new();
+        let script = "x=$(head -c 67108864 /dev/zero | tr '\\0' x)
+            (sleep 1000; :) & (sleep 1000; :) & (sleep 1000; :) & echo > done; wait";
+        let server = shell.start(&way, script);
+        shell.wait_for_file("done");
+        let counters = Meter::new(&[]).read(server.group()).unwrap();
+        assert!(counters.memory_peak > 60 * MIB, "{:?}: {counters:?}", way.mode());
+        assert!(counters.memory_peak < 240 * MIB, "{:?}: {counters:?}", way.mode());
+    }
+}
+
+#[test]
 fn page_cache_is_not_the_servers_memory() {
     for way in ways().into_iter().filter(|way| way.mode() != IsolationMode::Affinity) {
         let shell = Shell::new();

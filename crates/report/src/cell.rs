@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
 use rpcbench_record::{
-    Arrivals, IsolationMode, Limits, Measured, Outcomes, PlannedServer, Preparation, Protocol,
-    RankedBy, Rate, Readiness, Run, Search, Trial, TrialResult, Workload, in_parallel,
+    Arrivals, Isolation, IsolationMode, Limits, Measured, Outcomes, PlannedServer, Preparation,
+    Protocol, RankedBy, Rate, Readiness, Run, Search, Trial, TrialResult, Workload, in_parallel,
 };
 
 use crate::doubt::{doubts_if, outside_group, too_little_cpu};
@@ -110,7 +110,12 @@ impl<'a> Cell<'a> {
     pub(crate) fn row(&self, by: RankedBy, trend: SpeedTrend) -> Row {
         let trials = self.counted(trend);
         let figures = Figures::of(&trials, Some(self.limits));
-        let (verdict, evidence) = self.verdict(figures.as_ref(), trend);
+        let (mut verdict, evidence) = self.verdict(figures.as_ref(), trend);
+        if verdict.is_ranked()
+            && let Some(cpus) = self.shared_cpus()
+        {
+            verdict = Verdict::shared_cpu(&cpus);
+        }
         let curves = || self.preparations.iter().filter_map(|p| p.warm.as_ref());
         let judged = curves().filter(|curve| !curve.as_earlier);
         Row {
@@ -138,6 +143,17 @@ impl<'a> Cell<'a> {
             notes: self.notes(trend),
             evidence,
         }
+    }
+
+    /// CPUs of a server that the client ran on as well. `None` if there were none, or rpcbench did not start the server.
+    fn shared_cpus(&self) -> Option<Vec<u32>> {
+        let placed = self.preparations.iter().map(|preparation| &preparation.isolation);
+        let placed = placed.filter(|isolation| isolation.mode != IsolationMode::Unmanaged);
+        let shared = |isolation: &Isolation| -> Vec<u32> {
+            let of_server = isolation.server_cpus.iter().copied();
+            of_server.filter(|cpu| isolation.client_cpus.contains(cpu)).collect()
+        };
+        placed.map(shared).find(|cpus| !cpus.is_empty())
     }
 
     /// The difference of the last two trials, if the run waited for two that agree.

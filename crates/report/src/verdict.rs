@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use itertools::Itertools as _;
 use rpcbench_record::{Role, SATURATED};
 
 use crate::format::percent_near;
@@ -36,6 +37,8 @@ pub enum VerdictKind {
     ClientBound,
     /// The reference server was the limit: the client can do more.
     ReferenceBound,
+    /// Server and client had a CPU in common, so the figures are those of both.
+    SharedCpu,
     /// A threshold was exceeded.
     LimitExceeded,
     /// The server was still getting faster.
@@ -93,6 +96,17 @@ impl Verdict {
         }
     }
 
+    /// The client ran on `cpus` of the server.
+    pub(crate) fn shared_cpu(cpus: &[u32]) -> Self {
+        let word = if cpus.len() == 1 { "CPU" } else { "CPUs" };
+        let reason = format!(
+            "server and client shared {word} {}, so the figures are those of both; give the server fewer CPUs than the \
+             machine has",
+            cpus.iter().join(", ")
+        );
+        Self::because(VerdictKind::SharedCpu, reason)
+    }
+
     /// The same in the words of a run of this role.
     pub(crate) fn of_role(self, role: Role) -> Self {
         let kind = match (role, self.kind) {
@@ -130,6 +144,7 @@ impl Verdict {
             VerdictKind::GeneratorLate => "generator late",
             VerdictKind::ClientBound => "client-bound",
             VerdictKind::ReferenceBound => "reference-bound",
+            VerdictKind::SharedCpu => "shared CPU",
             VerdictKind::LimitExceeded => "limit exceeded",
             VerdictKind::StillWarming => "still warming",
             VerdictKind::Disturbed => "disturbed",
@@ -184,6 +199,7 @@ mod tests {
             VerdictKind::GeneratorLate,
             VerdictKind::ClientBound,
             VerdictKind::ReferenceBound,
+            VerdictKind::SharedCpu,
             VerdictKind::LimitExceeded,
             VerdictKind::StillWarming,
             VerdictKind::Disturbed,

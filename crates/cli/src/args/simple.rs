@@ -90,8 +90,9 @@ pub struct BuildArgs {
 Examples:
   rpcbench new server go echo
   rpcbench new server python grpclib --protocol grpc
+  rpcbench new client go fasthttp
 
-CONTRIBUTING.md has the next steps.")]
+CONTRIBUTING.md and clients/README.md have the next steps.")]
 pub struct NewArgs {
     /// What to create
     #[command(subcommand)]
@@ -102,17 +103,22 @@ pub struct NewArgs {
 #[derive(Debug, Subcommand)]
 pub enum NewWhat {
     /// Create the folder of a server that builds and says what is missing
-    Server {
-        /// Language: a folder in servers/
-        #[arg(value_name = "LANGUAGE")]
-        language: String,
-        /// Library, which names the server's folder
-        #[arg(value_name = "LIBRARY")]
-        library: String,
-        /// Protocol that it speaks
-        #[arg(long, value_name = "PROTOCOL", default_value_t = ContractProtocol(Protocol::Json))]
-        protocol: ContractProtocol,
-    },
+    Server(NewFolder),
+    /// The same for a client program
+    Client(NewFolder),
+}
+
+#[derive(Args, Debug)]
+pub struct NewFolder {
+    /// Language: a folder in servers/ or clients/
+    #[arg(value_name = "LANGUAGE")]
+    pub language: String,
+    /// Library, which names the new folder
+    #[arg(value_name = "LIBRARY")]
+    pub library: String,
+    /// Protocol of its calls
+    #[arg(long, value_name = "PROTOCOL", default_value_t = ContractProtocol(Protocol::Json))]
+    pub protocol: ContractProtocol,
 }
 
 #[derive(Args, Debug)]

@@ -149,6 +149,22 @@ fn server_that_copies_only_under_load_fails() {
     }
 }
 
+/// Only its first process is honest: each one is checked.
+#[test]
+fn server_whose_second_process_cheats_fails() {
+    let turns = r#"["sh", "-c", "mkdir {build}/started && exec {build}/server; exec {build}/server --behaviour skim", "{args}"]"#;
+    let bench = Bench::new().edit(
+        "servers/testkit/liar/server.toml",
+        r#"["{build}/server", "{args}"]"#,
+        turns,
+    );
+    bench.run("run @honest --processes 2 --rounds 1 --warmup none").expect(1);
+    let checked: Vec<bool> =
+        bench.record().preparations.iter().map(|it| it.check.failed.is_empty()).collect();
+    assert_eq!(checked, [true, false]);
+    bench.cells().failed("honest", "conformance cases failed, the first: ");
+}
+
 /// What only looks at the first bytes of a request finds half of the odd ones usual.
 #[test]
 fn server_that_copies_requests_with_usual_beginnings_fails() {

@@ -23,7 +23,7 @@ struct Root {
 impl Root {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        for part in ["servers", "suites", "contract"] {
+        for part in ["clients", "contract", "servers", "suites"] {
             copy(&repository().join(part), &folder.path().join(part));
         }
         Self { folder, _machine: Machine::shared() }
@@ -59,6 +59,26 @@ fn can_run(listed: &str, language: &str) -> bool {
         skip(format!("{language}, whose toolchain is not here"));
     }
     can
+}
+
+/// The same of clients.
+#[test]
+fn new_client_builds_and_its_check_says_what_to_do() {
+    let root = Root::new();
+    let listed = root.run("list servers").expect(0).out;
+    for language in ["go", "python"] {
+        root.run(&format!("new client {language} mine")).expect(0).shows(&[
+            &format!("rpcbench build --lock --clients {language}-mine"),
+            &format!("rpcbench check --clients {language}-mine"),
+        ]);
+        if !can_run(&listed, language) {
+            continue;
+        }
+        let ended = root.run(&format!("check --clients {language}-mine")).expect(1);
+        ended.shows(&["FAILED: "]);
+        let all = format!("{}{}", ended.out, ended.err);
+        assert!(all.contains("not written yet: "), "{all}");
+    }
 }
 
 /// Every template builds, and what is still to be written is said by the check.
@@ -237,6 +257,28 @@ fn server_of_any_language_page_passes_the_check() {
         let here = fs::read_to_string(repository().join(file)).unwrap();
         assert_eq!(text, here, "{}", file.display());
     }
+}
+
+/// Files are written under the names before them.
+#[test]
+fn client_of_the_clients_page_passes_the_check() {
+    let page = fs::read_to_string(repository().join("clients/README.md")).unwrap();
+    let root = Root::new();
+    if !can_run(&root.run("list servers").expect(0).out, "go") {
+        return;
+    }
+    let steps = section(&page, "## A second Go client\n", "\n**4. ");
+    for pair in steps.split("```").collect::<Vec<_>>().chunks_exact(2) {
+        let (kind, text) = pair[1].split_once('\n').unwrap();
+        if kind == "sh" {
+            root.run(text.trim().strip_prefix("rpcbench ").unwrap()).expect(0);
+        } else {
+            let file = pair[0].rsplit('`').find(|part| part.starts_with("clients/go/fasthttp/"));
+            fs::write(root.path().join(file.unwrap()), text).unwrap();
+        }
+    }
+    root.run("build --lock --clients go-fasthttp").expect(0);
+    root.run("check --clients go-fasthttp").expect(0).shows(&["passed: 12 cases"]);
 }
 
 #[test]

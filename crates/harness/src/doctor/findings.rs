@@ -229,7 +229,7 @@ mod tests {
         let probes = vec![Probe::Found(go)];
         Facts {
             machine,
-            topology: Topology { cores: vec![vec![0], vec![1], vec![2], vec![3]] },
+            topology: Topology { cores: vec![vec![0], vec![1], vec![2], vec![3]], slow: 0 },
             isolation: IsolationMode::CgroupV2,
             isolation_notes: Vec::new(),
             memory_available: Some(12 << 30),
@@ -254,7 +254,7 @@ mod tests {
         facts.machine.virtualization = Some("KVM".to_owned());
         facts.machine.clock_source = Some("hpet".to_owned());
         facts.machine.open_files = 1024;
-        facts.topology = Topology { cores: vec![vec![0]] };
+        facts.topology = Topology { cores: vec![vec![0]], slow: 0 };
         facts.isolation = IsolationMode::Affinity;
         facts.isolation_notes = vec!["no cgroup (not mounted)".to_owned()];
         facts.memory_available = Some(1 << 30);

@@ -8,11 +8,16 @@ use std::path::Path;
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
+/// A core slower than this share of the fastest, in percent, is of another kind. Equal cores boost up to 7 % differently.
+const SAME_KIND_PERCENT: u64 = 85;
+
 /// The CPUs that this process may use, core by core.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topology {
-    /// CPU numbers of each physical core, ascending; the cores by their first CPU.
+    /// CPU numbers of each physical core, ascending; slow cores first, otherwise by their first CPU.
     pub cores: Vec<Vec<u32>>,
+    /// How many cores are slow, on a machine with cores of several kinds.
+    pub slow: usize,
 }
 
 /// The CPUs of server and client.
@@ -56,7 +61,13 @@ impl Topology {
             let first = siblings.iter().min().unwrap_or(cpu);
             cores.entry(*first).or_default().push(*cpu);
         }
-        Self { cores: cores.into_values().collect() }
+        let speeds = cores.values().map(|core| speed(folder, core[0]));
+        let fastest = speeds.max().unwrap_or(0);
+        let is_slow = |core: &Vec<u32>| speed(folder, core[0]) * 100 < fastest * SAME_KIND_PERCENT;
+        let (mut slow, fast): (Vec<_>, Vec<_>) = cores.into_values().partition(is_slow);
+        let number = slow.len();
+        slow.extend(fast);
+        Self { cores: slow, slow: number }
     }
 
     /// All CPU numbers, ascending.
@@ -69,8 +80,8 @@ impl Topology {
     /// Divides the CPUs between a server of `server_cpus` CPUs and `client_threads` load threads.
     ///
     /// The server gets whole cores, from the last one down: the first CPU takes most of a machine's interrupts. The client
-    /// gets CPUs on other cores, one core per thread if there are enough, and the server's SMT siblings last. The notes say
-    /// what falls short of that.
+    /// gets CPUs on other cores, one core per thread if there are enough, and the server's SMT siblings last. Both get slow
+    /// cores only if the others don't suffice. The notes say what falls short of that.
     pub fn split(&self, server_cpus: u32, client_threads: u32) -> Split {
         let wanted = server_cpus.max(1) as usize;
         let server: Vec<u32> = self.cores.iter().rev().flatten().copied().take(wanted).collect();
@@ -82,6 +93,8 @@ impl Topology {
             ));
         }
         let client = self.client_cpus(&server, client_threads.max(1) as usize, &mut notes);
+        notes.extend(self.slow_note("server", &server));
+        notes.extend(self.slow_note("client", &client));
         let taken = |cpu: &u32| server.contains(cpu) || client.contains(cpu);
         let is_free = |core: &&Vec<u32>| !core.iter().any(|cpu| server.contains(cpu));
         let free = self.cores.iter().filter(is_free).flatten().copied();
@@ -93,9 +106,22 @@ impl Topology {
         split
     }
 
+    /// Warns if a party has CPUs of slow cores.
+    fn slow_note(&self, party: &str, cpus: &[u32]) -> Option<String> {
+        let slow: Vec<String> = self.cores[..self.slow]
+            .iter()
+            .flatten()
+            .filter(|cpu| cpus.contains(cpu))
+            .map(u32::to_string)
+            .collect();
+        let list = slow.join(", ");
+        (!slow.is_empty()).then(|| format!("the {party} has CPUs of slower cores: {list}"))
+    }
+
     fn client_cpus(&self, server: &[u32], threads: usize, notes: &mut Vec<String>) -> Vec<u32> {
+        let (slow, fast) = self.cores.split_at(self.slow);
         let (touched, free): (Vec<_>, Vec<_>) =
-            self.cores.iter().partition(|core| core.iter().any(|cpu| server.contains(cpu)));
+            fast.iter().chain(slow).partition(|core| core.iter().any(|cpu| server.contains(cpu)));
         let widest = free.iter().map(|core| core.len()).max().unwrap_or(0);
         let spread = (0..widest).flat_map(|i| free.iter().filter_map(move |core| core.get(i)));
         let siblings = touched.into_iter().flatten().filter(|cpu| !server.contains(cpu));
@@ -120,6 +146,13 @@ impl Topology {
         }
         client
     }
+}
+
+/// How fast a CPU can be, in the unit that this system has: relative capacity, or the maximum frequency. 0 if unknown.
+fn speed(folder: &Path, cpu: u32) -> u64 {
+    let read = |file: &str| fs::read_to_string(folder.join(format!("cpu{cpu}/{file}"))).ok();
+    let text = read("cpu_capacity").or_else(|| read("cpufreq/cpuinfo_max_freq"));
+    text.and_then(|text| text.trim().parse().ok()).unwrap_or(0)
 }
 
 /// CPUs that a process may use, `None` being the calling thread.
@@ -166,11 +199,11 @@ mod tests {
     use super::*;
 
     fn machine(cores: &[&[u32]]) -> Topology {
-        Topology { cores: cores.iter().map(|core| core.to_vec()).collect() }
+        Topology { cores: cores.iter().map(|core| core.to_vec()).collect(), slow: 0 }
     }
 
     fn smt(cores: u32) -> Topology {
-        Topology { cores: (0..cores).map(|core| vec![core, core + cores]).collect() }
+        Topology { cores: (0..cores).map(|core| vec![core, core + cores]).collect(), slow: 0 }
     }
 
     #[test]
@@ -232,6 +265,48 @@ mod tests {
         assert_eq!(found, machine(&[&[0, 4], &[1, 2], &[9]]));
         let limited = Topology::at(folder.path(), &[4]);
         assert_eq!(limited, machine(&[&[4]]));
+    }
+
+    /// Two fast cores with two CPUs each, then three slow ones.
+    fn hybrid() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (cpu, siblings, frequency) in [
+            (0, "0-1", 5_800_000),
+            (1, "0-1", 5_800_000),
+            (2, "2-3", 5_500_000),
+            (3, "2-3", 5_500_000),
+            (4, "4", 4_300_000),
+            (5, "5", 4_300_000),
+            (6, "6", 4_300_000),
+        ] {
+            let cpu = folder.path().join(format!("cpu{cpu}"));
+            fs::create_dir_all(cpu.join("topology")).unwrap();
+            fs::create_dir_all(cpu.join("cpufreq")).unwrap();
+            fs::write(cpu.join("topology/thread_siblings_list"), siblings).unwrap();
+            fs::write(cpu.join("cpufreq/cpuinfo_max_freq"), format!("{frequency}\n")).unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn server_and_client_get_fast_cores() {
+        let folder = hybrid();
+        let topology = Topology::at(folder.path(), &[0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(topology.cores, [vec![4], vec![5], vec![6], vec![0, 1], vec![2, 3]]);
+        let split = topology.split(1, 1);
+        assert_eq!((split.server, split.client, split.notes), (vec![2], vec![0], Vec::new()));
+    }
+
+    #[test]
+    fn slow_cores_are_noted() {
+        let folder = hybrid();
+        let topology = Topology::at(folder.path(), &[0, 1, 2, 3, 4, 5, 6]);
+        let split = topology.split(5, 1);
+        assert_eq!((split.server, split.client), (vec![0, 1, 2, 3, 6], vec![4]));
+        insta::assert_snapshot!(split.notes.join("\n"), @r"
+        the server has CPUs of slower cores: 6
+        the client has CPUs of slower cores: 4
+        ");
     }
 
     #[test]

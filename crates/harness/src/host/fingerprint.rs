@@ -150,7 +150,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let topology = Topology { cores: vec![vec![2, 6], vec![3, 7]] };
+        let topology = Topology { cores: vec![vec![2, 6], vec![3, 7]], slow: 0 };
         Files { root: root.path() }.machine(&topology, IsolationMode::CgroupV2, 1024)
     }
 

@@ -62,7 +62,8 @@ impl Meter {
         self.involuntary.read(&tasks, |task| switches(task)?.nonvoluntary_ctxt_switches);
         self.busy.read(&tasks, cpu_time);
         let cpu_after_ns = processes.cpu()?.total_ns;
-        let largest = largest_resident(processes)?.min(memory.highest.unwrap_or(u64::MAX));
+        let largest =
+            largest_resident(processes, memory.anon)?.min(memory.highest.unwrap_or(u64::MAX));
         self.peak = self.peak.max(memory.anon).max(largest);
         Ok(Counters {
             at,
@@ -134,15 +135,16 @@ fn living(processes: &dyn Counted) -> io::Result<Vec<Process>> {
     Ok(pids.iter().filter_map(|pid| Process::new(pid.as_raw_pid()).ok()).collect())
 }
 
-fn largest_resident(processes: &dyn Counted) -> io::Result<u64> {
+/// The sum of the processes' peaks, less what several of them share now: they use `anon` bytes together.
+fn largest_resident(processes: &dyn Counted, anon: u64) -> io::Result<u64> {
     const KIB: u64 = 1024;
-    let statuses = living(processes)?.into_iter().filter_map(|process| process.status().ok());
-    Ok(statuses
-        .map(|status| {
-            let file = status.rssfile.unwrap_or(0);
-            status.vmhwm.unwrap_or(0).saturating_sub(file) * KIB
-        })
-        .sum())
+    let (mut largest, mut now) = (0, 0);
+    for status in living(processes)?.into_iter().filter_map(|process| process.status().ok()) {
+        let file = status.rssfile.unwrap_or(0);
+        largest += status.vmhwm.unwrap_or(0).saturating_sub(file) * KIB;
+        now += (status.rssanon.unwrap_or(0) + status.rssshmem.unwrap_or(0)) * KIB;
+    }
+    Ok(largest.saturating_sub(now.saturating_sub(anon)))
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ pub struct Counters {
     /// Memory in use.
     pub memory: MemoryUse,
     /// Peak memory without page cache since the start, or since `Running::reset_peak`, bytes:
-    /// the sum over living processes of `VmHWM`, which the kernel keeps exactly, less the file pages now in it. Limited to
+    /// the sum over living processes of `VmHWM`, which the kernel keeps exactly, less the file pages now in it and what several processes share now. Limited to
     /// the peak charged to the cgroup, where shared pages count once, and at least the anonymous memory at any reading.
     pub memory_peak: u64,
     /// Voluntary context switches of all threads, except those of ended threads since the previous reading.

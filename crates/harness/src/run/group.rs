@@ -200,7 +200,6 @@ impl<'a> Runner<'a> {
             workload,
             process: planned.process,
             known_warm_up: self.record.known_warm_up(&subject.entry, &workload.name),
-            is_checked: self.record.is_checked(&subject.entry),
             limit,
         };
         let (mut preparation, server) = prepare(self.context, &preparing, running)?;

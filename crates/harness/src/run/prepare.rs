@@ -18,8 +18,6 @@ pub(super) struct Preparing<'a, 'w> {
     pub process: u32,
     /// Warm-up that earlier processes of the entry needed. `None` if unknown.
     pub known_warm_up: Option<Nanos>,
-    /// True if an earlier process of the entry has passed the conformance check.
-    pub is_checked: bool,
     /// Time limit of a preparation with a warm-up until steady: a server that is still cold then warms up before its windows.
     pub limit: Option<Nanos>,
 }
@@ -68,7 +66,7 @@ fn load(
     begin: Nanos,
 ) -> Result<(), StepError> {
     let Preparing { subject, workload, .. } = *preparing;
-    if subject.is_proven() && !preparing.is_checked {
+    if subject.is_proven() {
         check(server, &mut preparation.check)?;
     }
     if let WarmUp::Calls { calls, clients } = workload.warm_up {

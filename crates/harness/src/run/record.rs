@@ -2,8 +2,8 @@
 
 use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_record::{
-    Arrivals, Event as RecordEvent, InterimAnalysis, PlannedTrial, Preparation, Readiness, Run,
-    Secrets, StoreError, Trial, Workload, Writer,
+    Arrivals, Event as RecordEvent, InterimAnalysis, PlannedTrial, Preparation, Run, Secrets,
+    StoreError, Trial, Workload, Writer,
 };
 
 use super::observer::{Event, Observer};
@@ -58,14 +58,6 @@ impl RunRecord<'_> {
             arrivals = arrivals.resolve(self.run.capacity(entry, name, Some(*process))?)?;
         }
         Some((workload, arrivals))
-    }
-
-    /// True if a process of the entry has passed the conformance check.
-    pub fn is_checked(&self, entry: &str) -> bool {
-        self.run
-            .preparations
-            .iter()
-            .any(|it| it.entry == entry && it.check.passed > 0 && it.readiness == Readiness::Ready)
     }
 
     /// The longest warm-up that a process of an entry needed. `None` if one did not become steady.

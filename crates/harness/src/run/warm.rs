@@ -19,7 +19,7 @@ const WINDOW: usize = 12;
 /// Change of calls per server CPU-second over the window that counts as flat, regardless of noise.
 const TOLERANCE: f64 = 0.05;
 /// Extra warm-up of later processes, beyond the time until the first was steady: processes differ, and connections and caches are
-/// new. The conformance check has warmed only the first.
+/// new.
 const MARGIN: Nanos = Nanos::from_millis(1000);
 /// Interval of checks whether the last call of a warm-up has ended.
 const POLL: Nanos = Nanos::from_millis(5);

@@ -386,3 +386,16 @@ fn one_disturbed_window_in_ten_is_tolerated() {
     assert_eq!(verdict, "suspect");
     insta::assert_snapshot!(reason.expect("a reason"), @"trial 2: the server's CPU time was read over 4.00 s, 33 % off the window of 3.00 s; free CPUs, and don't stop rpcbench");
 }
+
+#[test]
+fn servers_that_share_a_cpu_with_the_client_are_not_ranked() {
+    let trials = vec![TrialResult::from(measured(20_000))];
+    let mut run = RunBuilder::new().results("go-grpc", trials).run;
+    run.preparations[0].isolation.client_cpus = vec![0, 1];
+    let unranked = summary(&run);
+    let row = &unranked.tables[0].rows[0];
+    assert_eq!((row.verdict.kind, row.place), (VerdictKind::SharedCpu, None));
+    insta::assert_snapshot!(row.verdict.reason.as_deref().unwrap(), @"server and client shared CPU 0, so the figures are those of both; give the server fewer CPUs than the machine has");
+    run.preparations[0].isolation.mode = rpcbench_record::IsolationMode::Unmanaged;
+    assert!(verdict(&summary(&run)).is_ranked());
+}

@@ -144,6 +144,18 @@ fn frames_that_bring_no_call_forward_are_named_if_they_have_no_end() {
     }
 }
 
+/// The peer answers each call, and sends 64 KiB of what no one asked for with each reply.
+#[test]
+fn large_unknown_frames_with_every_reply_are_a_flood() {
+    let mut bench = Bench::open(&[3]);
+    let broken = (0..1000).find_map(|n| {
+        bench.call(0);
+        bench.answer(2 * n + 1, 0).unwrap();
+        (0..4).find_map(|_| bench.frame(0xbe, 0, 0, &[0; 16_384]).err())
+    });
+    assert_eq!(broken, Some(Broken::Http2("PRIORITY or unknown frames without end")));
+}
+
 #[test]
 fn ping_and_a_reset_with_every_reply_are_no_flood() {
     let mut bench = Bench::open(&[3]);

@@ -3,38 +3,47 @@
 use crate::protocol::Broken;
 
 /// Idle frames after which they are compared with those that were allowed meanwhile.
-const MAX_IDLE: u32 = 100_000;
+const MAX_IDLE: u64 = 100_000;
 /// Idle frames allowed for each call that ended.
 const PER_CALL: u64 = 16;
 /// WINDOW_UPDATE frames allowed in addition: one for this many bytes that were sent, as some servers give back every read.
 const BYTES_PER_UPDATE: u64 = 64;
 
+/// Payload that counts as one more idle frame, bytes: a frame may have 16 KiB.
+const BYTES_PER_FRAME: usize = 64;
+
 /// Idle frames since the last comparison, and how many had been allowed by then.
 #[derive(Debug, Default)]
 pub(super) struct Flood {
-    frames: u32,
+    frames: u64,
     allowed: u64,
 }
 
 impl Flood {
-    /// Counts a frame, when `closed` streams are closed. `problem` names frames of its kind.
-    pub fn count(&mut self, closed: u32, problem: &'static str) -> Result<(), Broken> {
-        self.compare(u64::from(closed) * PER_CALL, problem)
+    /// Counts a frame with `length` bytes of payload, when `closed` streams are closed. `problem` names frames of its kind.
+    pub fn count(
+        &mut self,
+        length: usize,
+        closed: u32,
+        problem: &'static str,
+    ) -> Result<(), Broken> {
+        let frames = 1 + length / BYTES_PER_FRAME;
+        self.compare(frames as u64, u64::from(closed) * PER_CALL, problem)
     }
 
     /// Counts a WINDOW_UPDATE, when `closed` streams are closed and requests of `sent` bytes are sent.
     pub fn count_update(&mut self, closed: u32, sent: u64) -> Result<(), Broken> {
         let allowed = u64::from(closed) * PER_CALL + sent / BYTES_PER_UPDATE;
-        self.compare(allowed, "WINDOW_UPDATE without end")
+        self.compare(1, allowed, "WINDOW_UPDATE without end")
     }
 
-    fn compare(&mut self, allowed: u64, problem: &'static str) -> Result<(), Broken> {
-        self.frames += 1;
+    fn compare(&mut self, frames: u64, allowed: u64, problem: &'static str) -> Result<(), Broken> {
+        self.frames += frames;
         if self.frames < MAX_IDLE {
             return Ok(());
         }
         let meanwhile = allowed.saturating_sub(self.allowed);
         *self = Self { frames: 0, allowed };
-        if meanwhile < u64::from(MAX_IDLE) { Err(Broken::Http2(problem)) } else { Ok(()) }
+        if meanwhile < MAX_IDLE { Err(Broken::Http2(problem)) } else { Ok(()) }
     }
 }

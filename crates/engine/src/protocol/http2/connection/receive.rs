@@ -88,13 +88,15 @@ impl<C: Http2Application> Connection<C> {
             frame::PING => self.on_ping(head, payload, out),
             frame::GOAWAY => self.on_goaway(payload, events),
             frame::WINDOW_UPDATE => self.on_window_update(head, payload, out),
-            frame::PRIORITY | 10.. => self.idle_frame("PRIORITY or unknown frames without end"),
+            frame::PRIORITY | 10.. => {
+                self.idle_frame(head, "PRIORITY or unknown frames without end")
+            }
         }
     }
 
     #[cold]
-    fn idle_frame(&mut self, problem: &'static str) -> Result<(), Broken> {
-        self.flood.count(self.streams.closed(), problem)
+    fn idle_frame(&mut self, head: Head, problem: &'static str) -> Result<(), Broken> {
+        self.flood.count(head.length, self.streams.closed(), problem)
     }
 
     #[cold]
@@ -126,7 +128,7 @@ impl<C: Http2Application> Connection<C> {
         let data = frame::content(head, payload)?;
         let last = head.has(frame::END_STREAM);
         if data.is_empty() && !last {
-            self.idle_frame("empty DATA without end")?;
+            self.idle_frame(head, "empty DATA without end")?;
         }
         let Some(exchange) = self.streams.get_mut(head.stream) else {
             return self.after_the_end(head.stream, payload.len());
@@ -292,7 +294,7 @@ impl<C: Http2Application> Connection<C> {
     ) -> Result<(), Broken> {
         let code = frame::word(payload)?;
         let Some(call) = self.remove(head.stream) else {
-            self.idle_frame("RST_STREAM of closed streams without end")?;
+            self.idle_frame(head, "RST_STREAM of closed streams without end")?;
             return self.closed_stream(head.stream);
         };
         self.sender.forget(head.stream);
@@ -305,7 +307,7 @@ impl<C: Http2Application> Connection<C> {
     }
 
     fn on_ping(&mut self, head: Head, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Broken> {
-        self.idle_frame("PING without end")?;
+        self.idle_frame(head, "PING without end")?;
         if !head.has(frame::ACK) {
             self.acknowledge()?;
             frame::put(out, frame::PING, frame::ACK, 0, payload);
@@ -323,7 +325,7 @@ impl<C: Http2Application> Connection<C> {
     }
 
     fn on_settings(&mut self, head: Head, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Broken> {
-        self.idle_frame("SETTINGS without end")?;
+        self.idle_frame(head, "SETTINGS without end")?;
         if head.has(frame::ACK) {
             return Ok(());
         }
