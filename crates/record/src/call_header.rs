@@ -81,7 +81,7 @@ impl CallHeader {
             };
             let Some(text) = variable(name) else {
                 return Err(ParseError(format!(
-                    "header '{header}': there is no environment variable '{name}'; export it"
+                    "header '{header}': the environment variable '{name}' is not set; export it"
                 )));
             };
             value.extend([before, &text]);
@@ -305,7 +305,7 @@ mod tests {
         assert_eq!(refusal("x: ${TWO}"), "invalid value of header 'x'; expected printable ASCII");
         assert_eq!(
             refusal("x: ${NO}"),
-            "header 'x': there is no environment variable 'NO'; export it"
+            "header 'x': the environment variable 'NO' is not set; export it"
         );
         assert_eq!(refusal("x: ${NO"), "header 'x': '}' is missing after '${'");
         let plain: CallHeader = "x: $5 {}".parse().unwrap();

@@ -61,7 +61,7 @@ fn fields_of_a_message_are_compared_by_their_types() {
     insta::assert_snapshot!(failed("$.id != \"a1\""), @r#"$.id is "a1""#);
     let get = method("Orders/Get");
     let wrong = Expectation::of_reply("$.id exists", &get).unwrap().check(b"\x0a\x05a");
-    assert_eq!(wrong.unwrap_err(), "$.id: the reply is no message of its type");
+    assert_eq!(wrong.unwrap_err(), "$.id: the reply is not a message of its type");
 }
 
 #[test]

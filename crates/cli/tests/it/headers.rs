@@ -187,7 +187,7 @@ fn header_from_the_environment_is_sent_and_not_recorded() {
     Program::start(&mut program)
         .finish()
         .expect(2)
-        .complains(&["no environment variable 'CALLS_SECRET'"]);
+        .complains(&["the environment variable 'CALLS_SECRET' is not set"]);
 }
 
 #[test]

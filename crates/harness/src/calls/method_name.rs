@@ -33,7 +33,7 @@ impl FromStr for HttpMethod {
         match text {
             "CONNECT" => Err("opens a tunnel, which carries no calls; give another".to_owned()),
             _ if text.is_empty() || !text.bytes().all(is_token) => {
-                Err("is no method of HTTP; give one such as GET, PUT or DELETE".to_owned())
+                Err("is not an HTTP method; expected one such as GET, PUT or DELETE".to_owned())
             }
             _ if text.bytes().any(|byte| byte.is_ascii_lowercase()) => {
                 Err(format!("methods of HTTP are in capitals; write {}", text.to_uppercase()))

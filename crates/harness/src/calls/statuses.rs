@@ -47,13 +47,13 @@ fn one(text: &str, protocol: Protocol) -> Result<RangeInclusive<u32>, String> {
     let number = text.parse().ok().or_else(|| protocol.status_named(text));
     number.filter(|code| allowed.contains(code)).map(|code| code..=code).ok_or_else(
         || match is_http {
-            true => format!("'{text}' is no status of HTTP; write some such as 2xx,404"),
+            true => format!("unknown HTTP status '{text}'; expected a list such as 2xx,404"),
             false => {
                 let names: Vec<&str> =
                     allowed.filter_map(|code| protocol.status_name(code)).collect();
                 let hint = did_you_mean(text, names.iter().copied());
                 format!(
-                    "'{text}' is no status of {protocol}{hint}; expected some of {}",
+                    "unknown {protocol} status '{text}'{hint}; expected one or more of {}",
                     names.join(", ")
                 )
             }
@@ -86,8 +86,8 @@ mod tests {
     #[test]
     fn unknown_status_is_refused_with_those_that_exist() {
         let refusal = |text, protocol| Statuses::of(Some(text), protocol).unwrap_err();
-        insta::assert_snapshot!(refusal("2x", Protocol::Http), @"'2x' is no status of HTTP; write some such as 2xx,404");
-        insta::assert_snapshot!(refusal("NOTFOUND", Protocol::Grpc), @"'NOTFOUND' is no status of grpc (did you mean 'NOT_FOUND'?); expected some of OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS, UNAUTHENTICATED");
+        insta::assert_snapshot!(refusal("2x", Protocol::Http), @"unknown HTTP status '2x'; expected a list such as 2xx,404");
+        insta::assert_snapshot!(refusal("NOTFOUND", Protocol::Grpc), @"unknown grpc status 'NOTFOUND' (did you mean 'NOT_FOUND'?); expected one or more of OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS, UNAUTHENTICATED");
         assert!(Statuses::of(Some(""), Protocol::Http).is_err());
     }
 }

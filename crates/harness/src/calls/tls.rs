@@ -131,7 +131,7 @@ impl TlsSpec {
             && !url.tls
         {
             let scheme = if url.grpc { "grpc" } else { "http" };
-            let remedy = format!("it says that there is no TLS; write {scheme}s://");
+            let remedy = format!("{scheme}:// is without TLS; write {scheme}s://");
             return Err(ConfigError::contradiction("--tls".to_owned(), url.to_string(), &remedy));
         }
         let (trust, verified_by) = self.trust()?;
@@ -294,7 +294,7 @@ mod tests {
         let spec = TlsSpec { insecure: true, ..TlsSpec::default() };
         insta::assert_snapshot!(refusal(&spec, "https://h/"), @"--insecure: elsewhere it means TLS without verification, or no TLS; give --insecure-skip-verify (-k) for the first, and neither --tls nor https:// for the second");
         let spec = TlsSpec { tls: true, ..TlsSpec::default() };
-        insta::assert_snapshot!(refusal(&spec, "http://h/"), @"--tls contradicts http://h/: it says that there is no TLS; write https://");
+        insta::assert_snapshot!(refusal(&spec, "http://h/"), @"--tls contradicts http://h/: http:// is without TLS; write https://");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::observer::Event;
 use super::prepare::{Preparing, prepare};
 use super::{Runner, StopReason, Subject, estimate};
 
-/// Preparation of an entry's first process, which is checked and judged, relative to that of a later one.
+/// Preparation of an entry's first process, whose warm-up is judged, relative to that of a later one.
 const FIRST_WEIGHT: u64 = 2;
 /// Processes that start while another one is prepared: more would take too much CPU time from the client that warms it.
 const EARLY: usize = 3;

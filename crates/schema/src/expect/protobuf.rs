@@ -42,7 +42,7 @@ enum Select {
 /// How many elements of the list at each step were passed.
 type Passed = [u32; MAX_STEPS + 1];
 
-const MALFORMED: &str = "the reply is no message of its type";
+const MALFORMED: &str = "the reply is not a message of its type";
 
 impl FieldPath {
     /// The path of `steps` from `message`. `compares`: the value is compared with others.

@@ -35,7 +35,7 @@ pub fn inspect(
 }
 
 const NOTHING: &str =
-    "the contract's calls are no single request; name a URL, or a method with --call";
+    "the contract's calls are not a single request; give a URL, or a method with --call";
 
 fn list(setup: &mut Setup<'_>, request: &LoadRequest) -> anyhow::Result<Verdict> {
     let schema = setup.schema(request)?;

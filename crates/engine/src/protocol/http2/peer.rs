@@ -31,7 +31,7 @@ impl PeerSettings {
     /// does not restore evicted entries.
     pub fn apply(&mut self, payload: &[u8]) -> Result<usize, Broken> {
         let (settings, []) = payload.as_chunks::<6>() else {
-            return Err(Broken::Http2("SETTINGS of a length that is no multiple of six"));
+            return Err(Broken::Http2("SETTINGS whose length is not a multiple of six"));
         };
         let mut least_table = usize::MAX;
         for [id_high, id_low, value @ ..] in settings {

@@ -170,7 +170,7 @@ impl LoadGenerator for ClientPrograms {
     ) -> Result<Box<dyn LoadSession>, LoadError> {
         let LoadRequest { protocol, workload, seed, logged, .. } = *request;
         let program = request.program.ok_or_else(|| {
-            LoadError::Failed("it is no client program, or has not connected".to_owned())
+            LoadError::Failed("it is not a client program, or has not connected".to_owned())
         })?;
         let shape = shape(&workload.content)?;
         let connections = workload.connections_under(protocol);
