@@ -5,9 +5,9 @@ use rpcbench_stats::Histogram;
 
 use crate::outcome::Outcome;
 
-/// Most kinds with figures of their own.
+/// Maximum kinds with figures of their own.
 const MAX_KINDS: usize = 16;
-/// Most examples of a kind.
+/// Maximum examples of a kind.
 const MAX_EXAMPLES: usize = 3;
 /// Longest text of an example, characters.
 const MAX_TEXT: usize = 300;

@@ -9,7 +9,7 @@ use rpcbench_clock::Nanos;
 /// Calls per message to the writing thread.
 const BATCH: usize = 8192;
 
-/// Most batches waiting to be written: two million calls, 84 MB.
+/// Maximum batches waiting to be written: two million calls, 84 MB.
 const MAX_WAITING: usize = 256;
 
 /// Takes batches of calls. If the receiver does not keep up, batches are dropped, since a load must not wait for a disk:

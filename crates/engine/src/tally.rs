@@ -10,7 +10,7 @@ use crate::outcome::Outcome;
 use rpcbench_clock::Nanos;
 
 pub(crate) const SLICE: Nanos = Nanos(Slice::LENGTH_NS);
-/// Most lines of examples kept.
+/// Maximum lines of examples kept.
 const MAX_EXAMPLES: usize = 8;
 /// Longest example, characters.
 const MAX_EXAMPLE: usize = 300;

@@ -49,7 +49,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 const CONNECTIONS: u32 = 20;
-/// Most times that buffers grow after the first calls.
+/// Maximum number of times that buffers grow after the first calls.
 const GROWTH: u64 = 16 * CONNECTIONS as u64;
 /// One test at a time: the count is the process's.
 static ALONE: Mutex<()> = Mutex::new(());

@@ -23,7 +23,7 @@ const MAX: usize = (64 << 20) + IN_SOCKETS;
 struct Peer {
     head: Vec<u8>,
     rest: Vec<u8>,
-    /// Most bytes that one connection took.
+    /// Maximum bytes that one connection took.
     taken: Arc<AtomicUsize>,
 }
 

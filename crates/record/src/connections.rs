@@ -35,7 +35,7 @@ pub struct Connections {
     pub refused: u64,
     /// Times that such a call was sent again, including calls refused before the window.
     pub resent: u64,
-    /// Fewest calls at once that the peer allowed on a connection. `None` if it allowed as many as planned.
+    /// Lowest limit on calls at once that the peer set on a connection. `None` if it allowed as many as planned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls_allowed: Option<u32>,
     /// Why the first connection ended, one line. `None` if none did.

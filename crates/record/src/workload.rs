@@ -153,7 +153,7 @@ impl Workload {
     /// Default load before a window, milliseconds: it brings caches, clock speeds and TCP windows back after a freeze.
     pub const SETTLE_MS: u64 = 500;
 
-    /// Most calls a second of an open loop, for each client thread: several times what one can make. What came due beyond that
+    /// Maximum calls a second of an open loop, for each client thread: several times what one can make. What came due beyond that
     /// would take longer to count than the window is long.
     pub const MAX_RATE: u64 = 10_000_000;
 
@@ -268,7 +268,7 @@ impl Workload {
 pub struct Authority(String);
 
 impl Authority {
-    /// Most bytes: those of the longest name in DNS, with a port.
+    /// Maximum bytes: those of the longest name in DNS, with a port.
     const MAX_LEN: usize = 259;
 
     /// As written.

@@ -8,7 +8,7 @@ use crate::profile::{AfterRefusal, Profile};
 use crate::shape::Shape;
 use crate::values::{Source, Value};
 
-/// Fewest spot checks of a load.
+/// Minimum spot checks of a load.
 const MIN_COUNT: usize = 256;
 /// Longest request, bytes: a few hundred take little of a run's time.
 const MAX_LEN: usize = 16 * 1024;

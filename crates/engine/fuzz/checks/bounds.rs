@@ -18,7 +18,7 @@ pub(super) fn check(footprint: &Footprint, received: usize) {
     assert!(footprint.held_back <= footprint.calls as usize, "{footprint:?}");
 }
 
-/// Most bytes that a connection may write for `calls` calls and `received` bytes of input.
+/// Maximum bytes that a connection may write for `calls` calls and `received` bytes of input.
 pub(super) fn output(calls: usize, received: usize) -> usize {
     const OPENING: usize = 128;
     const HEAD: usize = 256;

@@ -11,7 +11,7 @@ use rpcbench_clock::Nanos;
 
 /// Open calls that the connection is made for; more may be sent.
 const IN_FLIGHT: u32 = 4;
-/// Most open calls, so that inputs stay fast.
+/// Maximum open calls, so that inputs stay fast.
 const MAX_CALLS: usize = 40;
 
 pub(super) struct Machine<C: Carries> {

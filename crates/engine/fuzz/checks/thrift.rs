@@ -12,7 +12,7 @@ use crate::protocol::thrift::{
 use crate::target::Target;
 use rpcbench_clock::Nanos;
 
-/// Most open calls, so that inputs stay fast.
+/// Maximum open calls, so that inputs stay fast.
 const MAX_CALLS: usize = 40;
 /// Method names, the right one first.
 const NAMES: [&str; 3] = ["Text", "Tree", ""];

@@ -14,9 +14,9 @@ use super::{Driver, Ready, Received, Sources, Waker, connecting, timespec};
 use crate::address::ServerAddress;
 use rpcbench_clock::{self as clock, Nanos, OwnClock};
 
-/// Most that one read takes: 20 replies of 10 kB.
+/// Maximum bytes of one read: 20 replies of 10 kB.
 const RECEIVE_BUFFER: usize = 256 * 1024;
-/// Most events per wait.
+/// Maximum events per wait.
 const EVENTS: usize = 1024;
 /// Mark the waker and the alarm among the events.
 const WAKER: u64 = u64::MAX;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::payload::Payload;
 
-/// Most bytes of incomplete messages over all load threads, unless the calls in flight need more.
+/// Maximum bytes of incomplete messages over all load threads, unless the calls in flight need more.
 const MAX_HELD: usize = 256 << 20;
 /// Bytes allowed for a reply per byte of its request, including buffers that grew by doubling.
 const SLACK: usize = 4;

@@ -13,9 +13,9 @@ use rustls::{HandshakeKind, ProtocolVersion};
 
 use super::{TlsClient, TlsError};
 
-/// Most plaintext sealed at once: the rest waits for the kernel to take these records first.
+/// Maximum plaintext sealed at once: the rest waits for the kernel to take these records first.
 const MAX_SEALED: usize = 256 * 1024;
-/// Most that a record adds to its plaintext, header included, and most plaintext in one.
+/// Maximum bytes that a record adds to its plaintext, header included, and maximum plaintext in one.
 const RECORD: (usize, usize) = (64, 16 * 1024);
 
 /// One connection's session.

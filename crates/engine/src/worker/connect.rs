@@ -8,7 +8,7 @@ use crate::protocol::Connection;
 use crate::slot::Slot;
 use rpcbench_clock::Nanos;
 
-/// Most connections being opened at once over all threads.
+/// Maximum connections being opened at once over all threads.
 const MAX_OPENING: usize = 64;
 /// Shortest time from one to the next over all threads. To the client TCP connections are open before the server has accepted
 /// them: faster, a thousand overflow the listener's queue, which is 128 or 511 connections long in many servers, and a dropped

@@ -11,7 +11,7 @@ use crate::recorder::SendTiming;
 use crate::slot::Slot;
 use rpcbench_clock::Nanos;
 
-/// Most calls given up in a turn, about 10 ms of work: the thread must still read its commands.
+/// Maximum calls given up in a turn, about 10 ms of work: the thread must still read its commands.
 pub(super) const MAX_GIVEN_UP: usize = 1 << 17;
 
 /// When calls of an open loop come due, and whether they must wait.

@@ -181,7 +181,7 @@ impl<'a> Pattern<'a> {
 }
 
 fn no_match(all: &[Entry], role: Role, pattern: &str) -> ConfigError {
-    /// Most names to suggest.
+    /// Maximum names to suggest.
     const MAX_SIMILAR: usize = 4;
     // Variants and protocols are suggested only if one was named.
     let names: BTreeSet<String> = match pattern.contains(['@', ':']) {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use rpcbench_record::{PerSecond, Rate};
 
-/// Most loads of a sweep.
+/// Maximum loads of a sweep.
 const MAX_LOADS: u64 = 200;
 /// Default step of shares of the capacity, percent.
 const STEP: u32 = 10;

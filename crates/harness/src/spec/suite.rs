@@ -71,10 +71,10 @@ pub struct SuiteSpec {
 #[derive(Args, Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct LimitsSpec {
-    /// Most CPUs that each server may use
+    /// Maximum CPUs of each server
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub cpus: Option<Given<Count>>,
-    /// Most memory that each server may use, such as 512M or 2G (M means MiB)
+    /// Maximum memory of each server, such as 512M or 2G (M means MiB)
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub memory: Option<Given<Memory>>,
 }

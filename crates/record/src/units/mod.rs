@@ -27,7 +27,7 @@ const BYTES: [(f64, &str); 5] = [
     (1_099_511_627_776.0, " TiB"),
 ];
 
-/// Most decimals of a number next to a limit.
+/// Maximum decimals of a number next to a limit.
 const MAX_DECIMALS: usize = 12;
 /// Two numbers count as one if they differ by less than this share: arithmetic alone makes shares differ by that much.
 const SAME: f64 = 1e-12;

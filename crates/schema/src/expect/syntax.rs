@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Most steps of a path.
+/// Maximum steps of a path.
 pub(super) const MAX_STEPS: usize = 16;
 
 /// A part of a path.

@@ -7,9 +7,9 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use rpcbench_record::is_printable;
 
-/// Most details shown.
+/// Maximum details shown.
 pub(crate) const MAX_DETAILS: usize = 8;
-/// Most texts shown of one, and characters of all of them.
+/// Maximum texts shown of one, and characters of all of them.
 const MAX_TEXTS: usize = 8;
 const MAX_CHARS: usize = 200;
 /// Deepest message looked into.

@@ -8,7 +8,7 @@ use crate::protocol::End;
 use crate::protocol::http1;
 use crate::protocol::http2::{self, CommonFields, Field, Problem};
 
-/// Most bytes shown of an invalid status.
+/// Maximum bytes shown of an invalid status.
 const MAX_STATUS: usize = 20;
 
 /// The content of a header block.

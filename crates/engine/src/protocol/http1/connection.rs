@@ -49,7 +49,7 @@ enum Leaving {
 pub(crate) struct Connection<A> {
     application: PhantomData<A>,
     templates: Arc<Templates>,
-    /// Most open calls; more than one are pipelined.
+    /// Maximum open calls; more than one are pipelined.
     most: usize,
     calls: InOrder,
     replies: Replies,

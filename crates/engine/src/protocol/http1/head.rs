@@ -7,7 +7,7 @@ use httparse::{Error, Header, ParserConfig, Response, Status};
 
 use super::{MAX_BODY, Problem};
 
-/// Most fields of a head.
+/// Maximum fields of a head.
 const MAX_FIELDS: usize = 128;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::{MAX_BODY, MAX_HEAD, Problem};
 /// Bytes kept of the start of a body: enough to say what is wrong, and for the JSON of Connect with its details.
 pub(super) const MAX_START: usize = 64 << 10;
 
-/// Most heads of status 1xx before the one that counts.
+/// Maximum heads of status 1xx before the one that counts.
 pub(crate) const MAX_INTERIM: u32 = 16;
 
 /// The next event of a stream.

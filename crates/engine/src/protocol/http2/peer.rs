@@ -7,7 +7,7 @@ use crate::protocol::Broken;
 pub(crate) struct PeerSettings {
     /// Size of its header table for our requests, bytes.
     pub header_table_size: usize,
-    /// Most open streams.
+    /// Maximum open streams.
     pub max_concurrent: u32,
     /// Initial window of a stream, bytes.
     pub initial_window: i64,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::protocol::Allowance;
 
-/// Most buffers kept for reuse.
+/// Maximum buffers kept for reuse.
 const MAX_SPARE: usize = 64;
 /// Largest buffer kept for reuse, bytes.
 const LARGEST_SPARE: usize = 1 << 20;

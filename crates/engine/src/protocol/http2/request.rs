@@ -8,7 +8,7 @@ use crate::protocol::Call;
 use crate::protocol::head::{Head, distinct_targets};
 use crate::protocol::template::{self, Layout, Template};
 
-/// Most bytes used of a peer's header table, even if it offers more.
+/// Maximum bytes used of a peer's header table, even if it offers more.
 pub(super) const MAX_TABLE: usize = 4096;
 /// First index of the dynamic table.
 const NEWEST: usize = 62;

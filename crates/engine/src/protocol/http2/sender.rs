@@ -64,7 +64,7 @@ impl Sender {
         }
     }
 
-    /// Most open streams that the peer allows.
+    /// Maximum open streams that the peer allows.
     #[inline]
     pub fn max_concurrent(&self) -> u32 {
         self.peer.max_concurrent

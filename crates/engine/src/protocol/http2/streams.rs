@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// Largest identifier of a client's stream.
 const LAST_STREAM: u32 = 0x7fff_ffff;
-/// Most streams in the ring; others go to the map.
+/// Maximum streams in the ring; others go to the map.
 const MAX_EXPECTED: u32 = 1 << 16;
 /// Marks an empty cell. Identifiers have 31 bits.
 const EMPTY: u32 = u32::MAX;

@@ -11,11 +11,11 @@ use crate::protocol::{Broken, End, Events};
 
 /// Received bytes after which the connection's window is opened again.
 pub(super) const WINDOW_REFILL: u32 = 64 << 20;
-/// Most CONTINUATION frames of a header block: empty ones could go on forever.
+/// Maximum CONTINUATION frames of a header block: empty ones could go on forever.
 const MAX_PIECES: u32 = 1024;
-/// Most PINGs and SETTINGS that are acknowledged between two flushes.
+/// Maximum PINGs and SETTINGS that are acknowledged between two flushes.
 const MAX_ACKNOWLEDGED: u16 = 20_000;
-/// Most refills of the connection's window between two flushes: with the next, the first window would be overrun.
+/// Maximum refills of the connection's window between two flushes: with the next, the first window would be overrun.
 const MAX_REFILLS: u16 = (MAX_WINDOW / WINDOW_REFILL) as u16;
 
 impl<C: Http2Application> Connection<C> {

@@ -2,7 +2,7 @@
 
 use crate::protocol::End;
 
-/// Fewest refusals in a row that a connection tolerates.
+/// Minimum refusals in a row that a connection tolerates.
 const MIN_TIMEOUT: u32 = 32;
 
 /// Refusals of the peer. A refused call may be sent again, but if a peer refuses call after call and answers none, the calls

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::protocol::Broken;
 
-/// Most streams that are counted apart. The oldest of them stands for all before it.
+/// Maximum streams that are counted apart. The oldest of them stands for all before it.
 const MAX_COUNTED: usize = 1024;
-/// Most such content of one stream, bytes: as much as the largest reply.
+/// Maximum such content of one stream, bytes: as much as the largest reply.
 const MAX_BYTES: usize = 64 << 20;
 
 /// Bytes by stream.

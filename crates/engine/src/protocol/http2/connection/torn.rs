@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// Most streams remembered.
+/// Maximum streams remembered.
 const MAX_REMEMBERED: usize = 1024;
 
 /// Streams that ended without the peer's END_STREAM: reset by either side, or refused by GOAWAY. If there are too many to
