@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs programs of other projects that end-to-end tests use into target/peers: Go modules (grpcurl, examples of grpc-go, a
 # Connect service), etcd and containerd (Debian's packages, unpacked), grpc-java (Maven), and virtual environments with Apache's
-# Thrift library, grpcio, and pandas, DuckDB and Polars. curl and nginx come from the distribution, a container engine from the user.
+# Thrift library, grpcio with Google's schemas, and pandas, DuckDB and Polars. curl and nginx come from the distribution, and a
+# container engine from the user.
 # Prints the tests that can run here and names what is missing. In CI a missing program is an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -125,6 +126,7 @@ if peer grpc_java "apt-get install maven default-jdk-headless" java mvn; then
 fi
 if peer grpc_python "apt-get install python3-venv" python3; then
   packages grpcio "$foreign/grpc_python/requirements.txt" >&2
+  echo foreign::googleapis # Of rpcbench-schema; the packages are the same.
 fi
 if peer thrift "apt-get install python3-venv thrift-compiler" python3 thrift; then
   packages venv servers/python/thrift/requirements.txt >&2
