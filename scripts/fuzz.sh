@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Fuzzes the engine's protocol code: scripts/fuzz.sh [SECONDS [TARGET...]]
+# Fuzzes the engine's protocol code and what reads schemas: scripts/fuzz.sh [SECONDS [TARGET...]]
 #
-# Builds the targets of crates/engine/fuzz with the toolchain of rust-toolchain.toml and runs each for SECONDS (default 20) from
+# Builds the targets in crates/*/fuzz with the toolchain of rust-toolchain.toml and runs each for SECONDS (default 20) from
 # its committed corpus, one per CPU at a time. A failure prints the input that caused it and how to run it again. Inputs that reach
 # new code are kept in the target directory.
 set -euo pipefail
@@ -10,9 +10,8 @@ cd "$(dirname "$0")/.."
 seconds=${1:-20}
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || { echo "fuzz.sh: SECONDS is '$seconds'; expected a whole number, for example 20" >&2; exit 2; }
 targets=("${@:2}")
-[ ${#targets[@]} -gt 0 ] || targets=(connection frames hpack replies thrift)
+[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(basename -s .rs crates/*/fuzz/fuzz_targets/*.rs)
 
-fuzz=crates/engine/fuzz
 work=$(realpath -m "${CARGO_TARGET_DIR:-target}")/fuzz
 host=$(rustc -vV | sed -n 's/^host: //p')
 
@@ -25,14 +24,17 @@ flags=(
   -Cllvm-args=-sanitizer-coverage-trace-compares
   -Ccodegen-units=1
 )
-RUSTFLAGS="${flags[*]}" CARGO_TARGET_DIR=$work \
-  cargo build --release --locked --target "$host" --manifest-path "$fuzz/Cargo.toml"
+for manifest in crates/*/fuzz/Cargo.toml; do
+  RUSTFLAGS="${flags[*]}" CARGO_TARGET_DIR=$work \
+    cargo build --release --locked --target "$host" --manifest-path "$manifest"
+done
 
 # run_target TARGET: runs it and prints its statistics.
 run_target() {
-  local target=$1 log=$work/$1.log found=$work/found/$1
+  local target=$1 log=$work/$1.log found=$work/found/$1 corpus
+  corpus=$(echo crates/*/fuzz/corpus/"$target")
   mkdir -p "$found" "$work/artifacts"
-  if ! "$work/$host/release/$target" "$found" "$fuzz/corpus/$target" \
+  if ! "$work/$host/release/$target" "$found" "$corpus" \
     -artifact_prefix="$work/artifacts/$target-" -max_total_time="$seconds" -max_len=4096 -timeout=10 \
     -rss_limit_mb=1024 -print_final_stats=1 >"$log" 2>&1; then
     tail -n 40 "$log" >&2
@@ -45,5 +47,5 @@ run_target() {
 
 # Each target uses one CPU.
 export -f run_target
-export fuzz seconds work host
+export seconds work host
 printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -I TARGET bash -c 'run_target TARGET'

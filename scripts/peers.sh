@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Installs programs of other projects that end-to-end tests use into target/peers: grpcurl and an example of grpc-go with
-# reflection, Go modules; Apache's Thrift library for Python in a virtual environment, with generated code; and pandas, DuckDB and
-# Polars in another. curl and nginx come from the distribution, and a container engine from the user.
+# Installs programs of other projects that end-to-end tests use into target/peers: Go modules (grpcurl, examples of grpc-go, a
+# Connect service), etcd and containerd (Debian's packages, unpacked), grpc-java (Maven), and virtual environments with Apache's
+# Thrift library, grpcio with Google's schemas, and pandas, DuckDB and Polars. curl and nginx come from the distribution, and a
+# container engine from the user.
 # Prints the tests that can run here and names what is missing. In CI a missing program is an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,6 +10,8 @@ cd "$(dirname "$0")/.."
 grpcurl_version=v1.9.4
 folder=$(realpath -m "${CARGO_TARGET_DIR:-target}")/peers
 PATH=$PATH:/usr/sbin:build/debian/usr/sbin # where nginx is, installed or unpacked by setup.sh
+
+foreign=crates/cli/tests/it/foreign
 
 . scripts/apt.sh
 
@@ -37,10 +40,36 @@ grpcurl() {
   GOBIN=$folder go install "github.com/fullstorydev/grpcurl/cmd/grpcurl@$grpcurl_version"
 }
 
-# grpc_go: a server of grpc-go's examples, at the locked version.
+# go_program NAME MODULE PACKAGE: a program at the version that the module locks.
+go_program() { (cd "$foreign/$2" && go build -mod=readonly -o "$folder/$1" "$3"); }
+
+# grpc_go: servers of grpc-go's examples.
 grpc_go() {
-  (cd crates/cli/tests/it/foreign/grpc_go &&
-    go build -mod=readonly -o "$folder/grpc-go-reflection" google.golang.org/grpc/examples/features/reflection/server)
+  local examples=google.golang.org/grpc/examples
+  go_program grpc-go-reflection grpc_go $examples/features/reflection/server
+  go_program grpc-go-health grpc_go $examples/features/health/server
+  go_program grpc-go-route-guide grpc_go $examples/route_guide/server
+}
+
+grpc_java() {
+  local pom=$foreign/grpc_java/pom.xml
+  cmp -s "$pom" "$folder/grpc-java/pom.xml" && return
+  rm -rf "$folder/grpc-java"
+  mvn --batch-mode --color never --no-transfer-progress --quiet --strict-checksums --file "$pom" dependency:copy-dependencies \
+    -DincludeScope=runtime -DoutputDirectory="$folder/grpc-java" >&2
+  cp "$pom" "$folder/grpc-java"
+}
+
+# unpacked PACKAGE PROGRAM: unpacks a package of Debian, so that nothing is installed or started.
+unpacked() {
+  [ ! -x "$folder/debian/$2" ] || return 0
+  has apt-get && has dpkg-deb || return 1
+  local archives
+  archives=$(mktemp -d)
+  (cd "$archives" && { apt-get download -qq "$1" || { apt update && apt-get download -qq "$1"; }; }) >/dev/null 2>&1 &&
+    dpkg-deb --extract "$archives/$1"_*.deb "$folder/debian"
+  rm -rf "$archives"
+  [ -x "$folder/debian/$2" ]
 }
 
 # packages NAME REQUIREMENTS: a virtual environment with the locked packages, rebuilt if they changed.
@@ -67,6 +96,16 @@ containers() {
   fi
 }
 
+# debian NAME PACKAGE PROGRAM: prints the name of the tests that need a program of a package of Debian.
+debian() {
+  if unpacked "$2" "$3"; then
+    echo "foreign::$1"
+    return
+  fi
+  echo "peers: Debian's package $2 could not be downloaded, so tests with $1 are skipped: apt-get download $2" >&2
+  [ "${CI:-}" != true ] || exit 1
+}
+
 mkdir -p "$folder"
 containers
 peer curl "apt-get install curl" curl || true
@@ -77,10 +116,22 @@ fi
 if peer grpc_go "install Go from https://go.dev/dl/" go; then
   grpc_go >&2
 fi
+if peer connect_go "install Go from https://go.dev/dl/" go; then
+  go_program connect-go connect_go . >&2
+fi
+debian etcd etcd-server usr/bin/etcd
+debian containerd containerd usr/bin/containerd
+if peer grpc_java "apt-get install maven default-jdk-headless" java mvn; then
+  grpc_java
+fi
+if peer grpc_python "apt-get install python3-venv" python3; then
+  packages grpcio "$foreign/grpc_python/requirements.txt" >&2
+  echo foreign::googleapis # Of rpcbench-schema; the packages are the same.
+fi
 if peer thrift "apt-get install python3-venv thrift-compiler" python3 thrift; then
   packages venv servers/python/thrift/requirements.txt >&2
   thrift_code >&2
 fi
 if peer tables "apt-get install python3-venv" python3; then
-  packages tables crates/cli/tests/it/foreign/tables/requirements.txt >&2
+  packages tables "$foreign/tables/requirements.txt" >&2
 fi

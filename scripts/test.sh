@@ -95,7 +95,7 @@ page() {
 }
 
 fuzz() {
-  concerns crates/engine crates/record crates/stats crates/reference/src/http2 || return 0
+  concerns crates/engine crates/record crates/schema crates/stats crates/reference/src/http2 || return 0
   scripts/fuzz.sh "$fuzz_seconds"
 }
 

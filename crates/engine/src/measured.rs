@@ -29,6 +29,7 @@ impl Measurement {
             client: self.client,
             machine,
             connect: Latency::of(&self.tally.connect),
+            opening: self.tally.opening.map(|it| it.into_record()).unwrap_or_default(),
             connections: self.tally.connections,
             series: self.tally.series,
         }

@@ -6,6 +6,7 @@ use crate::call::Call;
 use crate::counted::{Counted, Part};
 use crate::failures::{start_of, start_of_reply};
 use crate::log::{BatchWriter, CallLog};
+use crate::opening::OpeningTimes;
 use crate::outcome::Outcome;
 use crate::tally::{Burst, Tally, add_example, slices};
 use rpcbench_clock::{Nanos, Span};
@@ -306,6 +307,16 @@ impl Recorder {
             if time.contains(at) {
                 tally.connect.record(at.since(since));
             }
+        }
+    }
+
+    /// Counts a step in which a connection opened, and which ended at `at`.
+    #[cold]
+    pub fn on_opening(&mut self, at: Nanos, count: impl FnOnce(&mut OpeningTimes)) {
+        if let Some(Window { time, tally, .. }) = &mut self.window
+            && time.contains(at)
+        {
+            count(tally.opening.get_or_insert_default());
         }
     }
 

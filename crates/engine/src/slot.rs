@@ -20,6 +20,16 @@ pub(crate) enum Link {
     Full,
 }
 
+/// How far a connection has opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// Its handshake is not known to be done.
+    Handshake,
+    /// Nothing has come from the peer.
+    FirstByte,
+    Done,
+}
+
 #[derive(Debug)]
 pub(crate) struct Slot<C> {
     /// Calls that it keeps in flight.
@@ -29,8 +39,9 @@ pub(crate) struct Slot<C> {
     life: u64,
     /// Calls that this connection may still carry.
     left: u64,
-    /// True until the connection's handshake is known to be done.
-    pub handshake_pending: bool,
+    pub opening: Opening,
+    /// Since when the first byte is awaited, if its time is measured.
+    pub writable_since: Option<Nanos>,
     pub connection: Option<C>,
     /// Output; the kernel has taken the first `written` bytes.
     pub out: Vec<u8>,
@@ -59,7 +70,8 @@ impl<C: Connection> Slot<C> {
             link: Link::Down,
             life,
             left: life,
-            handshake_pending: false,
+            opening: Opening::Done,
+            writable_since: None,
             connection: None,
             out: Vec::new(),
             written: 0,
@@ -81,7 +93,8 @@ impl<C: Connection> Slot<C> {
         self.written = 0;
         self.link = Link::Connecting;
         self.left = self.life;
-        self.handshake_pending = true;
+        self.opening = Opening::Handshake;
+        self.writable_since = None;
         self.opened_at = now;
         self.retry_at = Nanos::NEVER;
     }

@@ -6,6 +6,7 @@ use rpcbench_stats::Histogram;
 use crate::call::Call;
 use crate::counted::Counted;
 use crate::failures::Failures;
+use crate::opening::OpeningTimes;
 use crate::outcome::Outcome;
 use rpcbench_clock::Nanos;
 
@@ -34,6 +35,8 @@ pub struct Tally {
     pub held_back: u64,
     /// Connect time of the connections that opened in it, if connections live for a number of calls; nanoseconds.
     pub connect: Histogram,
+    /// The steps of it, and of handshakes of TLS. `None` without any.
+    pub opening: Option<Box<OpeningTimes>>,
     /// Connections opened, closed and lost from its start until its last call has ended.
     pub connections: Connections,
     /// Examples of errors, a line each, at most eight.
@@ -80,6 +83,9 @@ impl Tally {
         self.late += other.late;
         self.held_back += other.held_back;
         self.connect.merge(&other.connect);
+        if let Some(theirs) = &other.opening {
+            self.opening.get_or_insert_default().merge(theirs);
+        }
         self.connections.add(&other.connections);
         self.bytes_in += other.bytes_in;
         self.bytes_out += other.bytes_out;

@@ -72,7 +72,7 @@ impl FromStr for TlsMode {
 pub struct Tls {
     /// `TLS 1.3`.
     pub version: String,
-    /// IANA's name of the cipher suite: `TLS13_AES_128_GCM_SHA256`.
+    /// IANA's name of the cipher suite: `TLS_AES_128_GCM_SHA256`.
     pub suite: String,
     /// IANA's name of the key exchange group: `X25519`. `None` if a session was resumed without one.
     pub group: Option<String>,

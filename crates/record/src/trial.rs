@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::arrivals::Arrivals;
 use crate::connections::{Connections, is_zero};
 use crate::failures::{Checks, FailureKind};
+use crate::opening::Opening;
 use crate::outcome::OutcomeKind;
 use crate::protocol::Protocol;
 use crate::runtime::RuntimeStatistics;
@@ -152,6 +153,9 @@ pub struct Measured {
     /// without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connect: Option<Latency>,
+    /// The steps of it, and of handshakes of TLS.
+    #[serde(default, skip_serializing_if = "Opening::is_empty")]
+    pub opening: Opening,
     /// What happened to connections.
     pub connections: Connections,
     /// Per 100 ms of the window, by time of completion. Calls that completed in the grace period are in no slice.

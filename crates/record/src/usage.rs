@@ -62,6 +62,9 @@ pub struct ClientUsage {
     /// was waiting for replies is not missed for the first 50 ms.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub longest_absence_ns: u64,
+    /// Records of TLS that they received.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tls_records: u64,
 }
 
 /// What happened on the machine over the window.

@@ -5,6 +5,7 @@ use rpcbench_stats::{Histogram, Range};
 
 use crate::format;
 use crate::lives::Lives;
+use crate::openings::Openings;
 use crate::runtime::RuntimeFigures;
 
 /// A figure of a cell, with its error.
@@ -90,6 +91,11 @@ impl Response {
     }
 }
 
+fn records_per_reply(trials: &[&Measured], outcomes: &Outcomes) -> Option<f64> {
+    let records: u64 = trials.iter().map(|t| t.client.tls_records).sum();
+    (records > 0 && outcomes.ok > 0).then(|| share(records as f64, outcomes.ok as f64))
+}
+
 /// The distribution of all parts. `None` if a histogram can't be read.
 pub(crate) fn merged<'a>(parts: impl IntoIterator<Item = &'a Latency>) -> Option<Histogram> {
     let parts: Vec<&Latency> = parts.into_iter().collect();
@@ -161,6 +167,10 @@ pub struct Figures {
     pub response: Option<Response>,
     /// Connects, and calls without them. `None` for long connections.
     pub lives: Option<Lives>,
+    /// The steps of connects, and handshakes of TLS.
+    pub openings: Openings,
+    /// Records of TLS that the client received, per answered call. `None` without TLS.
+    pub records_per_reply: Option<f64>,
     /// Calls by outcome.
     pub outcomes: Outcomes,
     /// Measured time, all trials together, seconds.
@@ -191,6 +201,8 @@ impl Figures {
             calls_per_s: Estimate::raw(mean(&rates)?),
             response: Response::merged(&latencies),
             lives: Lives::of(trials),
+            openings: Openings::of(trials),
+            records_per_reply: records_per_reply(trials, &outcomes),
             outcomes,
             measured_s: sum(trials, |t| t.window_ns) / 1e9,
             server: limits.and_then(|limits| ServerFigures::of(trials, limits)),

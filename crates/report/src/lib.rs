@@ -22,6 +22,7 @@ mod layout;
 mod lives;
 mod load;
 mod open;
+mod openings;
 mod parties;
 mod published;
 mod row;
@@ -58,6 +59,7 @@ pub use lives::Lives;
 pub use load::{
     AllCalls, Bound, Capacity, Load, LoadCurve, LoadPoint, PointVerdict, cut_short, load_hdr,
 };
+pub use openings::Openings;
 pub use row::{Absent, Row};
 pub use rpcbench_record::units as format;
 pub use runtime::RuntimeFigures;

@@ -40,8 +40,9 @@ const SEARCH: [&str; 2] = [
 ];
 
 /// How to read times of connections that carry a number of calls.
-const LIVES: [&str; 2] = [
+const LIVES: [&str; 3] = [
     "connect: until the connection is open, including HTTP/2 settings; call: from there to the answer.",
+    "TCP, TLS full or resumed, first byte: the steps of it; first byte: HTTP/2 settings, otherwise the first reply.",
     "p50, p99 next to them: what the caller waits, connect and call together.",
 ];
 
@@ -170,7 +171,7 @@ fn tls(mode: TlsMode) -> &'static str {
     }
 }
 
-/// `TLS 1.3, TLS13_AES_128_GCM_SHA256, X25519, ALPN h2`.
+/// `TLS 1.3, TLS_AES_128_GCM_SHA256, X25519, ALPN h2`.
 pub(crate) fn agreed(tls: &Tls) -> String {
     let alpn = tls.alpn.as_ref().map(|alpn| format!("ALPN {alpn}"));
     let agreed = [Some(tls.version.clone()), Some(tls.suite.clone()), tls.group.clone(), alpn];

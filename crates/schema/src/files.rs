@@ -1,11 +1,14 @@
 //! Schemas from files: `.proto` sources, and descriptor sets.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use prost::Message;
+use prost_types::FileDescriptorProto;
 use protox::Compiler;
-use protox::file::{ChainFileResolver, GoogleFileResolver, IncludeFileResolver};
+use protox::file::{ChainFileResolver, FileResolver as _, GoogleFileResolver, IncludeFileResolver};
 
 use crate::{Schema, SchemaError};
 
@@ -35,35 +38,40 @@ impl Schema {
         for path in protosets {
             let bytes = fs::read(path)
                 .map_err(|error| SchemaError::Unreadable { path: path.clone(), error })?;
-            let set = RawSet::decode(&*bytes).ok().filter(|set| !set.files.is_empty());
             let problem = "no descriptor set; write one with protoc --include_imports --descriptor_set_out=FILE, or buf build -o FILE";
             let invalid = || SchemaError::Invalid(format!("{}: {problem}", path.display()));
-            raw.extend(set.ok_or_else(invalid)?.files);
+            raw.extend(files_of(&bytes).ok_or_else(invalid)?);
         }
         Self::of_files(&raw)
     }
+
+    /// A schema of an encoded descriptor set.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn of_protoset(bytes: &[u8]) -> Result<Self, SchemaError> {
+        Self::of_files(&files_of(bytes).unwrap_or_default())
+    }
+}
+
+/// The files of a descriptor set, encoded. `None` if it is none.
+fn files_of(bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
+    RawSet::decode(bytes).ok().map(|set| set.files).filter(|files| !files.is_empty())
 }
 
 /// The file and its imports, encoded.
 fn compiled(file: &Path, folders: &[PathBuf]) -> Result<Vec<Vec<u8>>, SchemaError> {
     let mut first_problem = None;
     for root in roots(file, folders) {
-        let mut resolver = ChainFileResolver::new();
-        let others = folders.iter().cloned().chain([PathBuf::from(".")]);
-        // A user may name a file as the folder.
-        let others = others.map(|it| if it.is_file() { parent(&it) } else { it });
-        for folder in std::iter::once(root).chain(others) {
-            resolver.add(IncludeFileResolver::new(folder));
-        }
-        resolver.add(GoogleFileResolver::new());
-        let mut compiler = Compiler::with_file_resolver(resolver);
+        let mut compiler = Compiler::with_file_resolver(resolver(&root, folders));
         compiler.include_imports(true);
         match compiler.open_file(file) {
             Ok(_) => {
                 let set = compiler.file_descriptor_set();
                 return Ok(set.file.iter().map(Message::encode_to_vec).collect());
             }
-            Err(error) => first_problem = first_problem.or(Some(problem(&error))),
+            Err(error) => match parsed(file, &resolver(&root, folders)) {
+                Some(files) if Schema::of_files(&files).is_ok() => return Ok(files),
+                _ => first_problem = first_problem.or(Some(problem(&error))),
+            },
         }
     }
     let problem = first_problem.unwrap_or_default();
@@ -76,6 +84,34 @@ fn compiled(file: &Path, folders: &[PathBuf]) -> Result<Vec<Vec<u8>>, SchemaErro
         ),
         false => problem,
     }))
+}
+
+/// Where imports are sought: below `root`, in `folders`, in the current folder, among protobuf's own files.
+fn resolver(root: &Path, folders: &[PathBuf]) -> ChainFileResolver {
+    let mut resolver = ChainFileResolver::new();
+    let others = folders.iter().cloned().chain([PathBuf::from(".")]);
+    // A user may name a file as the folder.
+    let others = others.map(|it| if it.is_file() { parent(&it) } else { it });
+    for folder in std::iter::once(root.to_owned()).chain(others) {
+        resolver.add(IncludeFileResolver::new(folder));
+    }
+    resolver.add(GoogleFileResolver::new());
+    resolver
+}
+
+/// The file and its imports as they are written, encoded, if some are public: the compiler follows such imports one step only.
+fn parsed(file: &Path, resolver: &ChainFileResolver) -> Option<Vec<Vec<u8>>> {
+    let mut files = BTreeMap::new();
+    let mut wanted = vec![resolver.resolve_path(file)?];
+    while let Some(name) = wanted.pop() {
+        if let Entry::Vacant(entry) = files.entry(name) {
+            let file = FileDescriptorProto::from(resolver.open_file(entry.key()).ok()?);
+            wanted.extend(file.dependency.iter().cloned());
+            entry.insert(file);
+        }
+    }
+    let some_public = files.values().any(|file| !file.public_dependency.is_empty());
+    some_public.then(|| files.values().map(Message::encode_to_vec).collect())
 }
 
 /// Folders that imports of a file may be relative to: those given, its own, and those above it.

@@ -6,11 +6,17 @@
 
 #![forbid(unsafe_code)]
 
+mod contradictions;
 mod describe;
 mod edition;
 mod error;
 mod expect;
 mod files;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+#[path = "../fuzz/checks/mod.rs"]
+pub mod fuzzing;
+mod imports;
 mod json;
 mod method;
 mod reflection;

@@ -6,8 +6,7 @@ use prost::Message as _;
 use prost_reflect::{DescriptorPool, MethodDescriptor, ServiceDescriptor};
 use prost_types::{FileDescriptorProto, FileDescriptorSet};
 
-use crate::edition;
-use crate::{Method, SchemaError};
+use crate::{Method, SchemaError, contradictions, edition, imports};
 
 /// Types and services.
 #[derive(Clone, Debug)]
@@ -37,7 +36,9 @@ impl Schema {
         Self::of_descriptors(FileDescriptorSet { file: by_name.into_values().collect() })
     }
 
-    pub(crate) fn of_descriptors(set: FileDescriptorSet) -> Result<Self, SchemaError> {
+    pub(crate) fn of_descriptors(mut set: FileDescriptorSet) -> Result<Self, SchemaError> {
+        set.file.iter().try_for_each(contradictions::refuse)?;
+        imports::make_explicit(&mut set.file);
         let pool = DescriptorPool::from_file_descriptor_set(set);
         let pool = pool.map_err(|error| SchemaError::Invalid(described(&error)))?;
         Ok(Self { pool })

@@ -56,6 +56,25 @@ fn protoset_reads_back_as_the_schema() {
 }
 
 #[test]
+fn public_imports_are_followed_however_far() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("a", "import \"b.proto\"; service S { rpc Get(D) returns (D); }"),
+        ("b", "import public \"c.proto\";"),
+        ("c", "import public \"d.proto\";"),
+        ("d", "message D { int32 x = 1; }"),
+    ] {
+        let text = format!("syntax = \"proto3\"; {text}");
+        fs::write(folder.path().join(name).with_extension("proto"), text).unwrap();
+    }
+    let schema = Schema::read(&[folder.path().join("a.proto")], &[], &[]).unwrap();
+    assert_eq!(schema.method("S/Get").unwrap().request(b"{\"x\": 1}").unwrap(), [8, 1]);
+    let set = folder.path().join("set");
+    fs::write(&set, schema.to_protoset()).unwrap();
+    assert_eq!(Schema::read(&[], &[], &[set]).unwrap().methods(), ["S/Get"]);
+}
+
+#[test]
 fn unusable_file_is_named_with_its_problem() {
     let syntax = refusal("a.proto", "syntax = \"proto3\";\nmessage A { strin x = 1; }\n");
     assert!(syntax.contains("a.proto:2:13") && syntax.contains("strin"), "{syntax}");

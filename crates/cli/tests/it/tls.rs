@@ -27,7 +27,7 @@ struct Secure {
 }
 
 /// A folder with a certificate for 127.0.0.1 and api.test, its key, and its authority: `cert.pem`, `key.pem`, `authority.pem`.
-fn issued() -> TempDir {
+pub fn issued() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -86,9 +86,11 @@ impl Secure {
 fn url_is_loaded_over_tls_and_the_summary_says_what_was_agreed_on() {
     let server = Secure::http();
     let url = format!("https://{}/a", server.address);
-    let ended = server.load(&format!("{url} --cacert CA -c 3 -z 200ms")).expect_ok_or_late();
+    // A later connection may resume the session of an earlier one.
+    let full = format!("{url} --cacert CA -c 3 -z 200ms --tls-resume off");
+    let ended = server.load(&full).expect_ok_or_late();
     ended.shows(&[
-        "TLS 1.3, TLS13_AES_256_GCM_SHA384, X25519, ALPN http/1.1; verified by ",
+        "TLS 1.3, TLS_AES_256_GCM_SHA384, X25519, ALPN http/1.1; verified by ",
         "authority.pem; 3 full handshakes",
     ]);
     let ended =
@@ -103,8 +105,14 @@ fn short_connections_are_loaded_over_tls() {
     let server = Secure::http();
     let words =
         format!("https://{}/ --cacert CA -c 2 -z 300ms --connection-life short", server.address);
-    let ended = server.load(&format!("{words} --format json")).expect_ok_or_late();
-    assert_eq!(ended.json()["transport"], 0, "{:#}", ended.json());
+    let load = server.load(&format!("{words} --format json")).expect_ok_or_late().json();
+    assert_eq!(load["transport"], 0, "{load:#}");
+    for key in ["tcp_p50_ns", "resumed_handshakes", "resumed_handshake_p50_ns", "first_byte_p50_ns"]
+    {
+        assert!(load[key].as_u64() > Some(0), "{key}: {load:#}");
+    }
+    let load = server.load(&format!("{words} --tls-resume off")).expect_ok_or_late();
+    load.shows(&["TCP  TLS full  first byte", " full, in the window", " of TLS a reply"]);
 }
 
 #[test]
@@ -131,6 +139,14 @@ fn server_that_cannot_be_believed_or_speaks_no_tls_ends_the_load_in_words() {
     server.load(&format!("{} --tls --cacert CA", plain.address())).expect(2).complains(&["TLS: "]);
 }
 
+#[test]
+fn handshake_that_never_ends_is_given_up() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}/", silent.local_addr().unwrap());
+    let ended = Program::start(&mut rpcbench(&["load", &url, "-k", "--connect-timeout", "300ms"]));
+    ended.finish().expect(2).complains(&["TLS: the handshake did not end in time"]);
+}
+
 /// A root whose servers offer TLS.
 fn bench_with_tls() -> Bench {
     let manifest = "servers/testkit/liar/server.toml";
@@ -144,7 +160,7 @@ fn servers_are_compared_with_and_without_tls() {
                 warmup = \"200ms\"\nduration = \"200ms\"\n\n[[workload]]\nname = \"secure\"\ntls = true\nshape";
     let bench = bench_with_tls().edit("suites/quick.toml", workload, both);
     let ended = bench.run("run @honest").expect_ok_or_late();
-    ended.shows(&["1 client thread, TLS", "TLS 1.3, TLS13_AES_128_GCM_SHA256, X25519, ALPN h2"]);
+    ended.shows(&["1 client thread, TLS", "TLS 1.3, TLS_AES_128_GCM_SHA256, X25519, ALPN h2"]);
     let run = bench.record();
     let modes: Vec<TlsMode> = run.header.plan.workloads.iter().map(|load| load.tls).collect();
     assert_eq!(modes, [TlsMode::Off, TlsMode::On]);

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use super::{Driver, EpollDriver, Ready, Sources, TlsDriver, Waker};
+use super::{Driver, EpollDriver, Handshake, Ready, Sources, TlsDriver, Waker};
 use crate::address::ServerAddress;
-use crate::tls::TlsClient;
+use crate::tls::{TlsClient, TlsError};
 use rpcbench_clock::Nanos;
 use rpcbench_record::Tls;
 
@@ -35,10 +35,19 @@ impl<D: Driver> Blocking<D> {
         let mut connection = Self { driver, ready: Vec::new() };
         connection.driver.connect(CONNECTION, address)?;
         while !connection.ready.iter().any(|ready| ready.writable) {
-            connection.wait(deadline)?;
+            connection.wait(deadline).map_err(|error| connection.in_handshake(error))?;
         }
         connection.driver.connected(CONNECTION)?;
         Ok(connection)
+    }
+
+    /// The same error, unless the time was over in the middle of TLS's handshake.
+    fn in_handshake(&self, error: io::Error) -> io::Error {
+        let is_pending = self.driver.handshake(CONNECTION).is_some_and(Handshake::is_pending);
+        match error.kind() {
+            io::ErrorKind::TimedOut if is_pending => TlsError::Unfinished.into(),
+            _ => error,
+        }
     }
 
     /// What its handshake agreed on. `None` without TLS.

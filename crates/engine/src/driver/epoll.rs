@@ -102,6 +102,10 @@ impl Driver for EpollDriver {
         self.awake
     }
 
+    fn wake(&mut self) {
+        self.waker.wake();
+    }
+
     fn connect(&mut self, connection: usize, address: &ServerAddress) -> io::Result<()> {
         let socket = connecting(address, self.sources.next())?;
         epoll::add(&self.epoll, &socket, EventData::new_u64(connection as u64), EVERYTHING)?;

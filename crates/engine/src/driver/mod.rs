@@ -37,6 +37,24 @@ pub(crate) struct Ready {
     pub writable: bool,
 }
 
+/// A handshake of TLS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Handshake {
+    /// When TCP's handshake was done; 0 before.
+    pub begin: Nanos,
+    /// When the server could be written to; 0 before.
+    pub end: Nanos,
+    /// It resumed an earlier session.
+    pub is_resumed: bool,
+}
+
+impl Handshake {
+    /// True after TCP's handshake, until TLS's is done.
+    pub fn is_pending(self) -> bool {
+        self.begin != Nanos(0) && self.end == Nanos(0)
+    }
+}
+
 /// Moves bytes, and has the clock of these moves. All its times are by that clock.
 pub(crate) trait Driver {
     fn now(&self) -> Nanos;
@@ -53,6 +71,24 @@ pub(crate) trait Driver {
     fn tls(&self) -> Option<&Tls> {
         None
     }
+
+    /// How far TLS of a connection has come. `None` without TLS.
+    fn handshake(&self, _connection: usize) -> Option<Handshake> {
+        None
+    }
+
+    /// CPU time that the last wait spent in handshakes of TLS.
+    fn handshaking(&self) -> Nanos {
+        Nanos(0)
+    }
+
+    /// Records of TLS received since the driver was created.
+    fn records(&self) -> u64 {
+        0
+    }
+
+    /// Lets the next wait end at once.
+    fn wake(&mut self);
 
     /// Starts to connect; `Ready` with `writable` follows.
     fn connect(&mut self, connection: usize, address: &ServerAddress) -> io::Result<()>;

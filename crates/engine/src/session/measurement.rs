@@ -77,6 +77,7 @@ pub(super) fn add_usage(client: &mut ClientUsage, usage: ThreadUsage) {
     client.awake_ns += usage.awake.0;
     client.run_delay_ns = client.run_delay_ns.zip(usage.run_delay).map(|(sum, n)| sum + n.0);
     let busy = usage.cpu - usage.awake + usage.run_delay.unwrap_or_default();
+    client.tls_records += usage.records;
     client.busiest_ns = client.busiest_ns.max(busy.0);
 }
 
@@ -90,6 +91,7 @@ mod tests {
             cpu: Nanos(cpu),
             awake: Nanos(100),
             run_delay: Some(Nanos(delay)),
+            records: 0,
         };
         let mut client = ClientUsage { run_delay_ns: Some(0), ..ClientUsage::default() };
         add_usage(&mut client, usage(400, 10));

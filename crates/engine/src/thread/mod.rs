@@ -208,6 +208,11 @@ impl<C: Connection> LoadThread<C> {
     }
 }
 
+/// The counters of a load thread now.
+fn reading<C: Connection, D: Driver>(worker: &Worker<C, D>) -> Reading {
+    Reading::now(worker.awake(), worker.records())
+}
+
 /// A load thread that runs.
 struct Running<C: Connection, D> {
     worker: Worker<C, D>,
@@ -266,7 +271,7 @@ impl<C: Connection, D: Driver> Running<C, D> {
                     Ok(Command::Leave) => {
                         is_away = true;
                         // A server that was frozen sends nothing after the end of a part.
-                        use_of.look(self.worker.now(), || Reading::now(self.worker.awake()));
+                        use_of.look(self.worker.now(), || reading(&self.worker));
                         self.tell(Report::Left(self.worker.now()));
                     }
                     Ok(Command::Enter(clock)) => {
@@ -280,7 +285,7 @@ impl<C: Connection, D: Driver> Running<C, D> {
                     Err(TryRecvError::Empty) => break,
                 }
             }
-            use_of.look(self.worker.turned_at(), || Reading::now(self.worker.awake()));
+            use_of.look(self.worker.turned_at(), || reading(&self.worker));
             if self.worker.take_window_over() {
                 self.tell_drained(std::mem::replace(&mut use_of, UseOf::new(None)));
             }
@@ -288,7 +293,7 @@ impl<C: Connection, D: Driver> Running<C, D> {
                 drained = true;
                 if let Some(counted) = self.worker.take_counted() {
                     use_of.end_at(Some(counted));
-                    use_of.end_now(Reading::now(self.worker.awake()));
+                    use_of.end_now(reading(&self.worker));
                 }
                 self.tell_drained(std::mem::replace(&mut use_of, UseOf::new(None)));
             }

@@ -12,12 +12,19 @@ pub(crate) struct ThreadUsage {
     pub awake: Nanos,
     /// Time spent ready to run but without a CPU. `None` if the kernel does not report it.
     pub run_delay: Option<Nanos>,
+    /// Records of TLS received.
+    pub records: u64,
 }
 
 impl ThreadUsage {
     fn plus(self, other: Self) -> Self {
         let run_delay = self.run_delay.zip(other.run_delay).map(|(one, more)| one + more);
-        Self { cpu: self.cpu + other.cpu, awake: self.awake + other.awake, run_delay }
+        Self {
+            cpu: self.cpu + other.cpu,
+            awake: self.awake + other.awake,
+            run_delay,
+            records: self.records + other.records,
+        }
     }
 }
 
@@ -28,15 +35,16 @@ pub(super) struct Reading {
     cpu: Nanos,
     awake: Nanos,
     run_delay: Option<Nanos>,
+    records: u64,
 }
 
 impl Reading {
-    /// `awake`: see [`Driver::awake`](crate::driver::Driver::awake).
-    pub fn now(awake: Nanos) -> Self {
+    /// `awake` and `records` are those of the [driver](crate::driver::Driver).
+    pub fn now(awake: Nanos, records: u64) -> Self {
         // "cpu-ns run-delay-ns timeslices"
         let schedstat = fs::read_to_string("/proc/thread-self/schedstat").ok();
         let run_delay = schedstat.and_then(|text| text.split(' ').nth(1)?.parse().ok().map(Nanos));
-        Self { at: clock::now(), cpu: clock::thread_cpu(), awake, run_delay }
+        Self { at: clock::now(), cpu: clock::thread_cpu(), awake, run_delay, records }
     }
 
     /// Use since an earlier reading, scaled to a span of `length`: a thread without a CPU reads late at both ends.
@@ -47,6 +55,7 @@ impl Reading {
             cpu: scale(self.cpu, earlier.cpu),
             awake: scale(self.awake, earlier.awake),
             run_delay: self.run_delay.zip(earlier.run_delay).map(|(now, then)| scale(now, then)),
+            records: scale(Nanos(self.records), Nanos(earlier.records)).0,
         }
     }
 }

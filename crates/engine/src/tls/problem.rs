@@ -13,6 +13,8 @@ pub enum TlsError {
     Session(Error),
     /// The peer closed the connection during the handshake.
     Closed,
+    /// The time was over before the handshake was.
+    Unfinished,
     /// The server chose no protocol by ALPN, and HTTP/2 needs one.
     NoAlpn,
 }
@@ -39,6 +41,11 @@ impl Display for TlsError {
             Self::Closed => {
                 return f.write_str("the server closed the connection during the handshake");
             }
+            Self::Unfinished => {
+                return f.write_str(
+                    "the handshake did not end in time; the server is too busy, or speaks no TLS on this port",
+                );
+            }
             Self::NoAlpn => {
                 return f.write_str(
                     "the server does not choose a protocol (ALPN), so it may not speak HTTP/2; --alpn none goes on \
@@ -54,6 +61,15 @@ impl Display for TlsError {
             }
             Error::InvalidMessage(InvalidMessage::InvalidContentType) => {
                 f.write_str("the server does not speak TLS on this port")
+            }
+            Error::InvalidMessage(InvalidMessage::HandshakePayloadTooLarge) => {
+                f.write_str("the server sends a handshake message of more than 64 KiB")
+            }
+            Error::InvalidMessage(reason) => {
+                write!(f, "the server breaks the protocol: {reason:?}")
+            }
+            Error::PeerMisbehaved(reason) => {
+                write!(f, "the server breaks the protocol: {reason:?}")
             }
             Error::PeerIncompatible(reason) => incompatible(f, reason),
             other => write!(f, "{other}"),

@@ -33,6 +33,8 @@ pub(crate) struct Session {
     pub peer_closed: bool,
     /// True once the peer can be written to.
     pub is_open: bool,
+    /// Records with data received, until they are taken.
+    pub received: u64,
 }
 
 impl Session {
@@ -50,6 +52,7 @@ impl Session {
             sealed: 0,
             peer_closed: false,
             is_open: false,
+            received: 0,
         })
     }
 
@@ -70,7 +73,9 @@ impl Session {
         let alpn = self.tls.alpn_protocol();
         Tls {
             version: self.tls.protocol_version().map_or_else(String::new, version),
-            suite: suite.map_or_else(String::new, |it| name(it.suite())),
+            // Those of TLS 1.3 have another prefix in rustls.
+            suite: suite
+                .map_or_else(String::new, |it| name(it.suite()).replacen("TLS13_", "TLS_", 1)),
             group: group.map(|it| name(it.name())),
             alpn: alpn.map(|it| String::from_utf8_lossy(it).into_owned()),
             verified_by: client.settings.verified_by.clone(),
@@ -109,6 +114,7 @@ impl Session {
                 ConnectionState::ReadTraffic(mut traffic) => {
                     while let Some(record) = traffic.next_record() {
                         plaintext.extend_from_slice(record?.payload);
+                        self.received += 1;
                     }
                 }
                 ConnectionState::EncodeTlsData(data) => encode(data, &mut self.records),
@@ -131,6 +137,12 @@ impl Session {
     /// True if the end of the stream may follow: no record is torn.
     pub fn is_whole(&self) -> bool {
         self.torn.is_empty()
+    }
+
+    /// Bytes in its buffers.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub fn held(&self) -> usize {
+        self.torn.len() + self.records.len()
     }
 
     /// True if records wait to be sent.

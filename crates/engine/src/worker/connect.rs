@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{Phase, Worker};
-use crate::driver::{Driver, Ready};
+use crate::driver::{Driver, Handshake, Ready};
 use crate::protocol::Connection;
-use crate::slot::Slot;
+use crate::slot::{Opening, Slot};
 use rpcbench_clock::Nanos;
 
 /// Maximum connections being opened at once over all threads.
@@ -98,8 +98,33 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             return false;
         }
         let now = self.driver.now();
+        self.note_writable(index, now);
         self.note_established(index, now);
         true
+    }
+
+    /// Counts the steps after which bytes can be sent, from `at` on unless TLS has its own time.
+    #[cold]
+    fn note_writable(&mut self, index: usize, at: Nanos) {
+        let slot = &mut self.slots[index];
+        let handshake = self.driver.handshake(index);
+        if let Some(handshake) = handshake {
+            self.calls.recorder.on_opening(handshake.end, |it| it.handshake(handshake));
+        }
+        if slot.has_call_limit() {
+            let (tcp_at, since) = handshake.map_or((at, at), |it| (it.begin, it.end));
+            slot.writable_since = Some(since);
+            let took = tcp_at.since(slot.opened_at);
+            self.calls.recorder.on_opening(tcp_at, |it| it.tcp.record(took));
+        }
+    }
+
+    /// Counts the first byte of a connection, which came at `at`.
+    #[cold]
+    pub(super) fn note_first_byte(&mut self, index: usize, at: Nanos) {
+        if let Some(since) = self.slots[index].writable_since.take() {
+            self.calls.recorder.on_opening(at, |it| it.first_byte.record(at.since(since)));
+        }
     }
 
     /// Counts a connection that opened at `at`, if its handshake is done.
@@ -109,8 +134,10 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         if slot.connection.as_ref().is_none_or(C::is_handshaking) {
             return;
         }
-        slot.handshake_pending = false;
-        if slot.has_call_limit() {
+        let was_pending = slot.opening == Opening::Handshake;
+        slot.opening =
+            if slot.writable_since.is_some() { Opening::FirstByte } else { Opening::Done };
+        if was_pending && slot.has_call_limit() {
             self.calls.recorder.connected(slot.opened_at, at);
         }
     }
@@ -169,7 +196,9 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         for slot in 0..self.slots.len() {
             let since = self.slots[slot].opening_since();
             if since.is_some_and(|since| since + self.plan.connect_timeout <= now) {
-                let reason = format!("no {} within the connect timeout", C::HANDSHAKE);
+                let in_tls = self.driver.handshake(slot).is_some_and(Handshake::is_pending);
+                let awaited = if in_tls { "TLS handshake" } else { C::HANDSHAKE };
+                let reason = format!("no {awaited} within the connect timeout");
                 self.lose(slot, &reason);
             }
         }

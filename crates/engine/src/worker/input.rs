@@ -6,7 +6,7 @@ use super::Worker;
 use super::calls::Reading;
 use crate::driver::{Driver, Ready};
 use crate::protocol::Connection;
-use crate::slot::Link;
+use crate::slot::{Link, Opening};
 
 impl<C: Connection, D: Driver> Worker<C, D> {
     pub(super) fn on_ready(&mut self, event: Ready) {
@@ -56,7 +56,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         if ended > 0 {
             self.allow_reconnect(index, at);
         }
-        if self.slots[index].handshake_pending {
+        if self.slots[index].opening != Opening::Done {
+            self.note_first_byte(index, at);
             self.note_established(index, at);
         }
         if let Err(broken) = result {

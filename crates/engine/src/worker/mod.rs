@@ -177,6 +177,11 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.driver.awake()
     }
 
+    /// See [`Driver::records`].
+    pub fn records(&self) -> u64 {
+        self.driver.records()
+    }
+
     /// See [`Driver::tls`].
     pub fn tls(&self) -> Option<&Tls> {
         self.driver.tls()
@@ -282,7 +287,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         let now = self.driver.now();
         let awaited = until.max(self.turned_at);
         self.turned_at = now;
-        if now - awaited >= ABSENCE && self.awaits_measured() {
+        if now - awaited >= ABSENCE && self.was_absent(now - awaited) {
             self.calls.recorder.absent(awaited, now);
         }
         if now >= self.retry_at {
@@ -315,6 +320,13 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
         self.release(now);
         self.end_drain();
+    }
+
+    /// True if a turn that `took` so long kept measured calls waiting. Handshakes of TLS are the client's work, not its
+    /// absence.
+    #[cold]
+    fn was_absent(&self, took: Nanos) -> bool {
+        took - self.driver.handshaking() >= ABSENCE && self.awaits_measured()
     }
 
     fn end_drain(&mut self) {

@@ -4,13 +4,14 @@ use rpcbench_record::{OutcomeKind, PlannedServer, RankedBy, SATURATED};
 
 use super::Of::{Any, Cell, Run, Trial, Window, Windows};
 use super::Unit::{
-    Bytes, Count, Flag, Milliseconds, Money, Nanoseconds as Ns, PerSecond, Share, Word,
+    Bytes, Count, Flag, Milliseconds, Money, Nanoseconds as Ns, PerSecond, Ratio, Share, Word,
 };
 use super::value::{Value, some};
 use super::{ColumnSlot, Figure, Subject, Unit, column, figure};
-use crate::figures::{Estimate, Figures};
+use crate::figures::{Estimate, Figures, Response};
 use crate::format;
 use crate::load::{AllCalls, Bound};
+use crate::openings::Openings;
 use crate::standings::finding_name;
 
 /// Every figure and label of a row.
@@ -74,6 +75,17 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("connect_p50_ns", Ns, "50th percentile of the connect times", Windows(|f| connect(f, 0.5))).column(column("connect p50", ColumnSlot::Figures).ranking(2).if_known()),
     figure("connect_p99_ns", Ns, "99th percentile of the connect times", Windows(|f| connect(f, 0.99))).column(column("connect p99", ColumnSlot::Figures).ranking(4).if_known()),
     figure("connect_max_ns", Ns, "Longest connect time, exact", Windows(|f| some(f.lives.as_ref()?.connect.max_ns))),
+    figure("tcp_p50_ns", Ns, "50th percentile of the times from before a socket is created until TCP's handshake is done; empty for long connections", Windows(|f| step(f, |o| &o.tcp, 0.5))).column(column("TCP p50", ColumnSlot::Figures).wide().if_known()),
+    figure("tcp_p99_ns", Ns, "99th percentile of these times", Windows(|f| step(f, |o| &o.tcp, 0.99))),
+    figure("full_handshakes", Count, "Full handshakes of TLS that ended in the window", Windows(|f| handshakes(f, |o| &o.full_handshake))),
+    figure("full_handshake_p50_ns", Ns, "50th percentile of the times from there until the server can be written to over TLS, of full handshakes", Windows(|f| step(f, |o| &o.full_handshake, 0.5))).column(column("TLS full p50", ColumnSlot::Figures).wide().if_known()),
+    figure("full_handshake_p99_ns", Ns, "99th percentile of these times", Windows(|f| step(f, |o| &o.full_handshake, 0.99))),
+    figure("resumed_handshakes", Count, "Handshakes of TLS that resumed a session and ended in the window", Windows(|f| handshakes(f, |o| &o.resumed_handshake))),
+    figure("resumed_handshake_p50_ns", Ns, "50th percentile of the same times of handshakes that resumed a session", Windows(|f| step(f, |o| &o.resumed_handshake, 0.5))).column(column("TLS resumed p50", ColumnSlot::Figures).wide().if_known()),
+    figure("resumed_handshake_p99_ns", Ns, "99th percentile of these times", Windows(|f| step(f, |o| &o.resumed_handshake, 0.99))),
+    figure("first_byte_p50_ns", Ns, "50th percentile of the times from the last handshake until the first byte of the protocol came: over HTTP/2 the server's SETTINGS, otherwise the first reply; empty for long connections", Windows(|f| step(f, |o| &o.first_byte, 0.5))).column(column("first byte p50", ColumnSlot::Figures).wide().if_known()),
+    figure("first_byte_p99_ns", Ns, "99th percentile of these times", Windows(|f| step(f, |o| &o.first_byte, 0.99))),
+    figure("tls_records_per_reply", Ratio, "Records of TLS that the client received, per call that ended ok", Windows(|f| some(f.records_per_reply?))).column(column("records/reply", ColumnSlot::Figures).wide().if_known()),
     figure("call_mean_ns", Ns, "Mean service time of ok calls without the connect, exact; empty for long connections", Windows(|f| some(f.lives.as_ref()?.call.as_ref()?.mean_ns))),
     figure("call_p50_ns", Ns, "50th percentile of the service times of ok calls without the connect; empty for long connections", Windows(|f| call(f, 0.5))).column(column("call p50", ColumnSlot::Figures).ranking(2).if_known()),
     figure("call_p99_ns", Ns, "99th percentile of the service times of ok calls without the connect; empty for long connections", Windows(|f| call(f, 0.99))).column(column("call p99", ColumnSlot::Figures).ranking(4).if_known()),
@@ -185,6 +197,15 @@ pub(crate) static FIGURES: &[Figure] = &[
 
 fn connect(figures: &Figures, q: f64) -> Option<Value> {
     some(figures.lives.as_ref()?.connect.quantile(q))
+}
+
+/// A quantile of a step in which connections opened.
+fn step(figures: &Figures, of: fn(&Openings) -> &Option<Response>, q: f64) -> Option<Value> {
+    some(of(&figures.openings).as_ref()?.quantile(q))
+}
+
+fn handshakes(figures: &Figures, of: fn(&Openings) -> &Option<Response>) -> Option<Value> {
+    some(of(&figures.openings).as_ref()?.histogram().count())
 }
 
 fn gc_mean(figures: &Figures) -> Option<Value> {

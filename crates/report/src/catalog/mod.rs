@@ -308,7 +308,7 @@ mod tests {
             Unit::Seconds | Unit::PerSecond => "_s",
             Unit::Bytes => "_bytes",
             Unit::Share => "_share",
-            Unit::Count | Unit::Money | Unit::Word | Unit::Flag => "",
+            Unit::Count | Unit::Ratio | Unit::Money | Unit::Word | Unit::Flag => "",
         }
     }
 

@@ -16,6 +16,8 @@ pub(crate) enum Unit {
     Bytes,
     /// A share of one.
     Share,
+    /// Things per thing.
+    Ratio,
     Count,
     /// Money, in the currency of the price.
     Money,
@@ -32,6 +34,7 @@ impl Unit {
             Self::PerSecond => "1/s",
             Self::Bytes => "bytes",
             Self::Share => "share of 1",
+            Self::Ratio => "ratio",
             Self::Count => "count",
             Self::Money => "money",
             Self::Word => "text",
@@ -42,7 +45,7 @@ impl Unit {
     pub(crate) fn json_type(self) -> &'static str {
         match self {
             Self::Nanoseconds | Self::Milliseconds | Self::Seconds => "number",
-            Self::PerSecond | Self::Share | Self::Money => "number",
+            Self::PerSecond | Self::Share | Self::Ratio | Self::Money => "number",
             Self::Bytes | Self::Count => "integer",
             Self::Word => "string",
             Self::Flag => "boolean",
@@ -74,6 +77,7 @@ impl Unit {
             Self::Money => format::money(number),
             Self::Bytes => format::bytes(number as u64),
             Self::Share => format::percent_near(number, limits),
+            Self::Ratio => format!("{number:.2}"),
             Self::Count | Self::Word | Self::Flag => format::count(number as u64),
         }
     }

@@ -127,6 +127,8 @@ fn summary(load: &Load) -> Pairs {
         ("ok calls/s", Some(format::si_near(figures.calls_per_s.value, &limits(load, "rate")))),
         ("connections/s", figures.lives.as_ref().map(|it| format::si(it.connections_per_s))),
         ("TLS", load.tls.as_ref().map(tls)),
+        ("handshakes", handshakes(measured)),
+        ("records", figures.records_per_reply.map(|it| format!("{it:.2} of TLS a reply"))),
         ("errors", Some(format::percent_near(figures.error_share(), &limits(load, "errors")))),
         ("received", bytes_per_s(measured, measured.bytes_in, "a reply")),
         ("sent", bytes_per_s(measured, measured.bytes_out, "a call")),
@@ -142,13 +144,25 @@ fn summary(load: &Load) -> Pairs {
     lines.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// `TLS 1.3, TLS13_AES_128_GCM_SHA256, X25519, ALPN h2; verified by ca.pem; 50 full handshakes`.
+/// `TLS 1.3, TLS_AES_128_GCM_SHA256, X25519, ALPN h2; verified by ca.pem; 50 full handshakes`.
 fn tls(tls: &Tls) -> String {
     let full = format::plural(tls.full_handshakes, "full handshake");
     let resumed =
         (tls.resumed_handshakes > 0).then(|| format!(", {} resumed", tls.resumed_handshakes));
     let (agreed, resumed) = (words::agreed(tls), resumed.unwrap_or_default());
     format!("{agreed}; verified by {}; {full}{resumed}", tls.verified_by)
+}
+
+/// `1,200 full, 34,000 resumed, in the window`. `None` without any.
+fn handshakes(Measured { opening, .. }: &Measured) -> Option<String> {
+    let counted = [(&opening.full_handshake, "full"), (&opening.resumed_handshake, "resumed")];
+    let parts: Vec<String> = counted
+        .iter()
+        .filter_map(|(latency, kind)| {
+            Some(format!("{} {kind}", format::count(latency.as_ref()?.count)))
+        })
+        .collect();
+    (!parts.is_empty()).then(|| format!("{}, in the window", parts.join(", ")))
 }
 
 /// `1.2 MiB/s, 123 B a reply`. `None` in records that don't have it.
@@ -193,6 +207,18 @@ fn server_lines(load: &Load, server: &ServerFigures) -> Vec<(&'static str, Optio
     ]
 }
 
+/// The steps of TLS in which connections opened: without it, a connect has one step.
+fn steps(Measured { opening, .. }: &Measured) -> impl Iterator<Item = (&'static str, &Latency)> {
+    let handshakes =
+        [("TLS full", &opening.full_handshake), ("TLS resumed", &opening.resumed_handshake)];
+    let has_tls = handshakes.iter().any(|(_, latency)| latency.is_some());
+    let around = |latency| Some(latency).filter(|_| has_tls).and_then(Option::as_ref);
+    let [first, last] = [("TCP", &opening.tcp), ("first byte", &opening.first_byte)]
+        .map(|(title, latency)| Some((title, around(latency)?)));
+    let handshakes = handshakes.map(|(title, latency)| Some((title, latency.as_ref()?)));
+    [first].into_iter().chain(handshakes).chain([last]).flatten()
+}
+
 /// A row per figure, a column per kind of time. Empty if no call was answered or failed.
 fn times(load: &Load) -> Table {
     type Of = fn(&Latency) -> f64;
@@ -223,6 +249,7 @@ fn times(load: &Load) -> Table {
     let mut columns = vec![Column::new("", false, names)];
     columns.extend(load.times().map(|(title, _, latency)| column(title, latency)));
     columns.extend(measured.connect.as_ref().map(|connect| column("connect", Some(connect))));
+    columns.extend(steps(measured).map(|(title, latency)| column(title, Some(latency))));
     columns.extend(all.map(|all| {
         let cells = ROWS.iter().map(|(name, _, of)| of(&all).near(&limits(load, name)));
         Column::new("all calls", true, cells.collect())

@@ -108,6 +108,7 @@ pub fn measured(rate: u64) -> Measured {
             run_delay_ns: Some(10_000_000),
             busiest_ns: 1_210_000_000,
             longest_absence_ns: 0,
+            tls_records: 0,
         },
         series,
         ..Measured::default()

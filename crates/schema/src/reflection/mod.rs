@@ -1,7 +1,7 @@
 //! Schemas from a server by reflection (`grpc.reflection.v1`, then `v1alpha`), a call for each question.
 
 mod files;
-mod wire;
+pub(crate) mod wire;
 
 use std::time::Duration;
 
@@ -23,9 +23,12 @@ const MAX_QUESTIONS: usize = 5000;
 /// Bytes of all answers at most.
 const MAX_BYTES: usize = 64 << 20;
 
+/// Makes a call, and returns the reply to it.
+type Caller = Box<dyn FnMut(&Target, &[u8]) -> Result<Vec<u8>, CallError>>;
+
 /// A server that is asked for its schema.
 pub struct Reflection {
-    client: Client,
+    caller: Caller,
     server: String,
     headers: Vec<CallHeader>,
     /// Which of [`SERVICES`] answers; the first that may.
@@ -38,14 +41,19 @@ impl Reflection {
     /// Asks a server, with header fields; `timeout` bounds each question.
     pub fn new(server: ConnectionOptions, headers: Vec<CallHeader>, timeout: Duration) -> Self {
         let name = server.authority.clone();
-        Self {
-            client: Client::new(server, timeout),
-            server: name,
-            headers,
-            version: 0,
-            asked: 0,
-            bytes: 0,
-        }
+        let mut client = Client::new(server, timeout);
+        let caller = move |target: &_, request: &_| client.call(target, request, CallPosition::Any);
+        Self::over(Box::new(caller), name, headers)
+    }
+
+    fn over(caller: Caller, server: String, headers: Vec<CallHeader>) -> Self {
+        Self { caller, server, headers, version: 0, asked: 0, bytes: 0 }
+    }
+
+    /// Asks what gives these answers.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn of_answers(caller: Caller) -> Self {
+        Self::over(caller, "server".to_owned(), Vec::new())
     }
 
     /// Full names of the services that it offers, without reflection itself.
@@ -153,7 +161,7 @@ impl Reflection {
         loop {
             let name = format!("/{}/ServerReflectionInfo", SERVICES[self.version]);
             let target = Target { headers: self.headers.clone(), ..Target::new(name) };
-            match self.client.call(&target, request, CallPosition::Any) {
+            match (self.caller)(&target, request) {
                 Ok(reply) => return Ok(reply),
                 Err(CallError::Status { code: UNIMPLEMENTED, .. })
                     if self.version + 1 < SERVICES.len() =>

@@ -5,7 +5,7 @@ use std::fmt;
 use prost::{Message, Oneof};
 
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct Request {
+pub(crate) struct Request {
     #[prost(string, tag = "1")]
     pub host: String,
     #[prost(oneof = "Question", tags = "3, 4, 7")]
@@ -13,7 +13,7 @@ pub(super) struct Request {
 }
 
 #[derive(Clone, PartialEq, Oneof)]
-pub(super) enum Question {
+pub(crate) enum Question {
     #[prost(string, tag = "3")]
     FileByFilename(String),
     #[prost(string, tag = "4")]
@@ -23,13 +23,13 @@ pub(super) enum Question {
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct Response {
+pub(crate) struct Response {
     #[prost(oneof = "Answer", tags = "4, 6, 7")]
     pub answer: Option<Answer>,
 }
 
 #[derive(Clone, PartialEq, Oneof)]
-pub(super) enum Answer {
+pub(crate) enum Answer {
     #[prost(message, tag = "4")]
     Files(FileList),
     #[prost(message, tag = "6")]
@@ -40,25 +40,25 @@ pub(super) enum Answer {
 
 /// Encoded `FileDescriptorProto`s.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct FileList {
+pub(crate) struct FileList {
     #[prost(bytes = "vec", repeated, tag = "1")]
     pub files: Vec<Vec<u8>>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct ServiceList {
+pub(crate) struct ServiceList {
     #[prost(message, repeated, tag = "1")]
     pub services: Vec<ServiceName>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct ServiceName {
+pub(crate) struct ServiceName {
     #[prost(string, tag = "1")]
     pub name: String,
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct ErrorAnswer {
+pub(crate) struct ErrorAnswer {
     #[prost(int32, tag = "1")]
     pub code: i32,
     #[prost(string, tag = "2")]

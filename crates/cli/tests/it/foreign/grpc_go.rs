@@ -1,8 +1,10 @@
-//! A server of grpc-go's examples, whose services only reflection describes.
+//! Servers of grpc-go's examples: one whose services only reflection describes, one with the health service, and the route guide.
 
+use std::fs;
 use std::process::Command;
 
-use super::peer;
+use super::loads::{all_ok, load};
+use super::{file, peer};
 use crate::bench::{look, rpcbench};
 use crate::program::Program;
 use crate::serve::port;
@@ -34,4 +36,45 @@ fn services_of_grpc_go_are_listed_called_and_loaded_by_reflection() {
         "{}",
         streams.err
     );
+}
+
+/// An example on a free port.
+fn example(name: &str, arguments: &[&str]) -> (Program, String) {
+    let port = port();
+    let mut command = Command::new(peer(name));
+    let program = Program::start(command.args(["-port", &port.to_string()]).args(arguments));
+    (program, format!("127.0.0.1:{port}"))
+}
+
+#[test]
+#[ignore = "needs scripts/peers.sh"]
+fn health_service_of_grpc_go_is_loaded_by_a_proto_file() {
+    let (_server, address) = example("grpc-go-health", &["-sleep", "1h"]);
+    let proto = file("health.proto");
+    let call = [&address, "--wait", "60s", "--proto", &proto, "--call", "Health/Check", "-d", "{}"];
+    all_ok(&[&call[..], &["--expect", "$.status == \"SERVING\""]].concat());
+}
+
+#[test]
+#[ignore = "needs scripts/peers.sh"]
+fn route_guide_of_grpc_go_answers_each_request_of_a_file() {
+    let (_server, address) = example("grpc-go-route-guide", &[]);
+    let proto = file("route_guide.proto");
+    let folder = tempfile::tempdir().unwrap();
+    let points = folder.path().join("points.jsonl");
+    let named = [(407838351, -746143763), (408122808, -743999179), (413628156, -749015468)];
+    let lines = named.map(|(latitude, longitude)| {
+        format!("{{\"latitude\": {latitude}, \"longitude\": {longitude}}}\n")
+    });
+    fs::write(&points, lines.concat()).unwrap();
+    let schema = [&address, "--wait", "60s", "--proto", &proto, "--call"];
+    let call = |method| [&schema[..], &[method, "-D", points.to_str().unwrap()]].concat();
+    let names = "$.name in [\"Patriots Path, Mendham, NJ 07945, USA\", \
+                 \"101 New Jersey 10, Whippany, NJ 07981, USA\", \
+                 \"U.S. 6, Shohola, PA 18458, USA\"]";
+    all_ok(&[&call("GetFeature")[..], &["--expect", names]].concat());
+    let wrong = [&call("GetFeature")[..], &["--expect", "$.name == \"\"", "--once"]].concat();
+    load(&wrong).expect(1);
+    let streams = load(&call("ListFeatures")).expect(2);
+    assert!(streams.err.contains("streams replies"), "{}", streams.err);
 }

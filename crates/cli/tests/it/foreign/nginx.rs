@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
-use rpcbench_record::{Measured, Run, TrialResult};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
+use super::loads::{all_ok, load, window};
 use super::servers::Served;
 use crate::bench::{look, repository};
 use crate::program::Program;
@@ -80,10 +80,33 @@ fn nginx_counts_the_calls_of_any_url_by_method_and_status() {
                 (2000, 0),
                 "{path} {words}"
             );
-            let counted = BTreeMap::from([(format!("{seen} {protocol}"), 2000 + before)]);
+            let counted = BTreeMap::from([(format!("{seen} {protocol} -"), 2000 + before)]);
             assert_eq!(nginx.stop(), counted, "{path} {words}");
         }
     }
+}
+
+#[test]
+#[ignore = "needs nginx"]
+fn nginx_counts_the_calls_that_it_compresses_or_passes_on() {
+    let nginx = Nginx::with(include_str!("nginx_files.conf"), "", 1000);
+    let files = nginx.folder.path().join("files");
+    fs::create_dir_all(&files).unwrap();
+    fs::write(files.join("file.txt"), "line of text\n".repeat(5000)).unwrap();
+    let url = |path| format!("http://127.0.0.1:{}{path}", nginx.port);
+    let (direct, proxied) = (url("/file.txt"), url("/proxy/file.txt"));
+    let zipped = all_ok(&[&direct, "-H", "accept-encoding: gzip"]);
+    let passed_on = all_ok(&[&proxied]);
+    // Requests since the start, the one for this page included.
+    let page = load(&[&url("/requests"), "--once"]).expect(0).out;
+    let requests = format!(" {} \n", zipped + 2 * passed_on + 1);
+    assert!(page.contains(&requests), "{requests} {page}");
+    let counted = BTreeMap::from([
+        ("GET /file.txt 200 HTTP/1.1 gzip".to_owned(), zipped),
+        // Each once as the proxy, by the path after its rewrite, and once as its own upstream.
+        ("GET /file.txt 200 HTTP/1.1 -".to_owned(), 2 * passed_on),
+    ]);
+    assert_eq!(nginx.stop(), counted);
 }
 
 /// All calls are ok, and nginx, which ends a connection after `life` calls, counted as many as the engine, warm-up included.
@@ -100,15 +123,6 @@ fn no_call_is_lost(server: &Served, speech: &Speech, life: u64, words: &str) {
     let seen = &measured.connections;
     assert!(seen.ended >= CALLS / life - CONNECTIONS && seen.reopened > 0, "{words}: {seen:?}");
     assert_eq!((seen.orderly, seen.broken), (seen.ended, 0), "{words}: {seen:?}");
-}
-
-/// The only window of the run, and how many calls there were outside of it, all of which must be ok.
-fn window(run: &Run) -> (&Measured, u64) {
-    let [trial] = &run.trials[..] else { panic!("{:?}", run.trials) };
-    let TrialResult::Measured(measured) = &trial.result else { panic!("{:?}", trial.result) };
-    let before = &trial.unmeasured.as_ref().unwrap().outcomes;
-    assert_eq!(before.ok, before.total());
-    (measured, before.ok)
 }
 
 struct Nginx {

@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 
 mod tls;
+mod tls_hostile;
 
 use super::{Driver, EpollDriver, Ready, Sources, Waker};
 use rpcbench_clock::{self as clock, Nanos};

@@ -1,5 +1,6 @@
 //! TLS on real sockets, with rustls as the peer.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
@@ -14,18 +15,26 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 
 use super::{pattern, receive, soon, wait};
+use crate::driver::tls::MAX_HANDSHAKES;
 use crate::driver::{Driver, EpollDriver, Sources, TlsDriver, Waker};
 use crate::tls::{ClientIdentity, Cryptography, TlsClient, TlsSettings, TlsVersion, Trust};
 
 /// An authority, and what it has issued for a server.
-struct Issued {
-    authority: CertificateDer<'static>,
-    chain: Vec<CertificateDer<'static>>,
-    key: PrivateKeyDer<'static>,
+pub(super) struct Issued {
+    pub authority: CertificateDer<'static>,
+    pub chain: Vec<CertificateDer<'static>>,
+    pub key: PrivateKeyDer<'static>,
+}
+
+impl Issued {
+    pub fn copy(&self) -> Self {
+        let Self { authority, chain, key } = self;
+        Self { authority: authority.clone(), chain: chain.clone(), key: key.clone_key() }
+    }
 }
 
 /// A certificate for `localhost`, changed by `change`.
-fn issue(change: impl FnOnce(&mut CertificateParams)) -> Issued {
+pub(super) fn issue(change: impl FnOnce(&mut CertificateParams)) -> Issued {
     issue_by("Test Authority", change)
 }
 
@@ -48,7 +57,7 @@ fn issue_by(authority: &str, change: impl FnOnce(&mut CertificateParams)) -> Iss
     }
 }
 
-fn server_config(issued: &Issued) -> ServerConfig {
+pub(super) fn server_config(issued: &Issued) -> ServerConfig {
     ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()
@@ -57,7 +66,7 @@ fn server_config(issued: &Issued) -> ServerConfig {
         .unwrap()
 }
 
-fn settings(issued: &Issued) -> TlsSettings {
+pub(super) fn settings(issued: &Issued) -> TlsSettings {
     TlsSettings {
         server_name: "localhost".to_owned(),
         trust: Trust::Authorities(vec![issued.authority.clone()]),
@@ -71,16 +80,16 @@ fn settings(issued: &Issued) -> TlsSettings {
     }
 }
 
-fn driver(settings: TlsSettings) -> TlsDriver<EpollDriver> {
+pub(super) fn driver(settings: TlsSettings) -> TlsDriver<EpollDriver> {
     let client = TlsClient::new(settings).unwrap();
     let sockets = EpollDriver::new(16, Waker::new().unwrap(), Sources::any()).unwrap();
     TlsDriver::new(sockets, Some(&client), 16)
 }
 
-type Peer = StreamOwned<ServerConnection, TcpStream>;
+pub(super) type Peer = StreamOwned<ServerConnection, TcpStream>;
 
 /// A server for one connection.
-fn serve<T: Send + 'static>(
+pub(super) fn serve<T: Send + 'static>(
     config: ServerConfig,
     answer: impl FnOnce(Peer) -> T + Send + 'static,
 ) -> (std::net::SocketAddr, JoinHandle<T>) {
@@ -95,7 +104,7 @@ fn serve<T: Send + 'static>(
 }
 
 /// Waits until the connection is open, or says why it is not.
-fn open(driver: &mut impl Driver, address: std::net::SocketAddr) -> io::Result<()> {
+pub(super) fn open(driver: &mut impl Driver, address: std::net::SocketAddr) -> io::Result<()> {
     driver.connect(0, &address.into())?;
     while !wait(driver).iter().any(|event| event.writable) {}
     driver.connected(0)
@@ -251,7 +260,7 @@ fn truncated_stream_is_an_error_and_not_an_end() {
 }
 
 /// Handshakes with a server of this configuration, and returns why it fails.
-fn refused(config: ServerConfig, settings: TlsSettings) -> String {
+pub(super) fn refused(config: ServerConfig, settings: TlsSettings) -> String {
     let (address, server) = serve(config, |mut peer| peer.read(&mut [0; 1]).map(|_| ()));
     let mut driver = driver(settings);
     let mut result = open(&mut driver, address);
@@ -440,4 +449,38 @@ fn without_resumption_each_handshake_is_full() {
     let (address, server) = serve_each(server_config(&issued), 3);
     let mut driver = driver(TlsSettings { resume: false, ..settings(&issued) });
     assert_eq!(handshakes(&mut driver, address, server, 3), [false; 3]);
+}
+
+#[test]
+fn wait_advances_few_handshakes_and_each_connection_has_its_times() {
+    const CONNECTIONS: usize = 12;
+    let issued = issue(|_| {});
+    let (listener, config) = (TcpListener::bind("127.0.0.1:0").unwrap(), server_config(&issued));
+    let (address, config) = (listener.local_addr().unwrap(), Arc::new(config));
+    let server = thread::spawn(move || {
+        let accept = |_| {
+            let (mut socket, _) = listener.accept().unwrap();
+            let mut session = ServerConnection::new(Arc::clone(&config)).unwrap();
+            session.complete_io(&mut socket).unwrap();
+            (session, socket)
+        };
+        (0..CONNECTIONS).map(accept).collect::<Vec<_>>()
+    });
+    let mut driver = driver(settings(&issued));
+    let begin = driver.now();
+    for connection in 0..CONNECTIONS {
+        driver.connect(connection, &address.into()).unwrap();
+    }
+    let mut open = BTreeSet::new();
+    while open.len() < CONNECTIONS {
+        let before = open.len();
+        open.extend(wait(&mut driver).iter().map(|event| event.connection));
+        assert!(open.len() - before <= MAX_HANDSHAKES, "{open:?}, {before} before");
+    }
+    server.join().unwrap();
+    for connection in open {
+        driver.connected(connection).unwrap();
+        let handshake = driver.handshake(connection).unwrap();
+        assert!(begin < handshake.begin && handshake.begin < handshake.end, "{handshake:?}");
+    }
 }

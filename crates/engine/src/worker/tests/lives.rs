@@ -33,6 +33,9 @@ fn short_connection_carries_one_call_and_the_caller_waits_for_both() {
     // The first calls find their connections open.
     assert_eq!((worker.driver.opened, tally.connect.count()), (100, 96));
     assert_eq!((tally.connect.min(), tally.connect.max()), (Some(CONNECT.0), Some(CONNECT.0)));
+    let opening = tally.opening.unwrap();
+    assert_eq!((opening.tcp.count(), opening.tcp.max()), (96, Some(CONNECT.0)));
+    assert_eq!((opening.first_byte.count(), opening.full_handshake.count()), (96, 0));
     assert_eq!((tally.service.min(), tally.service.max()), (Some(CALL.0), Some(CALL.0)));
     assert_eq!((tally.ok.min(), tally.ok.max()), (Some(CALL.0), Some((CONNECT + CALL).0)));
     let connections = &tally.connections;

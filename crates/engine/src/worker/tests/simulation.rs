@@ -180,6 +180,9 @@ impl Driver for Simulation {
         Ok(())
     }
 
+    /// No time passes in a turn.
+    fn wake(&mut self) {}
+
     fn connected(&mut self, _connection: usize) -> io::Result<()> {
         if self.refuses { Err(io::ErrorKind::ConnectionRefused.into()) } else { Ok(()) }
     }
