@@ -22,8 +22,8 @@ name = "Shell"
 command = ["sh", "../build.sh", "{build}"]
 inputs = ["../build.sh", "../shared"]
 [runtime]
-least_warm_up = "1s"
-warm_up_cap = "2s"
+warmup_min = "1s"
+warmup_max = "2s"
 compiler_threads = []
 "#;
 

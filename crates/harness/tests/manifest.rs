@@ -28,8 +28,8 @@ command = ["sh", "../build.sh", "{build}"]
 inputs = ["../build.sh"]
 
 [runtime]
-least_warm_up = "2s"
-warm_up_cap = "20s"
+warmup_min = "2s"
+warmup_max = "20s"
 compiler_threads = ["C2 CompilerThre"]
 
 [run.env]
@@ -259,7 +259,7 @@ env = { PROFILE = "on" }
 build.command = ["sh", "../build.sh", "pgo", "{build}"]
 [variants.patient]
 note = "warms up longer"
-runtime.warm_up_cap = "90s"
+runtime.warmup_max = "90s"
 "#;
     write(root.path(), "servers/java/grpc/server.toml", &format!("{SERVER}{own}"));
     let catalog = load(&root);
@@ -279,8 +279,18 @@ runtime.warm_up_cap = "90s"
     assert_eq!(pgo.server.build.inputs, shared.server.build.inputs);
     assert_eq!(shared.server.build_command()[1], "../build.sh");
     assert_eq!(patient.server.build_command(), shared.server.build_command());
-    assert_eq!(patient.server.runtime.warm_up_cap, Duration::from_secs(90));
-    assert_eq!(patient.server.runtime.least_warm_up, shared.server.runtime.least_warm_up);
+    assert_eq!(patient.server.runtime.warmup_max, Duration::from_secs(90));
+    assert_eq!(patient.server.runtime.warmup_min, shared.server.runtime.warmup_min);
+}
+
+#[test]
+fn manifests_of_older_revisions_are_read() {
+    let root = root();
+    let old = LANGUAGE.replace("warmup_min", "least_warm_up").replace("warmup_max", "warm_up_cap");
+    write(root.path(), "servers/java/_language.toml", &old);
+    let catalog = load(&root);
+    let entry = catalog.select(&named(&["java-grpc@g1"])).unwrap().remove(0);
+    assert_eq!(entry.server.runtime.warmup_max, Duration::from_secs(20));
 }
 
 #[test]
@@ -411,7 +421,7 @@ fn unusable_values_are_reported() {
     insta::assert_snapshot!(server_refusal("\"{args}\"", "\"-D{args}\""), @r#"servers/java/grpc/server.toml:10: command = ["java", "-D{args}", "-jar", "{build}/server.jar"]: '-D{args}': {args} must be an element by itself"#);
     insta::assert_snapshot!(server_refusal("[variants.g1]", "[variants.\"g1#2\"]"), @r#"servers/java/grpc/server.toml:19: [variants."g1#2"]: use lower-case letters, digits, '-', '_', '.' and '+', a letter or digit first"#);
     insta::assert_snapshot!(language_refusal("minimum = \"25\"", "minimum = \"25+\""), @r#"servers/java/_language.toml:9: minimum = "25+": write numbers and dots, such as 1.25"#);
-    insta::assert_snapshot!(language_refusal("warm_up_cap = \"20s\"", "warm_up_cap = \"1s\""), @r#"servers/java/_language.toml:18: warm_up_cap = "1s": must not be below least_warm_up"#);
+    insta::assert_snapshot!(language_refusal("warmup_max = \"20s\"", "warmup_max = \"1s\""), @r#"servers/java/_language.toml:18: warmup_max = "1s": must not be below warmup_min"#);
     for outside in ["/etc/passwd", "../go.sum", "{build}/../../lock"] {
         let refused = server_refusal("lock = \"", &format!("lock = \"{outside}\"\n#"));
         assert_eq!(
@@ -429,7 +439,7 @@ fn unusable_values_are_reported() {
 fn missing_key_is_reported_with_an_example() {
     insta::assert_snapshot!(server_refusal("library = \"grpc-java\"", ""), @r#"servers/java/grpc/server.toml:1: 'library' is missing; add a line such as library = "grpc-go""#);
     insta::assert_snapshot!(server_refusal("command = [\"java\", \"{args}\", \"-jar\", \"{build}/server.jar\"]", ""), @r#"servers/java/grpc/server.toml: 'run.command' is missing; add a line such as command = ["{build}/server"]"#);
-    insta::assert_snapshot!(language_refusal("least_warm_up = \"2s\"", ""), @r#"servers/java/_language.toml: 'runtime.least_warm_up' is missing; add a line such as least_warm_up = "2s""#);
+    insta::assert_snapshot!(language_refusal("warmup_min = \"2s\"", ""), @r#"servers/java/_language.toml: 'runtime.warmup_min' is missing; add a line such as warmup_min = "2s""#);
     insta::assert_snapshot!(language_refusal("compiler_threads = [\"C2 CompilerThre\"]", ""), @r#"servers/java/_language.toml: 'runtime.compiler_threads' is missing; add a line such as compiler_threads = ["C2 CompilerThre"]"#);
     insta::assert_snapshot!(refusal("servers/_defaults.toml", ""), @r#"servers/_defaults.toml: 'stop_timeout' is missing; add a line such as stop_timeout = "5s""#);
     insta::assert_snapshot!(refusal("servers/cobol/grpc/server.toml", GO), @"servers/cobol/_language.toml: can't be read: No such file or directory (os error 2)");

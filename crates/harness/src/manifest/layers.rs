@@ -114,8 +114,11 @@ pub(super) struct Build {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Runtime {
-    pub least_warm_up: Option<Length>,
-    pub warm_up_cap: Option<Spanned<Length>>,
+    // Old names: `compare --build` reads manifests of older revisions.
+    #[serde(alias = "least_warm_up")]
+    pub warmup_min: Option<Length>,
+    #[serde(alias = "warm_up_cap")]
+    pub warmup_max: Option<Spanned<Length>>,
     pub compiler_threads: Option<Vec<String>>,
     pub statistics: Option<bool>,
 }
@@ -167,8 +170,8 @@ const EXAMPLES: &[&str] = &[
     "inputs = [\"../build.sh\"]",
     "slow = true",
     "[runtime]",
-    "least_warm_up = \"2s\"",
-    "warm_up_cap = \"20s\"",
+    "warmup_min = \"2s\"",
+    "warmup_max = \"20s\"",
     "compiler_threads = [\"C2 CompilerThre\"]",
     "statistics = true",
     "[run]",

@@ -123,9 +123,9 @@ pub struct BuildSpec {
 #[derive(Clone, Debug, Default)]
 pub struct Runtime {
     /// Minimum warm-up time.
-    pub least_warm_up: Duration,
+    pub warmup_min: Duration,
     /// Maximum warm-up time.
-    pub warm_up_cap: Duration,
+    pub warmup_max: Duration,
     /// Prefixes of the names of compiler threads.
     pub compiler_threads: Vec<String>,
     /// Whether the server writes runtime statistics to `RPCBENCH_RUNTIME_LOG`.

@@ -166,20 +166,20 @@ impl Layers<'_> {
             self.defaults.map(|it| &it.runtime),
         ];
         let missing = |key: &str| missing(self.language, &format!("runtime.{key}"));
-        let least = first(layers, |runtime| runtime.least_warm_up.as_ref());
-        let least = *least.ok_or_else(|| missing("least_warm_up"))?.value;
-        let cap = first(layers, |runtime| runtime.warm_up_cap.as_ref());
-        let cap = cap.ok_or_else(|| missing("warm_up_cap"))?;
+        let least = first(layers, |runtime| runtime.warmup_min.as_ref());
+        let least = *least.ok_or_else(|| missing("warmup_min"))?.value;
+        let cap = first(layers, |runtime| runtime.warmup_max.as_ref());
+        let cap = cap.ok_or_else(|| missing("warmup_max"))?;
         if *cap.value.get_ref() < least {
-            return Err(cap.bad("must not be below least_warm_up"));
+            return Err(cap.bad("must not be below warmup_min"));
         }
         let threads = first(layers, |runtime| runtime.compiler_threads.as_ref());
         // A runtime without compiler threads must say so with []: a busy compiler would pass for a steady server.
         let threads = threads.ok_or_else(|| missing("compiler_threads"))?;
         let statistics = first(layers, |runtime| runtime.statistics.as_ref());
         Ok(Runtime {
-            least_warm_up: least.0,
-            warm_up_cap: cap.value.get_ref().0,
+            warmup_min: least.0,
+            warmup_max: cap.value.get_ref().0,
             compiler_threads: threads.value.clone(),
             statistics: statistics.is_some_and(|statistics| *statistics.value),
         })

@@ -100,7 +100,7 @@ impl<'a> Runner<'a> {
     }
 
     fn min_warm_up(&self, entry: &str) -> Option<Duration> {
-        self.subject(entry).map(|it| it.runtime.least_warm_up)
+        self.subject(entry).map(|it| it.runtime.warmup_min)
     }
 
     fn subject(&self, entry: &str) -> Option<&'a Subject<'a>> {

@@ -55,8 +55,8 @@ impl Goal {
             WarmUp::Fixed { length_ms } => (Nanos(0), Nanos::from_millis(length_ms), Until::Cap),
             WarmUp::Calls { .. } => (Nanos(0), Nanos(0), Until::Cap),
             WarmUp::UntilSteady { least_ms, cap_ms } => {
-                let least = Nanos::from(runtime.least_warm_up).max(Nanos::from_millis(least_ms));
-                let cap = cap_ms.map_or(Nanos::from(runtime.warm_up_cap), Nanos::from_millis);
+                let least = Nanos::from(runtime.warmup_min).max(Nanos::from_millis(least_ms));
+                let cap = cap_ms.map_or(Nanos::from(runtime.warmup_max), Nanos::from_millis);
                 let as_earlier = |known| Until::AsEarlier(slices(known));
                 (least, cap, known.map_or(Until::Steady, as_earlier))
             }
@@ -251,8 +251,8 @@ mod tests {
 
     fn runtime() -> Runtime {
         Runtime {
-            least_warm_up: Duration::from_secs(2),
-            warm_up_cap: Duration::from_secs(20),
+            warmup_min: Duration::from_secs(2),
+            warmup_max: Duration::from_secs(20),
             compiler_threads: Vec::new(),
             statistics: false,
         }

@@ -50,7 +50,7 @@ fn preparation(plan: &Plan, candidates: &[Candidate]) -> Duration {
 fn warm_up(workload: &Workload, candidate: &Candidate) -> Duration {
     match workload.warm_up {
         WarmUp::UntilSteady { least_ms, .. } => {
-            candidate.entry.server.runtime.least_warm_up.max(Duration::from_millis(least_ms))
+            candidate.entry.server.runtime.warmup_min.max(Duration::from_millis(least_ms))
         }
         WarmUp::Fixed { length_ms } => Duration::from_millis(length_ms),
         WarmUp::Calls { .. } => Duration::ZERO,

@@ -160,7 +160,7 @@ impl Suite {
                     + match w.warm_up {
                         WarmUp::Fixed { length_ms } => ms(length_ms),
                         WarmUp::UntilSteady { least_ms, .. } => {
-                            runtime.least_warm_up.max(ms(least_ms)) + FLAT
+                            runtime.warmup_min.max(ms(least_ms)) + FLAT
                         }
                         WarmUp::Calls { calls, .. } => ms(calls / CALLS_PER_MS),
                     };

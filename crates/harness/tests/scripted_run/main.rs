@@ -133,8 +133,8 @@ fn record_plan(
         offers_tls: false,
         provenance: Provenance::default(),
         runtime: Runtime {
-            least_warm_up: Duration::from_secs(u64::from(*entry == COMPILES)),
-            warm_up_cap: Duration::from_secs(20),
+            warmup_min: Duration::from_secs(u64::from(*entry == COMPILES)),
+            warmup_max: Duration::from_secs(20),
             compiler_threads: Vec::new(),
             statistics: false,
         },

@@ -213,8 +213,8 @@ fn subject(entry: &str, version: &str, cpus: &[u32]) -> Subject<'static> {
             ..Provenance::default()
         },
         runtime: Runtime {
-            least_warm_up: Duration::ZERO,
-            warm_up_cap: Duration::ZERO,
+            warmup_min: Duration::ZERO,
+            warmup_max: Duration::ZERO,
             compiler_threads: Vec::new(),
             statistics: false,
         },
