@@ -100,6 +100,11 @@ impl Load {
         })
     }
 
+    /// Address and target: loads of one name call the same.
+    pub(crate) fn name(&self) -> String {
+        named(&self.address, &self.workload)
+    }
+
     /// The distributions of ok calls: name, meaning, and times.
     pub(crate) fn times(&self) -> [(&'static str, &'static str, Option<&Latency>); 3] {
         let Measured { latency, service, send_lag, .. } = &self.measured;
@@ -111,7 +116,7 @@ impl Load {
     }
 
     /// The figures of the window. `None` if it has no length.
-    pub(super) fn figures(&self) -> Option<Figures> {
+    pub(crate) fn figures(&self) -> Option<Figures> {
         Figures::of(&[&self.measured], Some(self.header.plan.limits))
     }
 }
@@ -150,6 +155,14 @@ impl LoadPoint {
         let measured = trial.measured()?;
         (!is_cut_short(measured, workload))
             .then(|| Self::swept(rate, measured.clone(), workload, server.protocol))
+    }
+}
+
+/// An address, with what is called there if that is no shape of the contract.
+pub(super) fn named(address: &str, workload: &Workload) -> String {
+    match workload.content.call() {
+        Some(call) => format!("{address} {}", call.target),
+        None => address.to_owned(),
     }
 }
 
