@@ -22,6 +22,7 @@ mod latency;
 mod lies;
 mod load;
 mod load_files;
+mod load_history;
 mod load_interrupts;
 mod load_results;
 mod memory;
