@@ -4,6 +4,7 @@ mod any_method;
 mod any_url;
 mod arguments;
 mod bad_days;
+mod bad_input;
 mod bench;
 mod benchmarks;
 mod changes;
