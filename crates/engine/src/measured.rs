@@ -1,8 +1,9 @@
 //! Converts a measurement into its record.
 
-use rpcbench_record::{Latency, MachineUsage, Measured, ServerUsage};
+use rpcbench_record::{AddressFigures, Latency, MachineUsage, Measured, ServerUsage};
 
 use crate::session::Measurement;
+use crate::tally::AddressTally;
 
 impl Measurement {
     /// The record of it; `server` is what the server used over the same span, if known.
@@ -31,7 +32,22 @@ impl Measurement {
             connect: Latency::of(&self.tally.connect),
             opening: self.tally.opening.map(|it| it.into_record()).unwrap_or_default(),
             connections: self.tally.connections,
+            addresses: self.tally.addresses.iter().map(AddressTally::to_record).collect(),
             series: self.tally.series,
+        }
+    }
+}
+
+impl AddressTally {
+    fn to_record(&self) -> AddressFigures {
+        let Self { address, ok, failed } = self;
+        AddressFigures {
+            address: address.to_string(),
+            calls: ok.count() + failed,
+            failed: *failed,
+            p50_ns: ok.quantile(0.5),
+            p99_ns: ok.quantile(0.99),
+            max_ns: ok.max(),
         }
     }
 }

@@ -144,6 +144,11 @@ pub(crate) struct Stride {
 }
 
 impl Stride {
+    /// The number of a connection among those of all threads, by that among the thread's own.
+    pub fn connection(self, own: usize) -> usize {
+        own * self.threads as usize + self.thread as usize
+    }
+
     /// After a call on `connection` of this thread: the number of calls until the next one of the thread, and its connection.
     #[inline]
     fn step(self, connection: u32) -> (u32, u32) {

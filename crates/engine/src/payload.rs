@@ -4,12 +4,17 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 
 use crate::call::Call;
+use crate::gzip::{Gunzip, is_gzip};
 use crate::nonce::{Digits, Nonce, NonceWriter, put};
 use crate::patch::{Patch, PatchSource, PatchValues};
 use crate::plan::PlanError;
 use crate::recorder::Recorder;
+use crate::renewal::Renewal;
 use crate::target::Target;
-use rpcbench_record::{Protocol, Transport};
+use rpcbench_record::{Protocol, Transport, units};
+
+/// Longest reply accepted unless a payload says otherwise, bytes.
+pub const MAX_REPLY: usize = 64 << 20;
 
 /// Encoded requests, what they address, and how to check their replies.
 pub trait Payload: Send + Sync {
@@ -40,6 +45,16 @@ pub trait Payload: Send + Sync {
     /// How replies of a success are judged.
     fn verdict(&self) -> Verdict {
         Verdict::Each
+    }
+
+    /// Longest reply that is accepted, compressed or not, bytes.
+    fn max_reply(&self) -> usize {
+        MAX_REPLY
+    }
+
+    /// What replaces the headers of its calls during a load. `None`: they stay as they are.
+    fn renewal(&self) -> Option<&Renewal> {
+        None
     }
 
     /// Checks every reply under [`Verdict::Expect`]. Must take no memory if it is right.
@@ -98,6 +113,10 @@ pub(crate) struct Checker {
     seen: u32,
     /// The request of the call that is judged.
     sent: Vec<u8>,
+    /// Longest reply that is right, compressed or not, bytes.
+    max_reply: usize,
+    /// Decompresses replies; none until one is looked into.
+    gunzip: Option<Box<Gunzip>>,
 }
 
 /// The right reply to a call with a request; empty before the first.
@@ -133,8 +152,16 @@ impl Checker {
     /// For calls whose nonces increase by `nonce_step` from call to call with the same request.
     pub fn new(payload: &dyn Payload, nonce_step: u32) -> Self {
         let right = vec![CachedReply::default(); payload.len()];
-        let nonces = NonceWriter::default();
-        Self { verdict: payload.verdict(), right, nonce_step, nonces, seen: 0, sent: Vec::new() }
+        Self {
+            verdict: payload.verdict(),
+            right,
+            nonce_step,
+            nonces: NonceWriter::default(),
+            seen: 0,
+            sent: Vec::new(),
+            max_reply: payload.max_reply(),
+            gunzip: None,
+        }
     }
 
     #[inline(always)]
@@ -178,6 +205,13 @@ impl Checker {
         (call, reply): (Call, &[u8]),
         recorder: &mut Recorder,
     ) -> Result<(), String> {
+        if reply.len() > self.max_reply {
+            return Err(format!(
+                "a reply of {}; --max-message is {}",
+                units::bytes(reply.len() as u64),
+                units::bytes(self.max_reply as u64)
+            ));
+        }
         let index = call.request as usize;
         let seen = self.seen;
         self.seen = seen.wrapping_add(1);
@@ -188,7 +222,7 @@ impl Checker {
             Verdict::Sample(_) => recorder.checked(call.due, |checks| checks.decoded += 1),
             Verdict::Expect(every) => {
                 recorder.checked(call.due, |checks| checks.expected += 1);
-                payload.expect(index, reply)?;
+                payload.expect(index, content(&mut self.gunzip, reply, self.max_reply)?)?;
                 if !every.is_some_and(is_sampled) {
                     return Ok(());
                 }
@@ -201,11 +235,27 @@ impl Checker {
         sent.clear();
         sent.extend_from_slice(payload.request(index));
         patches.iter().for_each(|it| it.source.write(&values, &mut sent[it.at.clone()]));
-        payload.verify(index, sent, reply)?;
-        if self.verdict == Verdict::Echo {
-            self.remember(patches, call, reply);
+        match self.verdict {
+            Verdict::Each => payload.verify(index, sent, reply),
+            Verdict::Echo => {
+                payload.verify(index, sent, reply)?;
+                self.remember(patches, call, reply);
+                Ok(())
+            }
+            _ => {
+                let reply = content(&mut self.gunzip, reply, self.max_reply)?;
+                payload.verify(index, sent, reply)
+            }
         }
-        Ok(())
+    }
+
+    /// What a reply has to show of itself: decompressed, unless it is the contract's.
+    #[cold]
+    pub fn shown<'a>(&'a mut self, reply: &'a [u8]) -> &'a [u8] {
+        match self.verdict {
+            Verdict::Each | Verdict::Echo => reply,
+            _ => content(&mut self.gunzip, reply, self.max_reply).unwrap_or(reply),
+        }
     }
 
     fn remember(&mut self, patches: &[Patch], call: Call, reply: &[u8]) {
@@ -221,6 +271,20 @@ impl Checker {
             self.right[call.request as usize] = CachedReply::new(reply, call.nonce, &place);
         }
     }
+}
+
+/// The content of a reply, decompressed if it is compressed.
+#[inline]
+fn content<'a>(
+    gunzip: &'a mut Option<Box<Gunzip>>,
+    reply: &'a [u8],
+    most: usize,
+) -> Result<&'a [u8], String> {
+    if !is_gzip(reply) {
+        return Ok(reply);
+    }
+    let gunzip = gunzip.get_or_insert_default();
+    gunzip.content(reply, most).map_err(|error| error.to_string())
 }
 
 /// Where the last `length` digits of a nonce are in a right reply. `None` unless they occur exactly once: with several, it is

@@ -1,6 +1,8 @@
 //! What load to make.
 
-use rpcbench_record::{Arrivals, Concurrency, ConnectionLife, Protocol};
+use std::sync::Arc;
+
+use rpcbench_record::{Arrivals, Concurrency, ConnectionLife, KeepAlive, Protocol};
 
 use crate::address::ServerAddress;
 use crate::tls::TlsClient;
@@ -13,17 +15,42 @@ pub struct ConnectionOptions {
     pub protocol: Protocol,
     /// Where the server listens.
     pub address: ServerAddress,
+    /// More addresses of it. A load's connections are spread over all; single calls go to the first.
+    pub others: Vec<ServerAddress>,
     /// Host name in requests; usually the address as typed.
     pub authority: String,
     /// `None`: without TLS.
     pub tls: Option<TlsClient>,
+    /// Pings on a load's connections, under protocols that have them. `None`: none are sent.
+    pub keepalive: Option<KeepAlive>,
 }
 
 impl ConnectionOptions {
     /// Requests name the address as their host.
     pub fn new(protocol: Protocol, address: impl Into<ServerAddress>) -> Self {
         let address = address.into();
-        Self { protocol, authority: address.authority(), address, tls: None }
+        let authority = address.authority();
+        Self { protocol, address, others: Vec::new(), authority, tls: None, keepalive: None }
+    }
+
+    /// All addresses, as shown, if there are several.
+    pub(crate) fn addresses(&self) -> Vec<Arc<str>> {
+        let several = (!self.others.is_empty()).then_some(&self.others);
+        let all = several.map(|others| std::iter::once(&self.address).chain(others));
+        all.into_iter().flatten().map(|address| address.to_string().into()).collect()
+    }
+
+    /// The address of a load's connection, by its number.
+    pub(crate) fn address_of(&self, connection: usize) -> &ServerAddress {
+        match self.address_number(connection) {
+            0 => &self.address,
+            other => &self.others[other - 1],
+        }
+    }
+
+    /// The number of that address, from 0.
+    pub(crate) fn address_number(&self, connection: usize) -> usize {
+        connection % (1 + self.others.len())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Counts ended calls: in the span in which they came due, or as warm-up.
 
+use std::sync::Arc;
+
 use rpcbench_record::{Checks, Connections, FailedCall, Outcomes, Protocol, Slice};
 
 use crate::call::Call;
@@ -8,8 +10,9 @@ use crate::failures::{start_of, start_of_reply};
 use crate::log::{BatchWriter, CallLog};
 use crate::opening::OpeningTimes;
 use crate::outcome::Outcome;
-use crate::tally::{Burst, Tally, add_example, slices};
+use crate::tally::{AddressTally, Burst, Tally, add_example, slices};
 use rpcbench_clock::{Nanos, Span};
+use rpcbench_stats::Histogram;
 
 /// When a call of an open loop is sent, relative to its due time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +47,9 @@ pub(crate) struct Recorder {
     /// `ok` calls not counted yet.
     burst: Burst,
     log: Option<BatchWriter>,
+    /// Addresses of the server with figures of their own, and the one that calls end at now.
+    addresses: Vec<Arc<str>>,
+    address: Option<usize>,
 }
 
 /// What is being measured.
@@ -70,6 +76,22 @@ impl Recorder {
             explained: None,
             burst: Burst::default(),
             log: log.map(BatchWriter::new),
+            addresses: Vec::new(),
+            address: None,
+        }
+    }
+
+    /// The same, with figures of each of these addresses.
+    pub fn of_each(self, addresses: Vec<Arc<str>>) -> Self {
+        Self { addresses, ..self }
+    }
+
+    /// The calls that end next are on a connection to this address, by its number. `None`: on no connection.
+    #[cold]
+    pub fn at_address(&mut self, address: Option<usize>) {
+        if self.address != address {
+            self.count_burst();
+            self.address = address;
         }
     }
 
@@ -81,7 +103,12 @@ impl Recorder {
         (self.bytes_in, self.bytes_out) = (0, 0);
         // If the end is unknown, the series grows.
         let length = if span.end == Nanos::NEVER { Nanos(0) } else { span.end - span.start };
-        let (time, tally) = (Counted::new(span), Tally::new(length));
+        let (time, mut tally) = (Counted::new(span), Tally::new(length));
+        let of = |address: &Arc<str>| {
+            let (ok, failed) = (Histogram::default(), 0);
+            AddressTally { address: Arc::clone(address), ok, failed }
+        };
+        tally.addresses = self.addresses.iter().map(of).collect();
         self.window = Some(Window { time, is_whole: true, tally, due_after_window: 0 });
     }
 
@@ -194,6 +221,9 @@ impl Recorder {
         }
         if !matches!(outcome, Outcome::Ok) {
             tally.failed(call, time, done, outcome);
+            if let Some(at) = self.address.and_then(|at| tally.addresses.get_mut(at)) {
+                at.failed += 1;
+            }
             return self.explain_outcome(outcome, true);
         }
         self.burst = Burst { due: call.due, written: call.written, done, calls: 1 };
@@ -216,6 +246,9 @@ impl Recorder {
             && self.burst.calls > 0
         {
             tally.answered(self.burst, time);
+            if let Some(at) = self.address.and_then(|at| tally.addresses.get_mut(at)) {
+                at.ok.record_times(self.burst.done.since(self.burst.due), self.burst.calls);
+            }
             self.burst.calls = 0;
         }
     }

@@ -1,5 +1,7 @@
 //! Counts of a span's calls, in fixed memory.
 
+use std::sync::Arc;
+
 use rpcbench_record::{Checks, Connections, FailedCall, Outcomes, Protocol, Slice, printable};
 use rpcbench_stats::Histogram;
 
@@ -60,6 +62,19 @@ pub struct Tally {
     /// For `ok` calls that begin or end outside the stretch: the sum of the shares of their service times within it. Less those
     /// outside of it of calls that begin and end within it, on either side of a gap.
     pub ok_cut: f64,
+    /// By address of the server. Empty if connections go to one.
+    pub addresses: Vec<AddressTally>,
+}
+
+/// The calls on connections to one address of several.
+#[derive(Clone, Debug)]
+pub struct AddressTally {
+    /// As shown.
+    pub address: Arc<str>,
+    /// Response times of calls that ended `ok`, nanoseconds.
+    pub ok: Histogram,
+    /// The others.
+    pub failed: u64,
 }
 
 impl Tally {
@@ -95,6 +110,10 @@ impl Tally {
         self.ok_cut += other.ok_cut;
         self.failures.merge(&other.failures);
         self.checks.add(other.checks);
+        for (own, theirs) in self.addresses.iter_mut().zip(&other.addresses) {
+            own.ok.merge(&theirs.ok);
+            own.failed += theirs.failed;
+        }
         for example in &other.examples {
             add_example(&mut self.examples, example);
         }

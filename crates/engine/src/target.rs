@@ -24,6 +24,8 @@ pub struct Target {
     pub accepted: Vec<RangeInclusive<u32>>,
     /// True if the protocol's own success does not count as one.
     pub rejects_success: bool,
+    /// True if the payload's requests are compressed with gzip, and replies may be. For protocols over HTTP.
+    pub gzip: bool,
 }
 
 /// The scheme of a URL.
@@ -61,6 +63,7 @@ impl Target {
             has_body: true,
             accepted: Vec::new(),
             rejects_success: false,
+            gzip: false,
         }
     }
 

@@ -265,3 +265,17 @@ fn empty_reply_takes_no_memory() {
         payload_takes_no_memory(Way::TcpEcho, ("closed", &format!("{verdict:?}")), payload, 20_000);
     }
 }
+
+#[test]
+fn decompression_allocates_nothing_in_steady_state() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let replies = [b'a', b'b'].map(|byte| rpcbench_engine::gzip(&[byte; 10_000]));
+    let mut gunzip = rpcbench_engine::Gunzip::default();
+    gunzip.content(&replies[0], 1 << 20).unwrap();
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    for reply in replies.iter().cycle().take(1000) {
+        assert_eq!(gunzip.content(reply, 1 << 20).unwrap().len(), 10_000);
+    }
+    let allocated = ALLOCATIONS.load(Ordering::Relaxed) - before;
+    assert!(allocated < 10, "{allocated} allocations of 1000 replies");
+}

@@ -1,6 +1,7 @@
 //! Checks before a load that something listens and speaks the protocol, since a load may wait long for its connections.
 
 use std::io;
+use std::slice;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
@@ -65,15 +66,61 @@ fn is_tls(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<TlsError>())
 }
 
-/// The same, unless Ctrl-C comes first.
+/// Addresses of a server that accept connections.
+#[derive(Debug)]
+pub(crate) struct Reached {
+    /// The first one.
+    pub address: ServerAddress,
+    /// The others of its family.
+    pub others: Vec<ServerAddress>,
+    /// Those of its family that can't be reached, and why.
+    pub missing: Vec<String>,
+}
+
+impl Reached {
+    /// The first address is reached; finds out which of the others are, all at once.
+    fn of(
+        address: ServerAddress,
+        addresses: &[ServerAddress],
+        server: &ConnectionOptions,
+        within: Duration,
+    ) -> Self {
+        let same_family = |other: &&ServerAddress| match (&address, other) {
+            (ServerAddress::Tcp(one), ServerAddress::Tcp(other)) => {
+                one != other && one.is_ipv4() == other.is_ipv4()
+            }
+            _ => false,
+        };
+        let (mut others, mut missing) = (Vec::new(), Vec::new());
+        thread::scope(|scope| {
+            let asked = addresses.iter().filter(same_family).map(|other| {
+                let tried = scope.spawn(|| reach(slice::from_ref(other), server, within));
+                (other, tried)
+            });
+            for (other, tried) in asked.collect::<Vec<_>>() {
+                match tried.join() {
+                    Ok(Ok(_)) => others.push(other.clone()),
+                    Ok(Err(error)) => missing.push(error.to_string()),
+                    Err(_) => missing.push(format!("{other}: the search for it ended early")),
+                }
+            }
+        });
+        Self { address, others, missing }
+    }
+}
+
+/// All of `addresses` that accept connections, of the family of the first that does, unless Ctrl-C comes first.
 pub(crate) fn reach_unless(
     interrupt: &Interrupt,
     addresses: Vec<ServerAddress>,
     server: ConnectionOptions,
     within: Duration,
-) -> Result<ServerAddress, ReachError> {
+) -> Result<Reached, ReachError> {
     let (sender, reached) = channel();
-    thread::spawn(move || sender.send(reach(&addresses, &server, within)));
+    thread::spawn(move || {
+        let first = reach(&addresses, &server, within);
+        sender.send(first.map(|first| Reached::of(first, &addresses, &server, within)))
+    });
     loop {
         let problem = match reached.recv_timeout(POLL) {
             Ok(reached) => return reached,
@@ -150,7 +197,7 @@ fn explain(speaks: Speaks, protocol: Protocol) -> Option<String> {
     let what = match speaks {
         Speaks::Http2 if transport == Transport::Http2 => return None,
         Speaks::Http1 if transport == Transport::Http1 => return None,
-        Speaks::Tls => "it speaks TLS; give --tls, or an https:// URL".to_owned(),
+        Speaks::Tls => "it speaks TLS; give --tls, or a URL with https:// or grpcs://".to_owned(),
         Speaks::Http2 if protocol == Protocol::Http => {
             "it speaks HTTP/2, not HTTP/1.1; give --http 2".to_owned()
         }
@@ -225,143 +272,4 @@ fn answers(
 }
 
 #[cfg(test)]
-mod tests {
-    use std::io::{Read, Write};
-    use std::net::TcpListener;
-    use std::slice;
-
-    use rpcbench_testkit::Server;
-
-    use super::*;
-
-    /// What `ask` says about a server that sends `said` and then closes the connection.
-    fn of_server<T>(said: &'static [u8], ask: impl FnOnce(&ServerAddress) -> T) -> T {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = ServerAddress::from(listener.local_addr().unwrap());
-        let server = thread::spawn(move || {
-            let (mut stream, _) = listener.accept().unwrap();
-            // The greeting comes whole; a client of another protocol sends none and closes.
-            let _ = stream.read(&mut [0; 1024]).unwrap();
-            stream.write_all(said).unwrap();
-        });
-        let answer = ask(&address);
-        server.join().unwrap();
-        answer
-    }
-
-    fn answer(said: &'static [u8], protocol: Protocol) -> Result<(), String> {
-        of_server(said, |address| {
-            let server = ConnectionOptions::new(protocol, address.clone());
-            let reached = reach(slice::from_ref(address), &server, Duration::from_secs(30));
-            let name =
-                |error: ReachError| error.to_string().replace(&address.to_string(), "SERVER");
-            reached.map(drop).map_err(name)
-        })
-    }
-
-    #[test]
-    fn wrong_protocol_is_detected() {
-        let other = |said, protocol| {
-            of_server(said, |address| {
-                let server = ConnectionOptions::new(protocol, address.clone());
-                detect_protocol(&server, Duration::from_secs(30))
-            })
-        };
-        assert_eq!(other(b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol::Json), None);
-        assert_eq!(other(b"", Protocol::Thrift), None);
-        insta::assert_snapshot!(other(b"\0\0\0\x04\0\0\0\0\0rest", Protocol::Http).unwrap(), @"it speaks HTTP/2, not HTTP/1.1; give --http 2");
-        insta::assert_snapshot!(answer(b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol::Http2).unwrap_err(), @"SERVER: it speaks HTTP/1.1, not HTTP/2; leave --http 2 out");
-        let named = |said, protocol| other(said, protocol).unwrap();
-        insta::assert_snapshot!(named(b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol::Thrift), @"it speaks HTTP/1.1, not thrift; try --protocol json");
-        insta::assert_snapshot!(named(b"\x15\x03\x01\0\x02\x02\x46", Protocol::Json), @"it speaks TLS; give --tls, or an https:// URL");
-        insta::assert_snapshot!(named(b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n", Protocol::Json), @"it speaks TLS; give --tls, or an https:// URL");
-        insta::assert_snapshot!(named(b"\x16\x03\x01\0\x02\x02\x46", Protocol::Thrift), @"it speaks TLS; give --tls, or an https:// URL");
-        insta::assert_snapshot!(named(b"\0\0\0\x04\0\0\0\0\0rest", Protocol::Thrift), @"it speaks HTTP/2, not thrift; try --protocol grpc or json-h2c");
-    }
-
-    #[test]
-    fn server_of_both_versions_of_http_is_not_blamed_for_one() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = ServerAddress::from(listener.local_addr().unwrap());
-        thread::spawn(move || {
-            for mut client in listener.incoming().flatten() {
-                let mut first = [0; 3];
-                client.read_exact(&mut first).unwrap();
-                let reply: &[u8] = match &first {
-                    b"PRI" => b"\0\0\0\x04\0\0\0\0\0",
-                    _ => b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
-                };
-                client.write_all(reply).unwrap();
-                // Until the client has read it.
-                let _ = client.read_to_end(&mut Vec::new());
-            }
-        });
-        let of = |protocol| {
-            detect_protocol(
-                &ConnectionOptions::new(protocol, address.clone()),
-                Duration::from_secs(30),
-            )
-        };
-        assert_eq!((of(Protocol::Connect), of(Protocol::Json)), (None, None));
-    }
-
-    #[test]
-    fn wrong_form_of_thrift_is_named() {
-        const FORMS: [Protocol; 4] = [
-            Protocol::Thrift,
-            Protocol::ThriftCompact,
-            Protocol::ThriftBuffered,
-            Protocol::ThriftBufferedCompact,
-        ];
-        let within = Duration::from_secs(2);
-        for (at, spoken) in FORMS.into_iter().enumerate() {
-            let server = Server::start(spoken.to_string().parse().unwrap()).unwrap();
-            let asked = |protocol| ConnectionOptions::new(protocol, server.address());
-            let other = FORMS[(at + 1) % 4];
-            assert_eq!(
-                detect_protocol(&asked(other), within).unwrap(),
-                format!("it speaks {spoken}, not {other}; give --protocol {spoken}")
-            );
-            assert_eq!(detect_protocol(&asked(spoken), Duration::from_millis(50)), None);
-        }
-    }
-
-    #[test]
-    fn server_of_another_protocol_is_named() {
-        assert_eq!(answer(b"\0\0\0\x04\0\0\0\0\0rest", Protocol::Grpc), Ok(()));
-        assert_eq!(answer(b"", Protocol::Json), Ok(()));
-        let h2c = answer(b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol::JsonH2c).unwrap_err();
-        insta::assert_snapshot!(h2c, @"SERVER: it speaks HTTP/1.1, not json-h2c; try --protocol json");
-        let other = |said| answer(said, Protocol::Grpc).unwrap_err();
-        insta::assert_snapshot!(other(b"HTTP/1.1 400 Bad Request\r\n\r\n"), @"SERVER: it speaks HTTP/1.1, not gRPC; try --protocol json, or the port of its gRPC service");
-        insta::assert_snapshot!(other(b"\x15\x03\x01\0\x02\x02\x46"), @"SERVER: it speaks TLS; give --tls, or an https:// URL");
-        insta::assert_snapshot!(other(b"SSH-2.0-OpenSSH"), @"SERVER: it speaks SSH, not grpc; correct the port");
-        insta::assert_snapshot!(other(b"J\0\0\0\x0a8.0.36"), @"SERVER: it does not speak HTTP/2, as --protocol grpc needs; correct the port or the option");
-        insta::assert_snapshot!(other(b""), @"SERVER: it closes the connection when spoken to in plain-text HTTP/2, as --protocol grpc needs; if it speaks TLS, give --tls");
-    }
-
-    #[test]
-    fn silent_server_is_not_reported_as_missing() {
-        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = ServerAddress::from(silent.local_addr().unwrap());
-        let closed = {
-            let gone = TcpListener::bind("127.0.0.1:0").unwrap();
-            ServerAddress::from(gone.local_addr().unwrap())
-        };
-        let long = Duration::from_secs(30);
-        let of = |protocol| ConnectionOptions::new(protocol, address.clone());
-        assert_eq!(
-            reach(&[closed.clone(), address.clone()], &of(Protocol::Thrift), long).unwrap(),
-            address
-        );
-        let missing = reach(&[closed], &of(Protocol::Grpc), long).unwrap_err().to_string();
-        assert!(
-            missing.ends_with("nothing listens there; start the server, or correct the address"),
-            "{missing}"
-        );
-        let silence =
-            reach(slice::from_ref(&address), &of(Protocol::Grpc), Duration::from_millis(50))
-                .unwrap_err();
-        assert!(silence.to_string().contains("sends nothing for 50ms"), "{silence}");
-    }
-}
+mod tests;

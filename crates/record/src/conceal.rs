@@ -1,6 +1,6 @@
 //! Keeps secrets of the user out of what servers send back, which a record keeps as examples of errors.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 
@@ -16,7 +16,25 @@ const SCHEMES: [&str; 3] = ["Bearer", "Basic", "Digest"];
 
 /// Texts that no record may keep.
 #[derive(Debug)]
-pub struct Secrets(Vec<String>);
+pub struct Secrets {
+    known: Vec<String>,
+    later: LaterSecrets,
+}
+
+/// Secrets that come up during a run, such as renewed tokens. Copies are the same list.
+#[derive(Clone, Debug, Default)]
+pub struct LaterSecrets(Arc<Mutex<Vec<String>>>);
+
+impl LaterSecrets {
+    /// Adds the value of a header.
+    pub fn add(&self, header: &CallHeader) {
+        self.lock().extend(worth(texts(header)));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Secrets {
     /// The values of sensitive headers, and the parts of which a value consists.
@@ -28,16 +46,19 @@ impl Secrets {
     pub fn of_headers<'a>(headers: impl IntoIterator<Item = &'a CallHeader>) -> Self {
         let headers = headers.into_iter();
         let sensitive = headers.filter(|it| it.is_sensitive() && !it.is_redacted());
-        let mut texts: Vec<String> = sensitive.flat_map(texts).collect();
-        texts.retain(|text| text.len() >= MIN_LEN && !SCHEMES.contains(&text.as_str()));
-        // A whole value before its parts.
-        texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
-        Self(texts)
+        let known = worth(sensitive.flat_map(texts).collect());
+        Self { known, later: LaterSecrets::default() }
+    }
+
+    /// These, and those that come up later.
+    #[must_use]
+    pub fn and(self, later: LaterSecrets) -> Self {
+        Self { later, ..self }
     }
 
     /// Removes them from the texts of a trial that a server has a part in.
     pub fn conceal_in_trial(&self, trial: &mut Trial) {
-        if self.0.is_empty() {
+        if self.known.is_empty() && self.later.lock().is_empty() {
             return;
         }
         if let Some(Unmeasured { error_examples, .. }) = &mut trial.unmeasured {
@@ -81,10 +102,21 @@ impl Secrets {
 
     /// Removes them from a text.
     pub fn conceal(&self, text: &mut String) {
-        for secret in self.0.iter().filter(|secret| text.contains(&***secret)).collect::<Vec<_>>() {
+        let later = self.later.lock();
+        let all = self.known.iter().chain(&*later);
+        let mut found: Vec<&String> = all.filter(|secret| text.contains(&***secret)).collect();
+        // A secret may be the beginning of another.
+        found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        for secret in found {
             *text = text.replace(secret, REDACTED);
         }
     }
+}
+
+/// Those that are secrets.
+fn worth(mut texts: Vec<String>) -> Vec<String> {
+    texts.retain(|text| text.len() >= MIN_LEN && !SCHEMES.contains(&text.as_str()));
+    texts
 }
 
 /// A value, its parts, and the credentials of basic authentication (RFC 7617).

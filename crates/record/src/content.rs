@@ -24,14 +24,17 @@ pub struct DescribedCall {
     pub target: String,
     /// Different requests, sent in turn; at least 1.
     pub requests: u64,
-    /// Size of the smallest one, without what the protocol adds. Bytes.
+    /// Size of the smallest one, as it is sent, without what the protocol adds. Bytes.
     pub bytes_min: u64,
     /// Size of the largest one. Bytes.
     pub bytes_max: u64,
-    /// BLAKE3 digest of all of them, hexadecimal.
+    /// BLAKE3 digest of all of them before they are compressed, hexadecimal.
     pub digest: String,
     /// Statuses that count as success: `2xx`, `OK,NOT_FOUND`.
     pub ok: String,
+    /// How they are compressed, and replies may be: `gzip`. `None`: they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coding: Option<String>,
     /// Of how many replies one is decoded, from the first on. `None`: only statuses are judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decoded_one_in: Option<u32>,
@@ -72,7 +75,9 @@ impl Content {
                 let deadline =
                     call.deadline_ms.map(|ms| format!(", deadline {}", units::length_ms(ms)));
                 let deadline = deadline.unwrap_or_default();
-                format!("{call} (digest {digest}), success {}{deadline}{expect}", call.ok)
+                let coding = call.coding.as_ref().map(|coding| format!(", {coding}"));
+                let coding = coding.unwrap_or_default();
+                format!("{call} (digest {digest}){coding}, success {}{deadline}{expect}", call.ok)
             }
         }
     }

@@ -35,6 +35,7 @@ mod disturbance;
 mod failures;
 mod id;
 mod interim_analysis;
+mod keepalive;
 mod labels;
 mod machine;
 mod observations;
@@ -66,7 +67,7 @@ mod workload;
 pub use arrivals::{Arrivals, PerSecond, Rate};
 pub use build::{Age, Build};
 pub use call_header::CallHeader;
-pub use conceal::Secrets;
+pub use conceal::{LaterSecrets, Secrets};
 pub use concurrency::{Concurrency, Contradiction};
 pub use connection_life::ConnectionLife;
 pub use connections::Connections;
@@ -75,6 +76,7 @@ pub use disturbance::Disturbance;
 pub use failures::{Checks, FailedCall, FailureKind};
 pub use id::RunId;
 pub use interim_analysis::InterimAnalysis;
+pub use keepalive::KeepAlive;
 pub use labels::{Labels, Tag};
 pub use machine::{Cpu, Machine, Machines, ServerMachine, Toolchain};
 pub use observations::{RankedBy, observations, observe};
@@ -101,7 +103,8 @@ pub use store::{Event, StoreError, Writer, read, started};
 pub use threshold::{Comparison, Figure, Threshold};
 pub use tls::{Tls, TlsMode};
 pub use trial::{
-    Failure, Latency, Measured, Outcomes, Pacing, Slice, Trial, TrialResult, Unmeasured,
+    AddressFigures, Failure, Latency, Measured, Outcomes, Pacing, Slice, Trial, TrialResult,
+    Unmeasured,
 };
 pub use units::ParseError;
 pub use unsteady::Unsteady;

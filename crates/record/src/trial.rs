@@ -158,8 +158,28 @@ pub struct Measured {
     pub opening: Opening,
     /// What happened to connections.
     pub connections: Connections,
+    /// The calls on the connections to each address of the server. Empty if they go to one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub addresses: Vec<AddressFigures>,
     /// Per 100 ms of the window, by time of completion. Calls that completed in the grace period are in no slice.
     pub series: Vec<Slice>,
+}
+
+/// The calls on the connections to one address of several.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AddressFigures {
+    /// IP address and port.
+    pub address: String,
+    /// How many.
+    pub calls: u64,
+    /// Those that did not end `ok`.
+    pub failed: u64,
+    /// Median of the response times of those that ended `ok`, nanoseconds. `None` without any.
+    pub p50_ns: Option<u64>,
+    /// 99th percentile.
+    pub p99_ns: Option<u64>,
+    /// Largest.
+    pub max_ns: Option<u64>,
 }
 
 /// Calls by outcome. Every call that came due has exactly one.

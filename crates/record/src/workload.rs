@@ -11,6 +11,7 @@ use crate::call_header::{CallHeader, not_over_http};
 use crate::concurrency::{Concurrency, Contradiction};
 use crate::connection_life::ConnectionLife;
 use crate::content::Content;
+use crate::keepalive::KeepAlive;
 use crate::protocol::Protocol;
 use crate::threshold::Threshold;
 use crate::tls::TlsMode;
@@ -147,6 +148,9 @@ pub struct Workload {
     /// Whether connections have TLS.
     #[serde(default, skip_serializing_if = "TlsMode::is_off")]
     pub tls: TlsMode,
+    /// Pings on connections. `None`: none are sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keepalive: Option<KeepAlive>,
 }
 
 impl Workload {
@@ -165,7 +169,7 @@ impl Workload {
     }
 
     /// Every key but the name, in words, and its exact value. Two workloads are the same load if these are the same.
-    pub fn settings(&self) -> [(&'static str, String); 17] {
+    pub fn settings(&self) -> [(&'static str, String); 18] {
         // Without `..`, so that a new key can't be forgotten.
         let Self {
             name: _,
@@ -186,6 +190,7 @@ impl Workload {
             headers,
             authority,
             tls,
+            keepalive,
         } = self;
         let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
         let all = headers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -207,6 +212,7 @@ impl Workload {
             ("headers", or_none(Some(all).filter(|all| !all.is_empty()))),
             ("host", or_none(authority.as_ref().map(|host| host.as_str().to_owned()))),
             ("TLS", tls.to_string()),
+            ("keepalive", or_none(keepalive.as_ref().map(ToString::to_string))),
         ]
     }
 

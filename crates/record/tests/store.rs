@@ -8,8 +8,8 @@ use std::process::Command;
 mod sample;
 
 use rpcbench_record::{
-    CallHeader, Event, Failure, Header, Machine, Machines, Plan, Readiness, Run, SCHEMA, Secrets,
-    ServerMachine, StoreError, Trial, TrialResult, Writer, read,
+    CallHeader, Event, Failure, Header, LaterSecrets, Machine, Machines, Plan, Readiness, Run,
+    SCHEMA, Secrets, ServerMachine, StoreError, Trial, TrialResult, Writer, read,
 };
 use sample::{header, run, trial};
 
@@ -257,6 +257,13 @@ fn secrets_that_a_server_sends_back_are_concealed() {
     let mut decoded = "ann:pa55word is wrong, so is pa55word".to_owned();
     Secrets::of_headers([&basic]).conceal(&mut decoded);
     assert_eq!(decoded, "[redacted] is wrong, so is [redacted]");
+    let later = LaterSecrets::default();
+    let renewing = Secrets::of(&plan).and(later.clone());
+    later.add(&"authorization: Bearer n3w".parse().unwrap());
+    later.add(&"authorization: Bearer n3wer".parse().unwrap());
+    let mut renewed = "s3cr3t, then Bearer n3wer".to_owned();
+    renewing.conceal(&mut renewed);
+    assert_eq!(renewed, "[redacted], then [redacted]");
     let failure = Failure { reason: said.clone(), log_tail: vec![said] };
 
     let mut preparation = sample::preparation();

@@ -195,3 +195,39 @@ fn odd_answers_are_refused() {
     let mut nothing = serve(|_, _| Some(Vec::new()));
     assert!(nothing.services().is_err());
 }
+
+/// A server whose file of `a.B` has this name, these imports, and this much of an unknown field.
+fn of_file(name: &'static str, imports: &'static [&'static str], unknown: usize) -> Reflection {
+    let junk = field(15, &vec![b'x'; unknown]);
+    serve(move |_, (kind, text)| {
+        let file = FileDescriptorProto {
+            name: Some(if kind == BY_NAME { text } else { name.to_owned() }),
+            dependency: imports.iter().map(|&it| it.to_owned()).collect(),
+            ..FileDescriptorProto::default()
+        };
+        let file = [file.encode_to_vec(), junk.clone()].concat();
+        Some(if kind == LIST { services(&["a.B"]) } else { field(4, &field(1, &file)) })
+    })
+}
+
+#[test]
+fn imports_in_a_circle_come_to_an_end() {
+    let schema = of_file("a.proto", &["b.proto", "a.proto"], 0).schema(None).unwrap();
+    assert!(schema.services().is_empty());
+}
+
+#[test]
+fn schema_without_the_listed_service_has_no_such_method() {
+    let schema = of_file("a.proto", &[], 0).schema(Some("a.B/Call")).unwrap();
+    let error = schema.method("a.B/Call").unwrap_err().to_string();
+    insta::assert_snapshot!(error, @"unknown method 'a.B/Call': the schema has no services");
+}
+
+#[test]
+fn hundreds_of_mebibytes_are_given_up_in_one_answer_or_in_many() {
+    let error = of_file("a.proto", &[], 65 << 20).schema(None).unwrap_err().to_string();
+    assert!(error.ends_with("message above 64 MiB, or the limit of --max-message"), "{error}");
+    let imports = &["1", "2", "3", "4", "5", "6", "7", "8", "9"];
+    let error = of_file("a.proto", imports, 8 << 20).schema(None).unwrap_err().to_string();
+    insta::assert_snapshot!(error, @"reflection: the server's schema is larger than 64 MiB; give --proto or --protoset");
+}

@@ -23,5 +23,6 @@ pub fn workload() -> Workload {
         headers: Vec::new(),
         authority: None,
         tls: TlsMode::Off,
+        keepalive: None,
     }
 }

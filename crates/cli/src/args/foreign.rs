@@ -1,7 +1,7 @@
 //! Options of other load generators, answered with those of `rpcbench load`.
 
 /// Names without dashes, and what to give instead.
-const OPTIONS: [(&[&str], &str); 37] = [
+const OPTIONS: [(&[&str], &str); 36] = [
     (
         &["concurrency", "vus", "u"],
         "-c is the number of connections, and -m that of calls in flight on each",
@@ -67,19 +67,15 @@ const OPTIONS: [(&[&str], &str); 37] = [
     (&["http-version"], "give --http 1.1 or --http 2"),
     (&["http3", "h3"], "HTTP/3 is not supported; h2load can be built with it"),
     (&["disable-keepalive", "disable-keep-alive", "no-keepalive"], "give --connection-life short"),
-    (&["keepalive"], "connections stay open, and no pings are sent; leave it out"),
     (
         &["redirect", "disable-redirects", "max-redirects"],
         "redirects are a status and are not followed; leave it out",
     ),
     (
         &["disable-compression"],
-        "replies are not compressed unless -H 'accept-encoding: gzip' asks for it; leave it out",
+        "nothing is compressed unless --compress gzip, or -H 'accept-encoding: gzip' of a URL, asks for it; leave it out",
     ),
-    (
-        &["enable-compression", "e", "compressed"],
-        "requests are not compressed; docs/migrating.md names a tool that does",
-    ),
+    (&["enable-compression", "e", "compressed"], "give --compress gzip"),
     (
         &["latency-correction", "latency", "L"],
         "response times always count from when a call was due; leave it out",

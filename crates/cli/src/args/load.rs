@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use rpcbench_engine::TlsClient;
-use rpcbench_harness::calls::{CallKind, CallSpec, LoadAddress, TlsSpec};
+use rpcbench_harness::calls::{CallKind, CallSpec, ConnectSpec, LoadAddress, TlsSpec};
 use rpcbench_harness::spec::{
     ConfigError, Given, Length, NonZeroLength, WarmUpValue, WorkloadSpec, load_workloads,
 };
@@ -69,6 +69,8 @@ pub struct LoadArgs {
     pub seed: u64,
     #[command(flatten)]
     pub call: CallSpec,
+    #[command(flatten)]
+    pub connect: ConnectSpec,
     #[command(flatten)]
     tls: TlsSpec,
     #[command(flatten)]

@@ -132,8 +132,16 @@ fn read(folder: &Path) -> anyhow::Result<Run> {
     let run = rpcbench_record::read(folder)?;
     if !run.header.plan.placement.starts_servers() {
         bail!(
-            "{} is the record of a load on one process; compare needs runs, which measure several",
-            folder.display()
+            "{} is the record of a load of {}, one window on one process; compare needs runs, which measure several, and \
+             `rpcbench history FOLDER` lists loads by target",
+            folder.display(),
+            run.header
+                .plan
+                .servers
+                .iter()
+                .map(|server| &*server.entry)
+                .collect::<Vec<_>>()
+                .join(", ")
         );
     }
     Ok(run)

@@ -20,7 +20,7 @@ pub fn history(context: &Context, args: &HistoryArgs) -> anyhow::Result<Verdict>
     }
     let runs = runs(args)?;
     let history = rpcbench_report::history(&runs, &args.servers, args.precision);
-    if history.cells.is_empty() {
+    if history.cells.is_empty() && history.loads.is_empty() {
         let servers = match args.servers.as_slice() {
             [] => "a server".to_owned(),
             named => named.join(" or "),
@@ -32,7 +32,7 @@ pub fn history(context: &Context, args: &HistoryArgs) -> anyhow::Result<Verdict>
     Ok(Verdict::Done)
 }
 
-/// The runs of servers that can be read. A broken record does not hide the others.
+/// The runs that can be read. A broken record does not hide the others.
 fn runs(args: &HistoryArgs) -> anyhow::Result<Vec<Run>> {
     let folder = args.results.display();
     let none =
@@ -40,8 +40,7 @@ fn runs(args: &HistoryArgs) -> anyhow::Result<Vec<Run>> {
     let mut runs = Vec::new();
     for record in records(&args.results).with_context(none)? {
         match rpcbench_record::read(&record) {
-            Ok(run) if run.header.plan.placement.starts_servers() => runs.push(run),
-            Ok(_) => {}
+            Ok(run) => runs.push(run),
             Err(error) => note!("rpcbench: {} is left out: {error}", record.display()),
         }
     }

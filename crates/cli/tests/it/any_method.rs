@@ -1,11 +1,11 @@
 //! Loads of any gRPC method: by a schema of files, what is checked, and what is shown before a load.
 
 use std::fs;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::thread;
 
 use crate::bench::{Machine, Target, look, repository, rpcbench};
+use crate::grpc_peer::{self, Reply};
 use crate::program::{Ended, Program};
 
 fn proto() -> PathBuf {
@@ -172,43 +172,15 @@ fn server_that_is_never_reached_ends_the_wait() {
 }
 
 /// A server of gRPC that has nothing but reflection, if that.
-async fn stranger(socket: tokio::net::TcpStream, reflects: bool) -> Result<(), h2::Error> {
-    let mut connection = h2::server::handshake(socket).await?;
-    while let Some(request) = connection.accept().await {
-        let (request, mut respond) = request?;
-        let reply = http::Response::builder().header("content-type", "application/grpc");
-        if !reflects
-            || request.uri().path() != "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
-        {
-            let reply = reply.header("grpc-status", "12").body(()).expect("a reply");
-            respond.send_response(reply, true)?;
-            continue;
+fn serve_stranger(reflects: bool) -> SocketAddr {
+    grpc_peer::serve(move |request| {
+        let reflection = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+        if !reflects || request.path != reflection {
+            return Reply { status: 12, ..Reply::default() };
         }
         // list_services_response { service { name: "shop.Orders" } }
-        let message: &'static [u8] = b"\0\0\0\0\x11\x32\x0f\x0a\x0d\x0a\x0bshop.Orders";
-        let mut stream = respond.send_response(reply.body(()).expect("a reply"), false)?;
-        stream.send_data(message.into(), false)?;
-        let mut trailers = http::HeaderMap::new();
-        trailers.insert("grpc-status", "0".parse().expect("a status"));
-        stream.send_trailers(trailers)?;
-    }
-    Ok(())
-}
-
-fn serve_stranger(reflects: bool) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = listener.local_addr().expect("an address");
-    listener.set_nonblocking(true).expect("not blocking");
-    thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        runtime.expect("a runtime").block_on(async move {
-            let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
-            while let Ok((socket, _)) = listener.accept().await {
-                tokio::spawn(stranger(socket, reflects));
-            }
-        });
-    });
-    address
+        Reply::message(false, b"\x32\x0f\x0a\x0d\x0a\x0bshop.Orders")
+    })
 }
 
 #[test]

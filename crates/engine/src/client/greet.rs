@@ -47,7 +47,12 @@ impl ProtocolVisitor for Greet<'_> {
         let target = Target::new("/");
         let nothing = Single { target: &target, message: &[] };
         let templates = Arc::new(C::templates(&nothing, &self.server.authority));
-        let link = Link::<C>::connect(self.server, templates, clock::now() + self.within)?;
+        let link = Link::<C>::connect(
+            self.server,
+            templates,
+            &Arc::default(),
+            clock::now() + self.within,
+        )?;
         Ok(handshake(link, clock::now() + self.within))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{CallError, CallPosition};
 use crate::driver::{Blocking, EpollDriver, TlsDriver};
 use crate::plan::ConnectionOptions;
-use crate::protocol::{Call, Connection, End, Events};
+use crate::protocol::{Allowance, Call, Connection, End, Events};
 use crate::target::Target;
 use rpcbench_clock::Nanos;
 
@@ -67,11 +67,12 @@ impl<C: Connection> Link<C> {
     pub fn connect(
         server: &ConnectionOptions,
         templates: Arc<C::Templates>,
+        allowance: &Arc<Allowance>,
         deadline: Nanos,
     ) -> io::Result<Self> {
         let socket = Blocking::connect(&server.address, server.tls.as_ref(), deadline)?;
         let mut out = Vec::new();
-        let connection = C::new(templates, 1, &Arc::default(), &mut out);
+        let connection = C::new(templates, 1, allowance, &mut out);
         Ok(Self { socket, connection, out })
     }
 
@@ -79,9 +80,10 @@ impl<C: Connection> Link<C> {
     pub fn open(
         server: &ConnectionOptions,
         templates: Arc<C::Templates>,
+        allowance: &Arc<Allowance>,
         deadline: Nanos,
     ) -> Result<Self, CallError> {
-        let mut link = Self::connect(server, templates, deadline).map_err(describe)?;
+        let mut link = Self::connect(server, templates, allowance, deadline).map_err(describe)?;
         link.flush(deadline).map_err(describe)?;
         Ok(link)
     }

@@ -9,9 +9,9 @@ use std::time::Duration;
 pub use rpcbench_record::CallError;
 use rpcbench_record::Tls;
 
-use crate::payload::Payload;
+use crate::payload::{MAX_REPLY, Payload};
 use crate::plan::ConnectionOptions;
-use crate::protocol::{Connection, End, ProtocolVisitor, dispatch};
+use crate::protocol::{Allowance, Connection, End, ProtocolVisitor, dispatch};
 use crate::target::Target;
 pub use greet::{Greeting, greet};
 use link::{Answer, Link};
@@ -39,9 +39,18 @@ trait SingleCalls {
 
 impl Client {
     /// A client of a server; `timeout` bounds each call, connecting included.
-    pub fn new(mut server: ConnectionOptions, timeout: Duration) -> Self {
+    pub fn new(server: ConnectionOptions, timeout: Duration) -> Self {
+        Self::for_replies_up_to(MAX_REPLY, server, timeout)
+    }
+
+    /// The same, for replies of at most `max_reply` bytes.
+    pub fn for_replies_up_to(
+        max_reply: usize,
+        mut server: ConnectionOptions,
+        timeout: Duration,
+    ) -> Self {
         server.tls = server.tls.map(|client| client.with_tickets_for(1));
-        Self(dispatch(server.protocol, Make { server, timeout }))
+        Self(dispatch(server.protocol, Make { server, timeout, max_reply }))
     }
 
     /// Calls `target` with an encoded message and returns the reply, both without the protocol's framing.
@@ -80,20 +89,24 @@ pub enum CallPosition {
 struct Make {
     server: ConnectionOptions,
     timeout: Duration,
+    max_reply: usize,
 }
 
 impl ProtocolVisitor for Make {
     type Output = Box<dyn SingleCalls>;
 
     fn visit<C: Connection + Send + 'static>(self) -> Self::Output {
-        let Self { server, timeout } = self;
-        Box::new(ProtocolClient::<C> { server, timeout, link: None, tls: None })
+        let Self { server, timeout, max_reply } = self;
+        let allowance = Arc::new(Allowance::of_one_call(max_reply));
+        Box::new(ProtocolClient::<C> { server, timeout, allowance, link: None, tls: None })
     }
 }
 
 struct ProtocolClient<C> {
     server: ConnectionOptions,
     timeout: Duration,
+    /// For the reply.
+    allowance: Arc<Allowance>,
     link: Option<Link<C>>,
     /// Of its latest connection.
     tls: Option<Tls>,
@@ -177,7 +190,8 @@ impl<C: Connection> ProtocolClient<C> {
             return Ok(link);
         }
         for _ in 0..MAX_REFUSALS {
-            let mut link = Link::open(&self.server, Arc::clone(templates), deadline)?;
+            let mut link =
+                Link::open(&self.server, Arc::clone(templates), &self.allowance, deadline)?;
             self.tls = link.socket.tls().cloned();
             if link.await_room(deadline)? {
                 return Ok(link);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::payload::Payload;
+use crate::payload::{MAX_REPLY, Payload};
 
 /// Maximum bytes of incomplete messages over all load threads, unless the calls in flight need more.
 const MAX_HELD: usize = 256 << 20;
@@ -14,19 +14,31 @@ const SLACK: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Allowance {
     most: usize,
+    /// Longest message of a reply, bytes.
+    pub max_message: usize,
     taken: AtomicUsize,
 }
 
 impl Allowance {
     pub fn new(most: usize) -> Self {
-        Self { most, taken: AtomicUsize::new(0) }
+        Self { most, max_message: MAX_REPLY, taken: AtomicUsize::new(0) }
     }
 
     /// For one of `threads` threads, with `in_flight` calls of `payload`.
     pub fn of_thread(threads: u32, in_flight: u32, payload: &dyn Payload) -> Self {
         let longest = (0..payload.len()).map(|index| payload.request(index).len()).max();
         let needed = (in_flight as usize).saturating_mul(SLACK * longest.unwrap_or_default());
-        Self::new(needed.max(MAX_HELD / threads.max(1) as usize))
+        let max_message = payload.max_reply();
+        let of_one = Self::of_one_call(max_message);
+        let most = needed.max(MAX_HELD / threads.max(1) as usize);
+        let most = if max_message > MAX_REPLY { most.max(of_one.most) } else { most };
+        Self { most, ..of_one }
+    }
+
+    /// For one call, whose reply has at most `max_message` bytes.
+    pub fn of_one_call(max_message: usize) -> Self {
+        // A buffer doubles, so the longest reply may need twice its length.
+        Self { max_message, ..Self::new(2 * max_message) }
     }
 
     /// Takes `bytes`. If fewer are left, takes none and returns false.

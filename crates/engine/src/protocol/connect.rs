@@ -6,7 +6,8 @@ use serde::Deserialize;
 
 use super::End;
 use super::grpc::{details, status_from_http};
-use super::http1::{self, Http1Application, Reply, error_snippet};
+use super::http1::{self, Http1Application, MAX_START, Reply, error_snippet};
+use crate::gzip;
 
 /// Characters kept of the message of an error.
 const MAX_MESSAGE: usize = 1024;
@@ -25,7 +26,8 @@ impl Http1Application for Connect {
 
     #[cold]
     fn failure(reply: &Reply<'_>) -> End {
-        let error = serde_json::from_slice::<Error>(reply.body).ok();
+        let body = gzip::start(reply.body, MAX_START);
+        let error = serde_json::from_slice::<Error>(&body).ok();
         let named = error.and_then(|error| Some((code(&error.code)?, error)));
         let (code, message, details) = match named {
             Some((code, Error { message, details, .. })) => {

@@ -139,6 +139,14 @@ pub(crate) trait Connection: Sized {
     /// Writes what ends the connection in the protocol, such as GOAWAY. No call is open.
     fn goodbye(&mut self, _out: &mut Vec<u8>) {}
 
+    /// Writes a question that every peer answers, if the protocol has one.
+    fn ping(&mut self, _out: &mut Vec<u8>) {}
+
+    /// A number that changes when the peer answers anything; for those that can [`Self::ping`].
+    fn answers(&self) -> u64 {
+        0
+    }
+
     /// All output was given to the kernel at `now`.
     fn flushed(&mut self, now: Nanos);
 

@@ -19,6 +19,7 @@ use crate::log::CallLog;
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
 use crate::protocol::{Connection, ProtocolVisitor};
+use crate::renewal::Renewed;
 use crate::tally::Tally;
 use crate::worker::{Start, Thread, Worker};
 use rpcbench_clock::{self as clock, Nanos, OwnClock, Span};
@@ -101,11 +102,23 @@ pub(crate) struct Counters {
     pub drained: AtomicBool,
 }
 
+/// What the threads of a session send.
+struct Sent<C: Connection> {
+    templates: Arc<C::Templates>,
+    renewed: Option<Renewed<C::Templates>>,
+}
+
+impl<C: Connection> Clone for Sent<C> {
+    fn clone(&self) -> Self {
+        Self { templates: Arc::clone(&self.templates), renewed: self.renewed.clone() }
+    }
+}
+
 /// A load thread before it runs.
 struct LoadThread<C: Connection> {
     plan: Arc<LoadPlan>,
     payload: Arc<dyn Payload>,
-    templates: Arc<C::Templates>,
+    sent: Sent<C>,
     number: u32,
     waker: Waker,
     log: Option<CallLog>,
@@ -138,8 +151,17 @@ impl ProtocolVisitor for Threads<'_> {
     /// Starts them.
     fn visit<C: Connection + Send + 'static>(self) -> Self::Output {
         let plan = Arc::new(self.plan.clone());
-        let templates = Arc::new(C::templates(&**self.payload, &plan.server.authority));
-        (0..plan.threads).map(|number| self.spawn::<C>(&plan, &templates, number)).collect()
+        let authority = plan.server.authority.clone();
+        let renewed = self.payload.renewal().map(|renewal| {
+            let authority = authority.clone();
+            renewal.subscribe(&**self.payload, move |payload| C::templates(payload, &authority))
+        });
+        let templates = match &renewed {
+            Some(renewed) => renewed.current(),
+            None => Arc::new(C::templates(&**self.payload, &authority)),
+        };
+        let sent = Sent::<C> { templates, renewed };
+        (0..plan.threads).map(|number| self.spawn::<C>(&plan, &sent, number)).collect()
     }
 }
 
@@ -147,7 +169,7 @@ impl Threads<'_> {
     fn spawn<C: Connection + 'static>(
         &self,
         plan: &Arc<LoadPlan>,
-        templates: &Arc<C::Templates>,
+        sent: &Sent<C>,
         number: u32,
     ) -> io::Result<Handle> {
         let waker = Waker::new()?;
@@ -157,7 +179,7 @@ impl Threads<'_> {
         let load = LoadThread::<C> {
             plan: Arc::clone(plan),
             payload: Arc::clone(self.payload),
-            templates: Arc::clone(templates),
+            sent: sent.clone(),
             number,
             log: self.log.cloned(),
             waker: waker.clone(),
@@ -183,7 +205,7 @@ impl<C: Connection> LoadThread<C> {
     }
 
     fn work(self) -> io::Result<()> {
-        let Self { plan, payload, templates, number, waker, log, .. } = self;
+        let Self { plan, payload, sent, number, waker, log, .. } = self;
         if !plan.cpus.is_empty() {
             let mut set = CpuSet::new();
             set.set(plan.cpus[number as usize % plan.cpus.len()] as usize);
@@ -199,7 +221,13 @@ impl<C: Connection> LoadThread<C> {
         let sockets = EpollDriver::new(connections, waker, sources)?;
         let driver = TlsDriver::new(sockets, plan.server.tls.as_ref(), connections);
         let mut running = Running {
-            worker: Worker::<C, _>::new(plan, payload, templates, Thread { number, driver, log }),
+            worker: Worker::<C, _>::new(
+                plan,
+                payload,
+                sent.templates,
+                Thread { number, driver, log },
+            )
+            .renewed_by(sent.renewed),
             commands: self.commands,
             reports: self.reports,
             counters: self.counters,

@@ -55,7 +55,7 @@ impl Calls {
         let first_request = (plan.first_request + thread * step) % count;
         Self {
             checker: Checker::new(&*payload, plan.threads),
-            recorder: Recorder::new(plan.server.protocol, log),
+            recorder: Recorder::new(plan.server.protocol, log).of_each(plan.server.addresses()),
             count,
             first_request,
             next_request: first_request,
@@ -207,7 +207,8 @@ impl Reading<'_> {
             Ok(()) => true,
             Err(problem) => {
                 if !problem.is_empty() {
-                    self.calls.recorder.explain(&problem, Some(reply));
+                    let Calls { checker, recorder, .. } = &mut *self.calls;
+                    recorder.explain(&problem, Some(checker.shown(reply)));
                 }
                 false
             }

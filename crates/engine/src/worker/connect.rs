@@ -58,6 +58,16 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         (self.opening.len() < most).then_some(self.open_at)
     }
 
+    /// The calls that end next are on a slot's connection, for the figures of each address.
+    #[inline]
+    pub(super) fn at_slot(&mut self, index: usize) {
+        if !self.plan.server.others.is_empty() {
+            let place = self.slots[index].parent_slot.unwrap_or(index);
+            let number = self.plan.server.address_number(self.stride.connection(place));
+            self.calls.recorder.at_address(Some(number));
+        }
+    }
+
     fn connect(&mut self, index: usize) {
         let now = self.driver.now();
         let slot = &mut self.slots[index];
@@ -68,7 +78,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         out.clear();
         let connection = C::new(Arc::clone(&self.templates), slot.share, &self.allowance, &mut out);
         slot.open(connection, out, now);
-        if let Err(error) = self.driver.connect(index, &self.plan.server.address) {
+        let address = self.plan.server.address_of(self.stride.connection(index));
+        if let Err(error) = self.driver.connect(index, address) {
             self.fail(index, &error);
         }
     }

@@ -50,6 +50,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     #[cold]
     pub(super) fn lose(&mut self, index: usize, reason: &str) {
         self.driver.close(index);
+        self.at_slot(index);
         let now = self.driver.now();
         let slot = &mut self.slots[index];
         let established = slot.is_established();

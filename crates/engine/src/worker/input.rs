@@ -27,6 +27,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     /// One read, and one write of the output that follows from it.
     #[inline]
     pub(super) fn read(&mut self, index: usize) {
+        self.at_slot(index);
         let slot = &mut self.slots[index];
         let Some(connection) = slot.connection.as_mut() else { return };
         let received = match self.driver.receive(index) {

@@ -11,6 +11,7 @@ mod room;
 mod start;
 #[cfg(test)]
 mod tests;
+mod upkeep;
 mod watch;
 mod window;
 
@@ -27,12 +28,14 @@ use crate::pacing::{DueTimes, Stride};
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
 use crate::protocol::{Allowance, Connection};
+use crate::renewal::Renewed;
 use crate::slot::Slot;
 use budget::Budget;
 use calls::Calls;
 use open::OpenLoop;
 use rpcbench_clock::{Nanos, OwnClock, Span};
 pub(crate) use start::Start;
+use upkeep::Seen;
 
 /// How often to look for timed-out calls.
 const EXPIRY_CHECK: Nanos = Nanos::from_millis(50);
@@ -103,6 +106,10 @@ pub(crate) struct Worker<C: Connection, D> {
     stride: Stride,
     /// In an open loop.
     open: Option<OpenLoop>,
+    /// What was seen of each slot's connection, if connections are kept alive by pings.
+    seen: Vec<Seen>,
+    /// Templates with other headers, which may come at any time.
+    renewed: Option<Renewed<C::Templates>>,
 }
 
 impl<C: Connection, D: Driver> Worker<C, D> {
@@ -141,7 +148,14 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             retry_at: Nanos::NEVER,
             calls,
             budget: None,
+            seen: Vec::new(),
+            renewed: None,
         }
+    }
+
+    /// The same, whose templates may be replaced by others.
+    pub fn renewed_by(self, renewed: Option<Renewed<C::Templates>>) -> Self {
+        Self { renewed, ..self }
     }
 
     pub fn calls(&mut self) -> &mut Calls {
@@ -317,6 +331,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
                 _ => now + EXPIRY_CHECK,
             };
             self.give_up_opening(now);
+            self.upkeep(now);
         }
         self.release(now);
         self.end_drain();
@@ -361,6 +376,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             if !self.slots[slot].has_calls() {
                 continue;
             }
+            self.at_slot(slot);
             let (late, unsent) = self.slots[slot].expire(cutoff);
             for call in &late {
                 self.calls.end(*call, now, &Outcome::Timeout);

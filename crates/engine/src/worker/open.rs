@@ -122,6 +122,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             return false;
         }
         let outcome = not_sent(&self.slots);
+        self.calls.recorder.at_address(None);
         for _ in 0..MAX_GIVEN_UP {
             let Some(due) = open.due_times.peek().filter(|due| *due <= cutoff) else { break };
             open.due_times.advance();

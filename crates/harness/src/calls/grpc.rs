@@ -1,17 +1,26 @@
 //! Calls of any unary method of a gRPC service.
 
-use std::io;
+use std::fs::Permissions;
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use rpcbench_engine::{ConnectionOptions, Target};
+use rpcbench_engine::{ConnectionOptions, Renewal, Target};
 use rpcbench_record::{CallHeader, Protocol, Secrets};
 use rpcbench_schema::{Expectation, JsonError, Method, Reflection, Schema, SchemaError};
+
+use tempfile::NamedTempFile;
 
 use super::data::{Data, Format, lines};
 use super::payload::CallPayload;
 use super::statuses::Statuses;
 use super::{CallContext, CallSpec, Calls};
 use crate::config::ConfigError;
+
+/// Permissions of a descriptor set: anyone may read it.
+const RIGHTS: u32 = 0o644;
 
 impl CallSpec {
     /// The schema that `--proto` and `--protoset` give. `None` without them: the server has to describe itself.
@@ -20,7 +29,9 @@ impl CallSpec {
             return Ok(None);
         }
         let schema = Schema::read(&self.proto, &self.import_path, &self.protoset);
-        schema.map(Some).map_err(|error| refused(&error))
+        let schema = schema.map_err(|error| refused(&error))?;
+        self.keep(&schema)?;
+        Ok(Some(schema))
     }
 
     /// The schema that the server gives by reflection; `timeout` bounds each question.
@@ -32,11 +43,34 @@ impl CallSpec {
         let server = ConnectionOptions { protocol: Protocol::Grpc, ..server.clone() };
         let mut reflection = Reflection::new(server, self.reflect_header.clone(), timeout);
         let schema = reflection.schema(self.call.as_deref().or(self.describe.as_deref()));
-        schema.map_err(|error| {
+        let schema = schema.map_err(|error| {
             let mut problem = error.to_string();
             Secrets::of_headers(&self.reflect_header).conceal(&mut problem);
             ConfigError(problem)
-        })
+        })?;
+        self.keep(&schema)?;
+        Ok(schema)
+    }
+
+    /// Writes a schema to the file of `--protoset-out`, whole or not at all.
+    fn keep(&self, schema: &Schema) -> Result<(), ConfigError> {
+        let Some(path) = &self.protoset_out else { return Ok(()) };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let written =
+            NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).and_then(|mut file| {
+                file.write_all(&schema.to_protoset())?;
+                file.as_file().set_permissions(Permissions::from_mode(RIGHTS))?;
+                file.persist(path).map_err(|error| error.error)
+            });
+        let refused = |error: io::Error| {
+            // Without the name of the temporary file.
+            let error = io::Error::from(error.kind());
+            ConfigError::value(
+                format!("--protoset-out {}", path.display()),
+                format!("can't be written: {error}"),
+            )
+        };
+        written.map(drop).map_err(refused)
     }
 
     /// The calls of the method that `--call` names.
@@ -72,9 +106,13 @@ impl CallSpec {
         let (name, ok) = (method.name(), statuses.to_string());
         let expectations = self.expectations(|text| Expectation::of_reply(text, &method))?;
         let deadline_ms = Some(deadline_ms);
+        let max_reply = self.messages.max_reply();
+        let method = Some(method);
+        let requests = Arc::new(requests);
+        let renewal = self.token.token_command.as_ref().map(|_| Renewal::default());
         let payload =
-            CallPayload { target, requests, method: Some(method), deadline_ms, expectations };
-        Ok(Calls::new(payload, name, ok, headers))
+            CallPayload { target, requests, method, deadline_ms, expectations, max_reply, renewal };
+        Calls::new(payload, &self.messages, (name, ok), headers)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Requests to a URL.
 
 use std::io;
+use std::sync::Arc;
 
-use rpcbench_engine::Target;
+use rpcbench_engine::{Renewal, Target};
 use rpcbench_record::CallHeader;
 use rpcbench_schema::Expectation;
 
@@ -46,9 +47,13 @@ impl CallSpec {
         let requests = if has_data { bodies } else { vec![Vec::new()] };
         let named = format!("{method} {}", url.path);
         let expectations = self.expectations(Expectation::of_json)?;
+        let max_reply = self.messages.max_reply();
+        let (method, deadline_ms) = (None, None);
+        let requests = Arc::new(requests);
+        let renewal = self.token.token_command.as_ref().map(|_| Renewal::default());
         let payload =
-            CallPayload { target, requests, method: None, deadline_ms: None, expectations };
-        Ok(Calls::new(payload, named, statuses.to_string(), headers))
+            CallPayload { target, requests, method, deadline_ms, expectations, max_reply, renewal };
+        Calls::new(payload, &self.messages, (named, statuses.to_string()), headers)
     }
 
     fn read_bodies(&self, seed: u64) -> Result<Bodies, ConfigError> {
@@ -76,12 +81,17 @@ impl CallSpec {
         let content_type = content_type.map(|it| format!("content-type: {it}").parse());
         let content_type = content_type.transpose();
         let content_type = content_type.map_err(|error| ConfigError::value("--form", error))?;
-        let authorization = self.authorization()?;
-        if let (Some(_), Some(_)) = (&authorization, find(given, "authorization")) {
+        let own = [
+            self.user.as_ref().map(|_| "--user"),
+            self.token.token_command.as_ref().map(|_| "--token-command"),
+            find(given, "authorization").map(|_| "--header authorization"),
+        ];
+        let mut own = own.into_iter().flatten().map(str::to_owned);
+        if let (Some(first), Some(second)) = (own.next(), own.next()) {
             let remedy = "a call has one authorization; leave one of them out";
-            let header = "--header authorization".to_owned();
-            return Err(ConfigError::contradiction("--user".to_owned(), header, remedy));
+            return Err(ConfigError::contradiction(first, second, remedy));
         }
+        let authorization = self.authorization()?;
         let own = [content_type, authorization].into_iter().flatten();
         let own = own.filter(|header| find(given, header.name()).is_none());
         Ok(own.chain(given.iter().cloned()).collect())

@@ -1,14 +1,17 @@
 //! Calls of any service, as `rpcbench load` makes them: what users say of them, and what is sent.
 
+mod connecting;
 mod data;
 mod form;
 mod grpc;
 mod http;
+mod messages;
 mod method_name;
 mod payload;
 mod spec;
 mod statuses;
 mod tls;
+mod token;
 mod url;
 
 use std::sync::Arc;
@@ -18,11 +21,15 @@ use rpcbench_record::{CallHeader, DescribedCall, Protocol};
 
 use crate::config::ConfigError;
 
+pub use connecting::{ConnectSpec, ConnectTo, Resolve};
+pub use messages::{Coding, MessageSize, MessageSpec};
 pub use method_name::HttpMethod;
 pub use payload::CallPayload;
 pub use spec::{CallKind, CallSpec, HttpVersion, Inspection};
 pub use tls::TlsSpec;
 pub(crate) use tls::needed_alpn;
+pub(crate) use token::Renewer;
+pub use token::TokenSpec;
 pub use url::{LoadAddress, Url};
 
 /// Calls that are ready to be sent.
@@ -78,9 +85,18 @@ impl Calls {
         is_empty.then(|| format!("no --data: all calls of {} send an empty message", method.name()))
     }
 
-    /// `target`: what a record says that they address; `ok`: which statuses count as success.
-    fn new(payload: CallPayload, target: String, ok: String, headers: Vec<CallHeader>) -> Self {
-        let described = payload.described(target, ok);
-        Self { payload: Arc::new(payload), described, headers }
+    /// `payload` is not compressed yet; `target`: what a record says that it addresses; `ok`: which statuses count as success.
+    fn new(
+        mut payload: CallPayload,
+        messages: &MessageSpec,
+        (target, ok): (String, String),
+        headers: Vec<CallHeader>,
+    ) -> Result<Self, ConfigError> {
+        messages.check(&headers)?;
+        let mut described = payload.described(target, ok);
+        messages.compress(&mut payload);
+        described.coding = messages.compress.map(|coding| coding.to_string());
+        (described.bytes_min, described.bytes_max) = payload.sizes();
+        Ok(Self { payload: Arc::new(payload), described, headers })
     }
 }

@@ -1,8 +1,9 @@
 //! Encoded requests to one target.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
-use rpcbench_engine::{Payload, Target, Verdict};
+use rpcbench_engine::{Payload, Renewal, Target, Verdict};
 use rpcbench_record::DescribedCall;
 use rpcbench_schema::{Expectation, Method};
 
@@ -15,30 +16,41 @@ pub struct CallPayload {
     /// What they address.
     pub target: Target,
     /// At least one.
-    pub requests: Vec<Vec<u8>>,
+    pub requests: Arc<Vec<Vec<u8>>>,
     /// The method whose messages these are. `None` for bodies of HTTP.
     pub method: Option<Method>,
     /// When servers should give up, milliseconds after a call began. `None`: calls don't say.
     pub deadline_ms: Option<u64>,
     /// What every reply must have.
     pub expectations: Vec<Expectation>,
+    /// Longest reply, bytes.
+    pub max_reply: usize,
+    /// What replaces their token during a load. `None`: they have none that is renewed.
+    pub renewal: Option<Renewal>,
 }
 
 impl CallPayload {
+    /// Sizes of the smallest and of the largest request, bytes.
+    pub(super) fn sizes(&self) -> (u64, u64) {
+        let sizes = || self.requests.iter().map(|request| request.len() as u64);
+        (sizes().min().unwrap_or_default(), sizes().max().unwrap_or_default())
+    }
+
     /// What a record says of them.
     pub(super) fn described(&self, target: String, ok: String) -> DescribedCall {
-        let sizes = || self.requests.iter().map(|request| request.len() as u64);
+        let (bytes_min, bytes_max) = self.sizes();
         let mut hasher = blake3::Hasher::new();
-        for request in &self.requests {
+        for request in &*self.requests {
             hasher.update(&(request.len() as u64).to_le_bytes()).update(request);
         }
         DescribedCall {
             target,
             requests: self.requests.len() as u64,
-            bytes_min: sizes().min().unwrap_or_default(),
-            bytes_max: sizes().max().unwrap_or_default(),
+            bytes_min,
+            bytes_max,
             digest: hasher.finalize().to_hex().to_string(),
             ok,
+            coding: None,
             decoded_one_in: self.method.as_ref().map(|_| DECODED_ONE_IN.get()),
             deadline_ms: self.deadline_ms,
             expect: self.expectations.iter().map(|it| it.text().to_owned()).collect(),
@@ -66,6 +78,14 @@ impl Payload for CallPayload {
             Some(every) => Verdict::Sample(every),
             None => Verdict::Status,
         }
+    }
+
+    fn renewal(&self) -> Option<&Renewal> {
+        self.renewal.as_ref()
+    }
+
+    fn max_reply(&self) -> usize {
+        self.max_reply
     }
 
     fn expect(&self, _index: usize, reply: &[u8]) -> Result<(), String> {

@@ -8,7 +8,7 @@ use clap::Args;
 use rpcbench_record::{CallHeader, Protocol, units};
 use rpcbench_schema::Expectation;
 
-use super::{HttpMethod, LoadAddress};
+use super::{HttpMethod, LoadAddress, MessageSpec, TokenSpec};
 use crate::config::{ConfigError, NonZeroLength};
 use crate::setup::Address;
 
@@ -81,6 +81,16 @@ pub struct CallSpec {
     /// What every reply must have, such as '$.state in ["OPEN", "PAID"]', with ==, !=, in or exists; repeatable
     #[arg(long, value_name = "EXPR")]
     pub expect: Vec<String>,
+    /// Write the service's description to this file, for --protoset; with --list of all services, with --call of that of the
+    /// method
+    #[arg(long, value_name = "FILE")]
+    pub protoset_out: Option<PathBuf>,
+    /// Where tokens come from.
+    #[command(flatten)]
+    pub token: TokenSpec,
+    /// How messages travel.
+    #[command(flatten)]
+    pub messages: MessageSpec,
 }
 
 /// What a load calls.
@@ -298,6 +308,10 @@ impl CallSpec {
             (self.user.is_some(), "--user"),
             (self.ok.is_some(), "--ok"),
             (!self.expect.is_empty(), "--expect"),
+            (self.token.token_command.is_some(), "--token-command"),
+            (self.token.token_every.is_some(), "--token-every"),
+            (self.messages.compress.is_some(), "--compress"),
+            (self.messages.max_message.is_some(), "--max-message"),
         ])
     }
 
@@ -309,6 +323,7 @@ impl CallSpec {
             (!self.protoset.is_empty(), "--protoset"),
             (!self.reflect_header.is_empty(), "--reflect-header"),
             (self.deadline.is_some(), "--deadline"),
+            (self.protoset_out.is_some(), "--protoset-out"),
         ])
     }
 
@@ -324,9 +339,9 @@ impl CallSpec {
         self.expect.iter().map(one).collect()
     }
 
-    /// The header that `--user` stands for.
+    /// The header that `--user` or `--token-command` stands for.
     pub(super) fn authorization(&self) -> Result<Option<CallHeader>, ConfigError> {
-        let Some(user) = &self.user else { return Ok(None) };
+        let Some(user) = &self.user else { return self.token.header() };
         if !user.contains(':') {
             let problem = "the password is missing; write USER:PASSWORD";
             return Err(ConfigError::value("--user", problem));

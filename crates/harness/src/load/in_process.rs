@@ -7,7 +7,9 @@ use std::time::Duration;
 use rpcbench_clock::Nanos;
 use rpcbench_contract::Shape;
 use rpcbench_contract::cases::Caller;
-use rpcbench_engine::{CallLog, LoadPlan, Payload, Scheme, Session, SessionError};
+use rpcbench_engine::{
+    CallLog, ConnectionOptions, LoadPlan, Payload, Scheme, Session, SessionError,
+};
 use rpcbench_record::{Arrivals, Content, Protocol, Tls, Window, Workload};
 
 use super::contract::{EchoClient, EchoPayload};
@@ -52,7 +54,10 @@ impl InProcess {
     fn plan(&self, request: &LoadRequest<'_>) -> LoadPlan {
         let LoadRequest { endpoint, protocol, workload, seed, .. } = *request;
         LoadPlan {
-            server: endpoint.connection(protocol, workload.authority.as_ref()),
+            server: ConnectionOptions {
+                keepalive: workload.keepalive,
+                ..endpoint.connection(protocol, workload.authority.as_ref())
+            },
             connections: workload.connections_under(protocol),
             connection_life: workload.connection_life,
             in_flight: workload.in_flight,

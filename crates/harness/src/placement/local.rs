@@ -78,7 +78,7 @@ impl Contact {
             Self::Address(address) => (*address).into(),
             Self::Socket(socket) => {
                 let address = ServerAddress::Unix(socket.path().to_owned());
-                Endpoint { authority: address.authority(), address, tls: None }
+                Endpoint { authority: address.authority(), address, others: Vec::new(), tls: None }
             }
         }
     }

@@ -312,6 +312,8 @@ pub trait Machine {
 pub struct Endpoint {
     /// The server's address.
     pub address: ServerAddress,
+    /// More addresses of it, over which a load spreads its connections, too.
+    pub others: Vec<ServerAddress>,
     /// Host name in requests: the address as the user wrote it.
     pub authority: String,
     /// `None`: without TLS.
@@ -328,8 +330,10 @@ impl Endpoint {
         ConnectionOptions {
             protocol,
             address: self.address.clone(),
+            others: self.others.clone(),
             authority: authority.map_or(&*self.authority, Authority::as_str).to_owned(),
             tls: self.tls.clone(),
+            keepalive: None,
         }
     }
 }
@@ -337,6 +341,6 @@ impl Endpoint {
 impl From<SocketAddr> for Endpoint {
     fn from(address: SocketAddr) -> Self {
         let address = ServerAddress::from(address);
-        Self { authority: address.authority(), address, tls: None }
+        Self { authority: address.authority(), address, others: Vec::new(), tls: None }
     }
 }

@@ -47,10 +47,10 @@ impl Unmanaged {
         Ok(Self { endpoint, process, topology })
     }
 
-    /// The same server, at another address of its host.
+    /// The same server, at other addresses of its host.
     #[must_use]
-    pub fn at(mut self, address: ServerAddress) -> Self {
-        self.endpoint.address = address;
+    pub fn at(mut self, address: ServerAddress, others: Vec<ServerAddress>) -> Self {
+        (self.endpoint.address, self.endpoint.others) = (address, others);
         self
     }
 

@@ -1,6 +1,7 @@
 //! State that the steps of a run share.
 
 use rpcbench_clock::Nanos;
+use rpcbench_record::LaterSecrets;
 
 use super::observer::{Event, Observer};
 use super::slice::SliceLength;
@@ -14,6 +15,8 @@ pub struct Environment {
     pub interrupt: Interrupt,
     /// Slices of the rounds, in turn, in place of those that suit the servers.
     pub slices: Vec<SliceLength>,
+    /// Secrets that no record may keep, besides those of the plan.
+    pub secrets: LaterSecrets,
 }
 
 /// The shared settings, and the observer of every process.

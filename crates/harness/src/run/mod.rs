@@ -103,7 +103,7 @@ impl<'a> Runner<'a> {
         let adapts = run.header.plan.placement.starts_servers();
         let context = Context { environment, observer, adapts };
         let state = RunState::new(&run, context.now());
-        let secrets = Secrets::of(&run.header.plan);
+        let secrets = Secrets::of(&run.header.plan).and(environment.secrets.clone());
         Self { context, subjects, record: RunRecord { run, writer, observer, secrets }, state }
     }
 

@@ -1,13 +1,15 @@
 //! The address of a server that the user runs.
 
 use std::fmt;
-use std::net::{Ipv6Addr, ToSocketAddrs as _};
+use std::net::{Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use rpcbench_engine::ServerAddress;
 
 use super::SetupError;
+use crate::calls::ConnectSpec;
+use crate::config::ConfigError;
 
 /// Address of a server: `HOST:PORT`, with an IPv6 address in brackets, or `unix:PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,23 +41,38 @@ impl Address {
         }
     }
 
-    /// The socket addresses; at least one.
-    pub(super) fn resolve(&self) -> Result<Vec<ServerAddress>, SetupError> {
+    /// Its socket addresses, at least one, as `connect` says; each once.
+    pub(super) fn resolve(&self, connect: &ConnectSpec) -> Result<Vec<ServerAddress>, SetupError> {
         let (host, port) = match self {
-            Self::Host { host, port } => (host, port),
-            Self::Unix(path) => return Ok(vec![ServerAddress::Unix(path.clone())]),
+            Self::Host { host, port } => (host, *port),
+            Self::Unix(path) => {
+                return match connect.of_hosts() {
+                    None => Ok(vec![ServerAddress::Unix(path.clone())]),
+                    Some(option) => {
+                        let problem = "a socket has no other address; leave it out";
+                        Err(ConfigError::value(option, problem).into())
+                    }
+                };
+            }
         };
-        let refused = |why: String| SetupError::Refused(format!("{host}: {why}"));
-        let found = (host.as_str(), *port).to_socket_addrs().map_err(|error| {
-            refused(match host.split_once('%') {
-                Some((_, interface)) => format!(
-                    "no interface '{interface}'? 'ip -6 address' lists them with their addresses: {error}"
-                ),
-                None => format!("no such host: {error}"),
-            })
-        })?;
-        let found: Vec<_> = found.map(ServerAddress::from).collect();
-        if found.is_empty() { Err(refused("no address".to_owned())) } else { Ok(found) }
+        let (host, port) = connect.redirected(host, port);
+        let all = match connect.addresses(&host, port) {
+            Some(given) => given.iter().map(|address| SocketAddr::new(*address, port)).collect(),
+            None => looked_up(&host, port)?,
+        };
+        let mut found: Vec<ServerAddress> = Vec::new();
+        for address in all.into_iter().filter(|address| connect.allows(address.ip())) {
+            let address = ServerAddress::from(address);
+            if !found.contains(&address) {
+                found.push(address);
+            }
+        }
+        match (found.is_empty(), connect.ipv4, connect.ipv6) {
+            (false, ..) => Ok(found),
+            (true, true, _) => Err(refused(&host, "no IPv4 address; leave -4 out")),
+            (true, _, true) => Err(refused(&host, "no IPv6 address; leave -6 out")),
+            (true, ..) => Err(refused(&host, "no address")),
+        }
     }
 
     fn unix(path: &str) -> Result<Self, String> {
@@ -98,6 +115,24 @@ impl FromStr for Address {
             Ok(port) => Ok(Self::Host { host: host.to_owned(), port }),
         }
     }
+}
+
+/// The addresses of a host that this machine's resolver knows.
+fn looked_up(host: &str, port: u16) -> Result<Vec<SocketAddr>, SetupError> {
+    let found = (host, port).to_socket_addrs().map_err(|error| {
+        let why = match host.split_once('%') {
+            Some((_, interface)) => format!(
+                "no interface '{interface}'? 'ip -6 address' lists them with their addresses: {error}"
+            ),
+            None => format!("no such host: {error}"),
+        };
+        refused(host, &why)
+    })?;
+    Ok(found.collect())
+}
+
+fn refused(host: &str, why: &str) -> SetupError {
+    SetupError::Refused(format!("{host}: {why}"))
 }
 
 /// An address, with or without the interface of a link-local one: `fe80::1%eth0`.
@@ -143,5 +178,26 @@ mod tests {
         insta::assert_snapshot!(refused("::1:50051"), @"'::1' is not a host; write HOST:PORT, such as 127.0.0.1:50051 or [::1]:50051, or unix:PATH");
         insta::assert_snapshot!(refused("localhost:0"), @"'0' is not a port from 1 to 65535; write HOST:PORT, such as 127.0.0.1:50051 or [::1]:50051, or unix:PATH");
         insta::assert_snapshot!(refused(":50051"), @"'' is not a host; write HOST:PORT, such as 127.0.0.1:50051 or [::1]:50051, or unix:PATH");
+    }
+
+    #[test]
+    fn family_and_given_addresses_decide_where_connections_go() {
+        let host: Address = "api.test:443".parse().unwrap();
+        let resolve = vec!["api.test:443:10.0.0.1,[::1],10.0.0.1".parse().unwrap()];
+        let spec = ConnectSpec { resolve, ..ConnectSpec::default() };
+        let shown = |spec: &ConnectSpec| {
+            host.resolve(spec).unwrap().iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(shown(&spec), ["10.0.0.1:443", "[::1]:443"]);
+        assert_eq!(shown(&ConnectSpec { ipv6: true, ..spec.clone() }), ["[::1]:443"]);
+        let v4: Address = "127.0.0.1:1".parse().unwrap();
+        let refusal =
+            |address: &Address, spec: ConnectSpec| address.resolve(&spec).unwrap_err().to_string();
+        let v6 = ConnectSpec { ipv6: true, ..ConnectSpec::default() };
+        insta::assert_snapshot!(refusal(&v4, v6.clone()), @"127.0.0.1: no IPv6 address; leave -6 out");
+        insta::assert_snapshot!(refusal(&Address::Unix("/run/s".into()), v6), @"--ipv6: a socket has no other address; leave it out");
+        let connect_to = vec!["api.test:443:127.0.0.1:9".parse().unwrap()];
+        let redirected = ConnectSpec { connect_to, ..ConnectSpec::default() };
+        assert_eq!(shown(&redirected), ["127.0.0.1:9"]);
     }
 }

@@ -1,17 +1,19 @@
 //! Loads on a server that the user runs.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use rpcbench_engine::{ConnectionOptions, Scheme, ServerAddress, TlsClient};
-use rpcbench_record::{Content, Labels, Limits, Plan, Protocol, Threshold, Workload};
+use rpcbench_record::{Content, Labels, Limits, Plan, Protocol, Threshold, Workload, units};
 
 use super::{Address, PreparedRun, Setup, SetupError, room};
 use crate::build::Building;
-use crate::calls::{CallContext, CallSpec, Calls, LoadAddress};
+use crate::calls::{CallContext, CallSpec, Calls, ConnectSpec, LoadAddress, Renewer};
 use crate::manifest::Entry;
 use crate::placement::{Endpoint, Site as _, Unmanaged};
-use crate::reach::reach_unless;
+use crate::reach::{Reached, reach_unless};
 use crate::suite::plan_load;
 
 /// A load to make.
@@ -21,6 +23,8 @@ pub struct LoadRequest {
     pub address: LoadAddress,
     /// What calls are, if not those of the contract.
     pub call: CallSpec,
+    /// Where connections go, and how they are kept.
+    pub connect: ConnectSpec,
     /// How calls travel.
     pub protocol: Protocol,
     /// For TLS. `None`: without.
@@ -79,7 +83,8 @@ impl LoadRequest {
         let given = self.workloads.first().and_then(|workload| workload.authority.as_ref());
         let (_, own) = self.call.server(&self.address);
         let authority = given.map_or(own, |host| host.as_str().to_owned());
-        ConnectionOptions { protocol: self.protocol, address, authority, tls: self.tls.clone() }
+        let tls = self.tls.clone();
+        ConnectionOptions { authority, tls, ..ConnectionOptions::new(self.protocol, address) }
     }
 }
 
@@ -87,32 +92,42 @@ impl Setup<'_> {
     /// Prepares a load: a run of one server that runs already.
     pub fn load(mut self, mut request: LoadRequest) -> Result<PreparedRun, SetupError> {
         let tls = request.tls.as_ref().map(TlsClient::mode).unwrap_or_default();
-        request.workloads.iter_mut().for_each(|workload| workload.tls = tls);
+        let keepalive = request.connect.keepalive(request.protocol)?;
+        for workload in &mut request.workloads {
+            (workload.tls, workload.keepalive) = (tls, keepalive);
+        }
+        let threads = request.workloads.iter().map(|workload| workload.client_threads).max();
+        let cpus = thread::available_parallelism().map_or(u32::MAX, |cpus| cpus.get() as u32);
+        let crowded = threads.and_then(|threads| crowded(threads, cpus));
+        let notices = crowded.into_iter().chain(request.connect.notice());
+        notices.for_each(|line| self.notice(line));
         let calls = request.calls_of_files()?;
         let (address, authority) = request.call.server(&request.address);
-        let addresses = address.resolve()?;
-        let endpoint =
-            Endpoint { address: addresses[0].clone(), authority, tls: request.tls.clone() };
+        let first = address.resolve(&request.connect)?.swap_remove(0);
+        let (others, tls) = (Vec::new(), request.tls.clone());
+        let endpoint = Endpoint { address: first, others, authority, tls };
         let site = Unmanaged::new(endpoint, request.pid)?;
         let mut entry = Entry::existing(address.to_string(), request.protocol);
         let limits = Limits { cpus: site.capacity()?.cpus, memory_bytes: None };
         let plan = plan_load(request.workloads.clone(), limits, entry.planned(), request.seed)?;
         let mut plan = request.labelled(plan);
         room::check(&plan)?;
-        let used = self.reach(&request)?;
+        let Reached { address: used, others, .. } = self.reach(&request)?;
         let calls = match calls {
             None if request.call.is_method() => Some(request.calls_by_reflection(&used)?),
             calls => calls,
         };
+        let mut payload = None;
         if let Some(calls) = calls {
             // The target is part of the entry's name: other calls of the server have their own history.
             entry.variant = Some(calls.described.target.clone());
             plan = plan_load(request.workloads.clone(), limits, entry.planned(), request.seed)?;
             plan = request.labelled(plan);
+            payload = Some(Arc::clone(&calls.payload));
             self.carry(&mut plan, &request.call, calls);
         }
         let server = request.connection(used.clone());
-        let site = site.at(used);
+        let site = site.at(used, others);
         let candidates = self.build(&site, &[entry], Building::Never)?;
         let run = self.begin(plan, (&site, &candidates), request.out);
         let run = run.map_err(|error| match error {
@@ -121,16 +136,18 @@ impl Setup<'_> {
             }
             other => other,
         })?;
-        Ok(PreparedRun { existing: Some(server), ..run })
+        let secrets = run.servers.environment.secrets.clone();
+        let renewer =
+            payload.and_then(|calls| Renewer::start(&request.call.token, &calls, secrets));
+        Ok(PreparedRun { existing: Some(server), renewer, ..run })
     }
 
-    /// The server's address that accepts connections.
-    pub(super) fn reach(&mut self, request: &LoadRequest) -> Result<ServerAddress, SetupError> {
+    /// The server's addresses that accept connections.
+    pub(super) fn reach(&mut self, request: &LoadRequest) -> Result<Reached, SetupError> {
         let (address, _) = request.call.server(&request.address);
-        let addresses = address.resolve()?;
-        let number = addresses.len();
+        let addresses = address.resolve(&request.connect)?;
         let within = request.connect_timeout();
-        let used = match request.call.wait {
+        let reached = match request.call.wait {
             None => reach_unless(
                 &self.interrupt,
                 addresses.clone(),
@@ -141,8 +158,8 @@ impl Setup<'_> {
                 self.await_server(request, &addresses, Duration::from_millis(wait.ms()))?
             }
         };
-        chosen(&address, number, &used).into_iter().for_each(|line| self.notice(line));
-        Ok(used)
+        spread(&address, &reached).into_iter().for_each(|line| self.notice(line));
+        Ok(reached)
     }
 
     /// Puts the user's calls into all workloads.
@@ -153,7 +170,7 @@ impl Setup<'_> {
             workload.headers.clone_from(&calls.headers);
         }
         self.calls = Some(calls.payload);
-        if let Some(secret) = &call.user {
+        for secret in call.user.iter().chain(&call.token.token_command) {
             for argument in &mut self.arguments {
                 *argument = argument.replace(secret, "[redacted]");
             }
@@ -183,10 +200,30 @@ impl LoadRequest {
     }
 }
 
-/// The address that all connections go to, of several of a host. `None` if it has only one.
-fn chosen(host: &Address, addresses: usize, used: &ServerAddress) -> Option<String> {
-    (addresses > 1)
-        .then(|| format!("{host} has {addresses} addresses; all connections go to {used}"))
+/// What is odd about this many client threads on this many CPUs.
+fn crowded(threads: u32, cpus: u32) -> Option<String> {
+    (threads > cpus).then(|| {
+        format!(
+            "-t {threads}: {threads} client threads share {}, so each is slower; --timeout limits the time of a call",
+            units::plural(cpus.into(), "CPU")
+        )
+    })
+}
+
+/// Which of several addresses of a host connections go to. `None` if it has only one.
+fn spread(host: &Address, reached: &Reached) -> Option<String> {
+    let Reached { address, others, missing } = reached;
+    let missing = missing.join("; ");
+    match (others.is_empty(), missing.is_empty()) {
+        (true, true) => None,
+        (true, false) => Some(format!("{host}: all connections go to {address} ({missing})")),
+        (false, _) => {
+            let all: Vec<String> =
+                std::iter::once(address).chain(others).map(ToString::to_string).collect();
+            let missing = if missing.is_empty() { missing } else { format!(" ({missing})") };
+            Some(format!("{host}: connections are spread over {}{missing}", all.join(", ")))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -194,10 +231,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chosen_address_is_named_if_there_are_several() {
+    fn more_threads_than_cpus_are_remarked_on() {
+        assert_eq!(crowded(2, 2), None);
+        insta::assert_snapshot!(crowded(20, 2).unwrap(), @"-t 20: 20 client threads share 2 CPUs, so each is slower; --timeout limits the time of a call");
+    }
+
+    #[test]
+    fn addresses_are_named_if_there_are_several() {
         let host: Address = "api.example:50051".parse().unwrap();
-        let used = ServerAddress::from("[::1]:50051".parse::<std::net::SocketAddr>().unwrap());
-        assert_eq!(chosen(&host, 1, &used), None);
-        insta::assert_snapshot!(chosen(&host, 2, &used).unwrap(), @"api.example:50051 has 2 addresses; all connections go to [::1]:50051");
+        let address =
+            |text: &str| ServerAddress::from(text.parse::<std::net::SocketAddr>().unwrap());
+        let shown = |others: &[&str], missing: &[&str]| {
+            let others = others.iter().map(|it| address(it)).collect();
+            let missing = missing.iter().map(|&it| it.to_owned()).collect();
+            spread(&host, &Reached { address: address("10.0.0.1:50051"), others, missing })
+        };
+        assert_eq!(shown(&[], &[]), None);
+        insta::assert_snapshot!(shown(&["10.0.0.2:50051"], &[]).unwrap(), @"api.example:50051: connections are spread over 10.0.0.1:50051, 10.0.0.2:50051");
+        insta::assert_snapshot!(shown(&[], &["10.0.0.2:50051: nothing listens there"]).unwrap(), @"api.example:50051: all connections go to 10.0.0.1:50051 (10.0.0.2:50051: nothing listens there)");
     }
 }

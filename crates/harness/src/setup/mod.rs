@@ -24,12 +24,12 @@ use std::time::Duration;
 use rpcbench_clock as clock;
 use rpcbench_engine::{CallLog, ConnectionOptions};
 use rpcbench_record::{
-    Header, Machines, PlacementKind, Plan, Role, Run, StoreError, Tool, Trial, Writer,
+    Header, LaterSecrets, Machines, PlacementKind, Plan, Role, Run, StoreError, Tool, Trial, Writer,
 };
 
 use crate::build::{BuildEvent, BuildState, Builder, Building, Candidate};
 use crate::build_env::BuildEnv;
-use crate::calls::CallPayload;
+use crate::calls::{CallPayload, Renewer};
 use crate::config::ConfigError;
 use crate::interrupt::{Interrupt, StopNow};
 use crate::load::room::{self, NoRoom};
@@ -138,6 +138,8 @@ pub struct PreparedRun {
     writer: Option<Writer>,
     /// The address of a server that the user runs.
     existing: Option<ConnectionOptions>,
+    /// Renews the token of its calls.
+    renewer: Option<Renewer>,
     /// The folder of its record. `None`: it has none.
     pub folder: Option<PathBuf>,
 }
@@ -150,6 +152,8 @@ pub struct FinishedRun {
     pub ending: Result<Ending, StoreError>,
     /// The reason why no call was answered, if known: the server speaks another protocol.
     pub hint: Option<String>,
+    /// What went wrong besides calls.
+    pub remark: Option<String>,
     /// The folder of its record. `None`: it has none.
     pub folder: Option<PathBuf>,
 }
@@ -204,7 +208,8 @@ impl Setup<'_> {
         let subject =
             |it: &Candidate| Subject::new(it, site.place(&it.entry), Rc::clone(&generator));
         let (interrupt, slices) = (self.interrupt.clone(), self.slices.clone());
-        let environment = Environment { seed, interrupt, slices };
+        let secrets = LaterSecrets::default();
+        let environment = Environment { seed, interrupt, slices, secrets };
         let subjects = candidates.iter().map(subject).collect();
         Ok((site.machines(), PreparedServers { subjects, environment, client_cpus }))
     }
@@ -248,7 +253,7 @@ impl Setup<'_> {
         let header = Header::new(self.tool, self.arguments, clock::wall(), machines, plan);
         let writer = folder.as_ref().map(|folder| Writer::create(folder, &header)).transpose()?;
         let run = Run::new(header);
-        Ok(PreparedRun { servers, run, writer, existing: None, folder })
+        Ok(PreparedRun { servers, run, writer, existing: None, renewer: None, folder })
     }
 }
 
@@ -260,7 +265,7 @@ impl PreparedRun {
 
     /// Runs it.
     pub fn execute(self, observer: &dyn Observer) -> FinishedRun {
-        let Self { servers, run, writer, existing, folder } = self;
+        let Self { servers, run, writer, existing, renewer, folder } = self;
         let PreparedServers { subjects, environment, .. } = servers;
         let runner = Runner::new(&environment, &subjects, writer, run, observer);
         let (run, ending) = runner.execute();
@@ -271,7 +276,8 @@ impl PreparedRun {
             let speaks = reach::detect_protocol(&server, DETECT_TIMEOUT)?;
             Some(format!("{}: {speaks}", server.address))
         });
-        FinishedRun { run, ending, hint, folder }
+        let remark = renewer.and_then(|renewer| renewer.remark());
+        FinishedRun { run, ending, hint, remark, folder }
     }
 }
 

@@ -94,7 +94,8 @@ impl Setup<'_> {
         let (tool, machine, subjects) = (&self.tool, &machines.client, &servers.subjects);
         resumable(&run, &CurrentSetup { tool, machine, subjects })?;
         let writer = Some(Writer::resume(&folder)?);
-        Ok(PreparedRun { servers, run, writer, existing: None, folder: Some(folder) })
+        let (existing, renewer) = (None, None);
+        Ok(PreparedRun { servers, run, writer, existing, renewer, folder: Some(folder) })
     }
 }
 

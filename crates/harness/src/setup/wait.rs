@@ -7,7 +7,7 @@ use rpcbench_engine::{CallPosition, Client, ServerAddress, Target};
 use rpcbench_record::{Protocol, units};
 
 use super::{LoadRequest, Setup, SetupError};
-use crate::reach::reach_unless;
+use crate::reach::{Reached, reach_unless};
 
 /// Time limit of an attempt, and the pause before the next.
 const ATTEMPT: Duration = Duration::from_secs(2);
@@ -22,7 +22,7 @@ impl Setup<'_> {
         request: &LoadRequest,
         addresses: &[ServerAddress],
         wait: Duration,
-    ) -> Result<ServerAddress, SetupError> {
+    ) -> Result<Reached, SetupError> {
         let deadline = clock::now() + Nanos::from(wait);
         loop {
             let left = Duration::from(deadline - clock::now());
@@ -31,8 +31,12 @@ impl Setup<'_> {
                 (addresses.to_vec(), request.connection(addresses[0].clone()));
             let reached = reach_unless(&self.interrupt, addresses, server, attempt);
             let problem = match reached {
-                Ok(used) if is_healthy(request, &used, attempt) => return Ok(used),
-                Ok(used) => format!("{used}: grpc.health.v1 does not say that it is serving"),
+                Ok(reached) if is_healthy(request, &reached.address, attempt) => {
+                    return Ok(reached);
+                }
+                Ok(reached) => {
+                    format!("{}: grpc.health.v1 does not say that it is serving", reached.address)
+                }
                 Err(error) => error.to_string(),
             };
             self.interrupt.check()?;

@@ -206,6 +206,7 @@ impl WorkloadSpec {
             headers: self.header.iter().map(|header| header.value.clone()).collect(),
             authority: self.authority.as_ref().map(|host| host.value.clone()),
             tls: self.tls.as_ref().map(|tls| tls.value).unwrap_or_default(),
+            keepalive: None,
         };
         self.check(&load, setting)?;
         let workloads = loads.each(load);

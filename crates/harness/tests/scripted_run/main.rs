@@ -18,8 +18,8 @@ use rpcbench_harness::run::{
     Admission, Ending, Environment, Event, Observer, Provenance, Runner, Subject,
 };
 use rpcbench_record::{
-    Arrivals, Header, Machine, Plan, PlannedServer, PlannedTrial, Protocol, Rate, Readiness, Role,
-    Run, Stopping, Tool, Trial, WarmUp, Window, Workload, Writer, read,
+    Arrivals, Header, LaterSecrets, Machine, Plan, PlannedServer, PlannedTrial, Protocol, Rate,
+    Readiness, Role, Run, Stopping, Tool, Trial, WarmUp, Window, Workload, Writer, read,
 };
 
 /// What was done to servers and loads, in order.
@@ -148,7 +148,8 @@ fn record_plan(
         generator: Rc::clone(&generator),
         readiness: Readiness::Ready,
     };
-    let environment = Environment { seed: 1, interrupt: interrupt.clone(), slices: Vec::new() };
+    let (slices, secrets) = (Vec::new(), LaterSecrets::default());
+    let environment = Environment { seed: 1, interrupt: interrupt.clone(), slices, secrets };
     let run = Run::new(header(plan));
     let subjects: Vec<Subject<'_>> = entries.iter().map(subject).collect();
     let writer = folder.map(|folder| Writer::create(folder, &run.header).expect("a record"));

@@ -67,6 +67,7 @@ fn workload() -> Workload {
         headers: Vec::new(),
         authority: None,
         tls: TlsMode::Off,
+        keepalive: None,
     }
 }
 

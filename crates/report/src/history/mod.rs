@@ -1,5 +1,6 @@
 //! The ranking figure of cells from run to run.
 
+mod loads;
 mod plot;
 mod view;
 
@@ -15,15 +16,18 @@ use crate::row::Row;
 use crate::summary::{Summary, Table, summary};
 use crate::verdict::Verdict;
 
+pub use loads::LoadHistory;
 pub use view::history_schema;
 
 /// Cells over runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History {
-    /// The runs, the earliest first.
+    /// The runs of servers that rpcbench started, the earliest first.
     pub runs: Vec<Header>,
     /// Cells, those of the latest run first.
     pub cells: Vec<CellHistory>,
+    /// Loads of servers that the user runs, by target.
+    pub loads: Vec<LoadHistory>,
     /// Difference up to which two values count as the same, a share.
     pub precision: f64,
 }
@@ -72,13 +76,16 @@ pub enum Since {
 pub fn history(runs: &[Run], servers: &[String], precision: Option<f64>) -> History {
     let mut runs: Vec<Run> = runs.iter().map(Run::printable).collect();
     runs.sort_by_key(|run| run.header.started);
+    let (runs, of_users): (Vec<Run>, Vec<Run>) =
+        runs.into_iter().partition(|run| run.header.plan.placement.starts_servers());
+    let loads = loads::loads(&of_users, servers);
     let summaries: Vec<Summary> = runs.iter().map(summary).collect();
     let options = CompareOptions { precision, ..CompareOptions::default() };
     let mut pairs = Pairs { runs: &runs, summaries: &summaries, options, known: BTreeMap::new() };
     let names = names(&summaries, servers).into_iter();
     let cells = names.map(|name| cell(name, &mut pairs)).collect();
     let precision = precision.unwrap_or(Question::default().precision);
-    History { runs: runs.into_iter().map(|run| run.header).collect(), cells, precision }
+    History { runs: runs.into_iter().map(|run| run.header).collect(), cells, loads, precision }
 }
 
 /// Role, entry and workload of a cell.

@@ -1,11 +1,11 @@
 //! The document and the exports of a history.
 
-use rpcbench_record::{RunId, schema};
+use rpcbench_record::{Header, RunId, schema};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::plot::plot;
-use super::{CellHistory, History, Point, Since};
+use super::{CellHistory, History, Point, Since, loads};
 use crate::changes::{Change, ComparedFigure, change_of, is_compared_by_others};
 use crate::columns::Column;
 use crate::document::{Block, Content, Document, Part, Table, Tone};
@@ -35,7 +35,9 @@ impl<'a> Document<'a> {
             ],
         };
         let legend = (!history.cells.is_empty()).then_some(legend);
-        let (setting, blocks) = (vec![headline(history)], cells.chain(legend).collect());
+        let loads = history.loads.iter().map(loads::block);
+        let (setting, blocks) =
+            (vec![headline(history)], cells.chain(legend).chain(loads).collect());
         let part = Part { setting, blocks, ..Part::default() };
         Self { parts: vec![part], ..Self::new("history".to_owned(), history) }
     }
@@ -43,7 +45,12 @@ impl<'a> Document<'a> {
 
 /// `3 runs, 2026-03-01 12:00 UTC to 2026-03-09 12:00 UTC`.
 fn headline(history: &History) -> String {
+    let loads = history.loads.iter().map(|it| it.loads.len() as u64).sum();
     match history.runs.as_slice() {
+        [] if loads > 0 => {
+            let targets = format::plural(history.loads.len() as u64, "target");
+            format!("{} of {targets}", format::plural(loads, "load"))
+        }
         [] => "No runs.".to_owned(),
         [run] => format!("1 run, {}", began(run)),
         [first, .., last] => {
@@ -140,18 +147,19 @@ struct HistoryView<'a> {
 
 /// A cell in one run.
 #[derive(Serialize, JsonSchema)]
-struct PointView<'a> {
-    entry: &'a str,
-    workload: &'a str,
+pub(super) struct PointView<'a> {
+    /// Of a load: address and target.
+    pub entry: &'a str,
+    pub workload: &'a str,
     run: RunId,
     started: String,
     tool_version: &'a str,
     tool_commit: Option<&'a str>,
     versions: &'a str,
-    verdict: String,
+    pub verdict: String,
     /// Its name in exports, which ends in its unit.
     figure: &'static str,
-    value: Option<f64>,
+    pub value: Option<f64>,
     /// The ends of its 95 % interval.
     value_low: Option<f64>,
     value_high: Option<f64>,
@@ -189,7 +197,36 @@ pub fn history_schema() -> serde_json::Value {
 
 fn points(history: &History) -> impl Iterator<Item = PointView<'_>> {
     let of_cell = move |cell| move |point| view(history, cell, point);
-    history.cells.iter().flat_map(move |cell| cell.points.iter().map(of_cell(cell)))
+    let cells = history.cells.iter().flat_map(move |cell| cell.points.iter().map(of_cell(cell)));
+    let of_target = |target| move |load| loads::view(target, load);
+    cells.chain(history.loads.iter().flat_map(move |it| it.loads.iter().map(of_target(it))))
+}
+
+impl<'a> PointView<'a> {
+    /// Of a run, without a figure.
+    pub fn of(entry: &'a str, run: &'a Header, figure: &'static str) -> Self {
+        Self {
+            entry,
+            workload: "",
+            run: run.id,
+            started: run.started.to_string(),
+            tool_version: &run.tool.version,
+            tool_commit: run.tool.commit.as_deref(),
+            versions: "",
+            verdict: String::new(),
+            figure,
+            value: None,
+            value_low: None,
+            value_high: None,
+            earlier_compared: None,
+            value_compared: None,
+            corrected: None,
+            ratio: None,
+            ratio_low: None,
+            ratio_high: None,
+            finding: None,
+        }
+    }
 }
 
 fn view<'a>(history: &'a History, cell: &'a CellHistory, point: &'a Point) -> PointView<'a> {
@@ -198,15 +235,9 @@ fn view<'a>(history: &'a History, cell: &'a CellHistory, point: &'a Point) -> Po
     let change = changed(point);
     let ratio = change.and_then(|change| change.range);
     PointView {
-        entry: &cell.entry,
         workload: &cell.workload,
-        run: run.id,
-        started: run.started.to_string(),
-        tool_version: &run.tool.version,
-        tool_commit: run.tool.commit.as_deref(),
         versions: &point.versions,
         verdict: point.verdict.to_string(),
-        figure: ComparedFigure::ranking(cell.by).key(),
         value: point.estimate.map(|estimate| estimate.value),
         value_low: range.map(|range| range.low),
         value_high: range.map(|range| range.high),
@@ -217,5 +248,6 @@ fn view<'a>(history: &'a History, cell: &'a CellHistory, point: &'a Point) -> Po
         ratio_low: ratio.map(|range| range.low),
         ratio_high: ratio.map(|range| range.high),
         finding: Some(finding(point)).filter(|finding| finding != NOTHING),
+        ..PointView::of(&cell.entry, run, ComparedFigure::ranking(cell.by).key())
     }
 }

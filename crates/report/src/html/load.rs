@@ -26,11 +26,10 @@ pub(super) fn part(run: &Run, load: &Load, part: Part) -> PartView {
     });
     let trial = run.trials.iter().find(|trial| trial.measured() == Some(&load.measured));
     let trials: Vec<_> = trial.into_iter().collect();
-    let target = load.workload.content.call().map(|call| format!(" {}", call.target));
     let row = RowView {
         reason: load.verdict().reason,
         cell: Some(CellView::of_trials(run, &trials)),
-        name: format!("{}{}", load.address, target.unwrap_or_default()),
+        name: load.name(),
         entry: load.address.clone(),
         verdict: load.verdict().to_string(),
         ..RowView::default()

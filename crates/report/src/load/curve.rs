@@ -9,6 +9,7 @@ use rpcbench_record::{
 use serde::Serialize;
 
 use super::of_run::Capacity;
+use super::of_run::named;
 use super::points::{POINT, PointFigures, values};
 use crate::catalog::{Values, run_values};
 use crate::cell::errors;
@@ -198,7 +199,7 @@ impl<'a> Document<'a> {
             origin: Some(words::origin(&curve.header)),
             parts: vec![Part { title: Some(curve.title()), blocks, ..Part::default() }],
             warnings: curve.complaint().into_iter().collect(),
-            ..Self::new(curve.address.clone(), curve)
+            ..Self::new(named(&curve.address, &curve.workload), curve)
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A load as JSON and CSV.
 
-use rpcbench_record::{FailureKind, Labels};
+use rpcbench_record::{AddressFigures, FailureKind, Labels, Measured};
 use serde::Serialize;
 
 use super::Load;
@@ -42,10 +42,13 @@ impl Export for Load {
             labels: &'a Labels,
             #[serde(skip_serializing_if = "<[_]>::is_empty")]
             failures: &'a [FailureKind],
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            addresses: &'a [AddressFigures],
         }
         let (schema, values) = (EXPORT_SCHEMA, values(self));
         let labels = &self.header.plan.labels;
-        to_json(&Versioned { schema, values, labels, failures: &self.measured.failures })
+        let Measured { failures, addresses, .. } = &self.measured;
+        to_json(&Versioned { schema, values, labels, failures, addresses })
     }
 
     fn csv(&self) -> Result<String, ExportError> {

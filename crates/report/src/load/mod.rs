@@ -9,7 +9,7 @@ pub(crate) mod points;
 mod tail;
 mod verdict;
 
-use rpcbench_record::{Latency, Measured, Pacing, SATURATED, Tls};
+use rpcbench_record::{AddressFigures, Latency, Measured, Pacing, SATURATED, Tls};
 
 use crate::columns::Column;
 use crate::connections;
@@ -52,13 +52,14 @@ impl<'a> Document<'a> {
             Block::titled("Times", times),
             Block::titled("Response times of ok calls", vec![Content::Drawing(draw(&bars))]),
             Block::titled("Outcomes", vec![outcomes(load)]),
+            Block::titled("Addresses", vec![Content::Table(addresses(load))]),
             Block::list("Errors seen", examples(load).into_iter()),
         ];
         Self {
             origin: Some(words::origin(&load.header)),
             parts: vec![Part { title: Some(title(load)), blocks, ..Part::default() }],
             warnings: warnings(load),
-            ..Self::new(load.address.clone(), load)
+            ..Self::new(load.name(), load)
         }
     }
 }
@@ -254,6 +255,27 @@ fn times(load: &Load) -> Table {
         let cells = ROWS.iter().map(|(name, _, of)| of(&all).near(&limits(load, name)));
         Column::new("all calls", true, cells.collect())
     }));
+    Table { columns, tones: Vec::new() }
+}
+
+/// A row per address of the server, if there are several.
+fn addresses(load: &Load) -> Table {
+    let all = &load.measured.addresses;
+    if all.is_empty() {
+        return Table::default();
+    }
+    let column = |title, text: &dyn Fn(&AddressFigures) -> String| {
+        Column::new(title, title != "address", all.iter().map(text).collect())
+    };
+    let time = |ns: Option<u64>| ns.map_or(NOTHING.to_owned(), |ns| format::duration_ns(ns as f64));
+    let columns = vec![
+        column("address", &|it| it.address.clone()),
+        column("calls", &|it| format::count(it.calls)),
+        column("errors", &|it| format::percent(share(it.failed as f64, it.calls as f64))),
+        column("p50", &|it| time(it.p50_ns)),
+        column("p99", &|it| time(it.p99_ns)),
+        column("max", &|it| time(it.max_ns)),
+    ];
     Table { columns, tones: Vec::new() }
 }
 

@@ -100,6 +100,11 @@ impl Load {
         })
     }
 
+    /// Address and target: loads of one name call the same.
+    pub(crate) fn name(&self) -> String {
+        named(&self.address, &self.workload)
+    }
+
     /// The distributions of ok calls: name, meaning, and times.
     pub(crate) fn times(&self) -> [(&'static str, &'static str, Option<&Latency>); 3] {
         let Measured { latency, service, send_lag, .. } = &self.measured;
@@ -111,7 +116,7 @@ impl Load {
     }
 
     /// The figures of the window. `None` if it has no length.
-    pub(super) fn figures(&self) -> Option<Figures> {
+    pub(crate) fn figures(&self) -> Option<Figures> {
         Figures::of(&[&self.measured], Some(self.header.plan.limits))
     }
 }
@@ -153,7 +158,15 @@ impl LoadPoint {
     }
 }
 
-/// The address of a server that the user runs: its entry without the target.
+/// An address, with what is called there if that is no shape of the contract.
+pub(super) fn named(address: &str, workload: &Workload) -> String {
+    match workload.content.call() {
+        Some(call) => format!("{address} {}", call.target),
+        None => address.to_owned(),
+    }
+}
+
+/// The address of a server that the user runs: its entry, without what was called.
 fn address(server: &PlannedServer) -> &str {
     let target = server.variant.as_ref();
     let bare = target.and_then(|it| server.entry.strip_suffix(it.as_str())?.strip_suffix('@'));

@@ -76,7 +76,7 @@ fn history_compares_only_same_placement() {
     runs.truncate(2);
     runs.insert(1, runs[0].clone());
     runs[1].header.started += SignedDuration::from_hours(1);
-    runs[1].header.plan.placement = PlacementKind::Unmanaged;
+    runs[1].header.plan.placement = PlacementKind::Docker;
     let history = history(&runs, &[], None);
     let since: Vec<&Since> = history.cells[0].points.iter().map(|point| &point.since).collect();
     assert!(matches!(since[..], [Since::Nothing, Since::Nothing, Since::Changed(_)]), "{since:?}");

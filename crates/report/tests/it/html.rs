@@ -321,6 +321,7 @@ fn load_of_another_service_is_named_with_its_target() {
         bytes_max: 0,
         digest: "0".repeat(64),
         ok: "2xx".to_owned(),
+        coding: None,
         decoded_one_in: None,
         deadline_ms: None,
         expect: Vec::new(),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::bail;
-use rpcbench_engine::Payload as _;
+use rpcbench_engine::{Gunzip, Payload as _};
 use rpcbench_harness::calls::{Calls, Inspection};
 use rpcbench_harness::setup::{LoadRequest, OneCall, Setup};
 use rpcbench_record::{CallHeader, Protocol, Secrets, printable, units};
@@ -68,12 +68,19 @@ fn describe(setup: &mut Setup<'_>, request: &LoadRequest, name: &str) -> anyhow:
 }
 
 fn once(setup: &mut Setup<'_>, request: &LoadRequest) -> anyhow::Result<Verdict> {
-    let Some(OneCall { calls, reply, took }) = setup.one_call(request)? else { bail!(NOTHING) };
+    let Some(OneCall { calls, reply, received, took }) = setup.one_call(request)? else {
+        bail!(NOTHING)
+    };
     out!("{}", sent(&calls, request.protocol))?;
     let took = units::duration_ns(Duration::as_nanos(&took) as f64);
     match reply {
         Ok(reply) => {
-            out!("Reply, {} after {took}", units::bytes(reply.len() as u64))?;
+            let size = units::bytes(reply.len() as u64);
+            let compressed = match received == reply.len() {
+                true => String::new(),
+                false => format!(", compressed to {},", units::bytes(received as u64)),
+            };
+            out!("Reply, {size}{compressed} after {took}")?;
             let decoded = calls.payload.method.as_ref().map(|method| method.reply_json(&reply));
             let shown = decoded.unwrap_or(None).unwrap_or_else(|| text(&reply));
             out!("{}", concealed(shown, &calls.headers))?;
@@ -100,14 +107,22 @@ fn concealed(mut text: String, headers: &[CallHeader]) -> String {
 /// The first request, as it is sent.
 fn sent(calls: &Calls, protocol: Protocol) -> String {
     let Calls { payload, described, .. } = calls;
-    let body = payload.request(0);
+    let sent = payload.request(0);
+    let mut gunzip = Gunzip::default();
+    let (body, compressed) = match payload.target.gzip {
+        true => {
+            let content = gunzip.content(sent, usize::MAX - 1).unwrap_or(sent);
+            (content, format!(", {} before compression", units::bytes(content.len() as u64)))
+        }
+        false => (sent, String::new()),
+    };
     let mut lines = vec![format!("{protocol} {}", described.target)];
     lines.extend(payload.target.headers.iter().map(|header| format!("  {header}")));
     if payload.target.has_body {
-        let size = units::bytes(body.len() as u64);
+        let size = units::bytes(sent.len() as u64);
         let number = Some(described.requests).filter(|number| *number > 1);
         let number = number.map(|all| format!(", the first of {}", units::count(all)));
-        lines.push(format!("Data, {size}{}", number.unwrap_or_default()));
+        lines.push(format!("Data, {size}{compressed}{}", number.unwrap_or_default()));
         let json = payload.method.as_ref().and_then(|method| method.request_json(body));
         lines.push(json.unwrap_or_else(|| text(body)));
     }

@@ -39,6 +39,7 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     let request = LoadRequest {
         address: args.address.clone(),
         call,
+        connect: args.connect.clone(),
         protocol: args.protocol()?,
         tls: args.tls(context.logs_keys)?,
         pid: args.pid,
@@ -67,11 +68,11 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     let plan = prepared.plan().clone();
     let tap = LogTap::new(log);
     let live = Live::new(context, is_quiet, &plan, (&tap, &watch));
-    let FinishedRun { run, ending, hint, .. } = prepared.execute(&live);
+    let FinishedRun { run, ending, hint, remark, .. } = prepared.execute(&live);
     live.finish();
     let verdict = conclude(context, args, &run, Done { ending, tap, hdr, watch });
-    if let Some(hint) = hint {
-        note!("rpcbench: {hint}");
+    for line in hint.into_iter().chain(remark) {
+        note!("rpcbench: {line}");
     }
     verdict
 }

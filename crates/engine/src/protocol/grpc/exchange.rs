@@ -9,6 +9,7 @@
 
 use super::response::ResponseHead;
 use super::{Grpc, status};
+use crate::gzip;
 use crate::protocol::http1::MAX_INTERIM;
 use crate::protocol::http2::{self, Http2Application, Piece, Pieces, Problem};
 use crate::protocol::{Call, End, Events};
@@ -16,8 +17,9 @@ use rpcbench_clock::Nanos;
 
 /// Bytes before each message.
 const PREFIX: usize = Grpc::PREFIX;
-/// Largest message accepted, bytes.
-const MAX_MESSAGE: usize = 64 << 20;
+/// The flag of a compressed message.
+const COMPRESSED: u8 = 1;
+const NOT_OFFERED: Problem = "compressed message, and no compression was offered";
 
 /// What has been received for a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,6 +145,11 @@ impl http2::Exchange for Exchange {
             self.message(message, events);
             return Ok(());
         }
+        if self.piece.is_none()
+            && let Some((COMPRESSED, message)) = one_message(data)
+        {
+            return self.compressed(message, events);
+        }
         self.add(data, pieces, events)
     }
 
@@ -198,20 +205,44 @@ impl Exchange {
         let mut rest = &bytes[..];
         while let Some((prefix, tail)) = rest.split_first_chunk::<PREFIX>() {
             let length = u32::from_be_bytes([prefix[1], prefix[2], prefix[3], prefix[4]]) as usize;
-            if prefix[0] != 0 {
-                return Err("compressed message, and no compression was offered");
+            if prefix[0] > COMPRESSED {
+                return Err("a message that is neither compressed nor plain");
             }
-            if length > MAX_MESSAGE {
-                return Err("message larger than 64 MiB");
+            if length > pieces.max_message() {
+                return Err("message above 64 MiB, or the limit of --max-message");
+            }
+            if prefix[0] == COMPRESSED && !self.takes_gzip(events) {
+                return Err(NOT_OFFERED);
             }
             let Some((message, tail)) = tail.split_at_checked(length) else { break };
-            self.message(message, events);
+            match prefix[0] {
+                COMPRESSED => self.compressed(message, events)?,
+                _ => self.message(message, events),
+            }
             rest = tail;
         }
         let done = bytes.len() - rest.len();
         bytes.drain(..done);
         self.piece = pieces.keep(bytes);
         Ok(())
+    }
+
+    /// Takes a compressed message as it is: only those who look into it decompress it.
+    fn compressed(&mut self, message: &[u8], events: &mut impl Events) -> Result<(), Problem> {
+        if !self.takes_gzip(events) {
+            return Err(NOT_OFFERED);
+        }
+        if !gzip::is_gzip(message) {
+            return Err(
+                "compressed message that is not gzip, the only compression that was offered",
+            );
+        }
+        self.message(message, events);
+        Ok(())
+    }
+
+    fn takes_gzip(&self, events: &impl Events) -> bool {
+        events.target(self.call).is_some_and(|target| target.gzip)
     }
 
     #[inline]
@@ -229,7 +260,14 @@ impl Exchange {
 /// The message, if `data` is exactly one uncompressed message.
 #[inline]
 pub(super) fn whole_message(data: &[u8]) -> Option<&[u8]> {
+    let (flag, message) = one_message(data)?;
+    (flag == 0).then_some(message)
+}
+
+/// The message and its compression flag, if `data` is exactly one message.
+#[inline]
+fn one_message(data: &[u8]) -> Option<(u8, &[u8])> {
     let (prefix, message) = data.split_first_chunk::<PREFIX>()?;
     let length = u32::from_be_bytes([prefix[1], prefix[2], prefix[3], prefix[4]]) as usize;
-    (prefix[0] == 0 && length == message.len()).then_some(message)
+    (length == message.len()).then_some((prefix[0], message))
 }

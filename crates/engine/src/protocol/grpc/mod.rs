@@ -22,6 +22,7 @@ pub(crate) struct Grpc;
 impl Http2Application for Grpc {
     const FIELDS: &'static [(&'static str, &'static str)] =
         &[("content-type", "application/grpc"), ("te", "trailers")];
+    const CODING: [&'static str; 2] = ["grpc-encoding", "grpc-accept-encoding"];
     /// Compression flag and length.
     const PREFIX: usize = 5;
     const TRAILERS: bool = true;
@@ -29,8 +30,8 @@ impl Http2Application for Grpc {
     type Head = ResponseHead;
     type Exchange = Exchange;
 
-    fn put_prefix(length: usize, out: &mut Vec<u8>) {
-        out.push(0);
+    fn put_prefix(compressed: bool, length: usize, out: &mut Vec<u8>) {
+        out.push(compressed.into());
         out.extend_from_slice(&(length as u32).to_be_bytes());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::chunks::Chunks;
 use super::head::{Framing, Head};
-use super::{MAX_BODY, Problem};
+use super::{Problem, TOO_LONG};
 
 /// What comes next of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,20 +50,30 @@ pub(super) struct Body {
     /// The reply's status.
     pub status: u16,
     rest: Rest,
-    /// Bytes of content that have come, and how many of them are kept.
+    /// Bytes of content that have come, how many of them are kept, and how many may come.
     length: usize,
     most: usize,
+    limit: usize,
 }
 
 impl Body {
+    /// Keeps `most` bytes of at most `limit`.
     #[inline]
-    pub fn of(head: Head, most: usize) -> Self {
+    pub fn of(head: Head, most: usize, limit: usize) -> Self {
         let rest = match head.framing {
             Framing::Length(length) => Rest::Length(length),
             Framing::Chunked => Rest::Chunked(Chunks::default()),
             Framing::UntilClose => Rest::UntilClose,
         };
-        Self { status: head.status, rest, length: 0, most }
+        // One that is announced as longer is refused with its first byte: replies to HEAD have none.
+        let is_longer = matches!(head.framing, Framing::Length(length) if length > limit);
+        let limit = if is_longer { 0 } else { limit };
+        Self { status: head.status, rest, length: 0, most, limit }
+    }
+
+    /// It has no content, no matter what the head announces.
+    pub fn skip(&mut self) {
+        self.rest = Rest::Length(0);
     }
 
     /// Whether it is whole when the connection ends.
@@ -105,8 +115,8 @@ impl Body {
     fn wanted<'a>(&mut self, content: &'a [u8]) -> Result<&'a [u8], Problem> {
         let room = self.most.saturating_sub(self.length);
         self.length += content.len();
-        if self.length > MAX_BODY {
-            return Err("a body above 64 MiB");
+        if self.length > self.limit {
+            return Err(TOO_LONG);
         }
         Ok(&content[..content.len().min(room)])
     }

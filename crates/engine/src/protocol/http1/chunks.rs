@@ -1,7 +1,7 @@
 //! Bodies in chunks (RFC 9112, section 7.1), cut anywhere.
 
 use super::body::Piece;
-use super::{MAX_BODY, Problem};
+use super::{MAX_LENGTH, Problem};
 
 /// Bytes of sizes, extensions and trailers allowed beyond the number of content bytes.
 const FRAMING: usize = 64 << 10;
@@ -98,6 +98,6 @@ impl Chunks {
     fn digit(&mut self, byte: u8) -> Result<(), Problem> {
         let value = char::from(byte).to_digit(16).unwrap_or_default() as usize;
         self.left = self.left * 16 + value;
-        if self.left > MAX_BODY { Err("a chunk above 64 MiB") } else { Ok(()) }
+        if self.left > MAX_LENGTH { Err("a chunk above 4 GiB") } else { Ok(()) }
     }
 }

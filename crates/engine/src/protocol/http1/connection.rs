@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rpcbench_record::Protocol;
 
 use super::replies::Kept;
-use super::{Came, Problem, Replies, Reply, error_snippet};
+use super::{CODING, Came, Problem, Replies, Reply, error_snippet};
 use crate::payload::{Payload, Verdict};
 use crate::protocol::allowance::Holding;
 use crate::protocol::head::{Head, distinct_targets};
@@ -73,7 +73,7 @@ impl<A: Http1Application> protocol::Connection for Connection<A> {
         allowance: &Arc<Allowance>,
         _out: &mut Vec<u8>,
     ) -> Self {
-        let replies = Replies::new(templates.kept);
+        let replies = Replies::new(templates.kept, allowance.max_message);
         Self {
             application: PhantomData,
             templates,
@@ -176,7 +176,7 @@ impl<A: Http1Application> Connection<A> {
                 Came::Head(head)
                     if self.templates.has_head_requests && awaits_head(&self.calls, events) =>
                 {
-                    self.replies.skip_body(head);
+                    self.replies.skip_body();
                     if head.closes {
                         self.leave(events);
                     }
@@ -243,7 +243,7 @@ pub(crate) struct Templates {
 fn templates(payload: &dyn Payload, authority: &str, fields: &[(&str, &str)]) -> Templates {
     let (targets, target_of) = distinct_targets(payload);
     let head = |target: &&Target| {
-        let head = Head::new(target, authority, fields);
+        let head = Head::new(target, authority, fields, CODING);
         let mut bytes = format!("{} {} HTTP/1.1\r\nHost: {authority}\r\n", head.method, head.path);
         for (name, value) in &head.fields {
             bytes.extend([name, ": ", value, "\r\n"]);

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use httparse::{Error, Header, ParserConfig, Response, Status};
 
-use super::{MAX_BODY, Problem};
+use super::{MAX_LENGTH, Problem};
 
 /// Maximum fields of a head.
 const MAX_FIELDS: usize = 128;
@@ -122,5 +122,5 @@ pub(crate) fn length(digits: &[u8]) -> Result<usize, Problem> {
         length.saturating_mul(10).saturating_add(usize::from(digit - b'0'))
     };
     let length = digits.iter().fold(0, append);
-    if length > MAX_BODY { Err("a body above 64 MiB") } else { Ok(length) }
+    if length > MAX_LENGTH { Err("a body above 4 GiB") } else { Ok(length) }
 }

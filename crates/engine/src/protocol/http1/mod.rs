@@ -11,6 +11,7 @@ mod tests;
 
 use rpcbench_record::printable;
 
+use crate::gzip;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use connection::Templates;
 pub(crate) use connection::{Connection, Http1Application};
@@ -18,12 +19,19 @@ pub(crate) use head::length;
 #[cfg(test)]
 use replies::Kept;
 use replies::{Came, Replies};
-pub(crate) use replies::{MAX_INTERIM, Reply};
+pub(crate) use replies::{MAX_INTERIM, MAX_START, Reply};
 
 /// Longest head accepted, bytes.
 const MAX_HEAD: usize = 64 << 10;
-/// Longest body accepted, bytes.
-pub(crate) const MAX_BODY: usize = 64 << 20;
+/// Longest body that a head or a chunk may announce, bytes. How much is accepted is less: see [`Allowance::max_message`].
+///
+/// [`Allowance::max_message`]: crate::protocol::Allowance::max_message
+const MAX_LENGTH: usize = u32::MAX as usize;
+/// What is wrong with a body that is longer than accepted.
+pub(crate) const TOO_LONG: Problem = "a body above 64 MiB, or the limit of --max-message";
+
+/// Fields that name the coding of a request's body, and those that the reply's may have.
+pub(crate) const CODING: [&str; 2] = ["Content-Encoding", "Accept-Encoding"];
 
 /// How a peer broke HTTP/1.1.
 pub(crate) type Problem = &'static str;
@@ -34,6 +42,7 @@ pub(crate) const MAX_SNIPPET: usize = 200;
 /// The start of an error page, in one line.
 #[cold]
 pub(crate) fn error_snippet(body: &[u8]) -> String {
+    let body = gzip::start(body, MAX_SNIPPET);
     let text = String::from_utf8_lossy(&body[..body.len().min(MAX_SNIPPET)]);
     // The cut may split a character.
     printable(text.trim_end_matches('\u{fffd}').trim()).into_owned()

@@ -1,12 +1,12 @@
 //! Reads a stream of replies, cut anywhere.
 
 use super::body::Body;
-use super::head::{self, Framing, Head};
+use super::head::{self, Head};
 use super::known::Known;
-use super::{MAX_BODY, MAX_HEAD, Problem};
+use super::{MAX_HEAD, Problem};
 
 /// Bytes kept of the start of a body: enough to say what is wrong, and for the JSON of Connect with its details.
-pub(super) const MAX_START: usize = 64 << 10;
+pub(crate) const MAX_START: usize = 64 << 10;
 
 /// Maximum heads of status 1xx before the one that counts.
 pub(crate) const MAX_INTERIM: u32 = 16;
@@ -40,11 +40,11 @@ pub(crate) enum Kept {
 }
 
 impl Kept {
-    /// Bytes kept of a body of status 200, and of another.
-    fn most(self) -> (usize, usize) {
+    /// Bytes kept of a body of status 200, and of another, if they have at most `limit`.
+    fn most(self, limit: usize) -> (usize, usize) {
         match self {
-            Self::All => (MAX_BODY, MAX_BODY),
-            Self::Successes => (MAX_BODY, MAX_START),
+            Self::All => (limit, limit),
+            Self::Successes => (limit, MAX_START),
             Self::Starts => (MAX_START, MAX_START),
         }
     }
@@ -67,14 +67,16 @@ pub(crate) struct Replies {
     known: Known,
     /// Bytes kept of a body of status 200, and of another.
     most: (usize, usize),
+    /// Longest body accepted, bytes.
+    limit: usize,
     /// Heads of status 1xx received for the current reply.
     interim: u32,
 }
 
 impl Replies {
-    pub fn new(bodies: Kept) -> Self {
-        let (kept, known) = (Vec::new(), Known::default());
-        Self { stage: Stage::Head, kept, known, most: bodies.most(), interim: 0 }
+    pub fn new(bodies: Kept, limit: usize) -> Self {
+        let (kept, known, most) = (Vec::new(), Known::default(), bodies.most(limit));
+        Self { stage: Stage::Head, kept, known, most, limit, interim: 0 }
     }
 
     /// Takes the next event off `bytes`. After an error, the stream can't continue.
@@ -92,16 +94,17 @@ impl Replies {
         }
         let Some(head) = self.head(bytes)? else { return Ok(Came::Nothing) };
         let most = if head.status == 200 { self.most.0 } else { self.most.1 };
-        self.stage = Stage::Body(Body::of(head, most));
+        self.stage = Stage::Body(Body::of(head, most, self.limit));
         self.interim = 0;
         Ok(Came::Head(head))
     }
 
     /// The reply whose head came last has no body, since it answers HEAD.
     #[cold]
-    pub fn skip_body(&mut self, head: Head) {
-        let head = Head { framing: Framing::Length(0), ..head };
-        self.stage = Stage::Body(Body::of(head, 0));
+    pub fn skip_body(&mut self) {
+        if let Stage::Body(body) = &mut self.stage {
+            body.skip();
+        }
     }
 
     /// Ends the connection; returns the reply that is complete by that, if any.

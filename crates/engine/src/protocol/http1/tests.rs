@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::replies::MAX_START;
 use super::*;
+use crate::payload::MAX_REPLY;
 
 /// The events of a stream of replies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,7 +17,7 @@ struct Read {
 
 /// Reads the pieces; `ends` says that the connection ends then.
 fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, ends: bool) -> Read {
-    let (mut replies, mut read) = (Replies::new(Kept::Successes), Read::default());
+    let (mut replies, mut read) = (Replies::new(Kept::Successes, MAX_REPLY), Read::default());
     let text = |body: &[u8]| String::from_utf8_lossy(body).into_owned();
     for piece in pieces {
         let mut rest = piece;
@@ -119,7 +120,7 @@ fn changed_head_is_parsed_again() {
         assert_eq!(replies(&stream), [ok("ab"), expected, ok("ab")]);
     }
     let huge = b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\nDate: 1\r\n\r\n";
-    assert_eq!(read_anyhow(&[first, &huge[..]].concat()).problem, Some("a body above 64 MiB"));
+    assert_eq!(read_anyhow(&[first, &huge[..]].concat()).problem, Some("a body above 4 GiB"));
     let none = b"HTTP/1.1 200 OK\r\nContent-Length: \r\nDate: 1\r\n\r\n";
     let problem = read_anyhow(&[first, &none[..]].concat()).problem;
     assert_eq!(problem, Some("a Content-Length that is no number"));
@@ -154,8 +155,8 @@ fn chunks_that_break_the_rules_are_refused() {
     }
     assert_eq!(problem("5\r\nright!"), "a chunk that can't be read");
     assert_eq!(problem("5\r\nright\r!"), "a chunk that can't be read");
-    assert_eq!(problem("4000001\r\n"), "a chunk above 64 MiB");
-    assert_eq!(problem("ffffffffffffffff5\r\n"), "a chunk above 64 MiB");
+    assert_eq!(problem("100000000\r\n"), "a chunk above 4 GiB");
+    assert_eq!(problem("ffffffffffffffff5\r\n"), "a chunk above 4 GiB");
 }
 
 #[test]
@@ -174,10 +175,10 @@ fn chunks_of_next_to_nothing_are_bounded() {
 }
 
 #[test]
-fn bodies_above_64_mib_are_refused_with_any_framing() {
+fn bodies_above_the_limit_are_refused_with_any_framing() {
     let length = |length| format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
-    assert_eq!(problem(length(MAX_BODY + 1).as_bytes()), "a body above 64 MiB");
-    assert_eq!(read([length(MAX_BODY).as_bytes()], false).problem, None);
+    assert_eq!(problem((length(MAX_REPLY + 1) + "x").as_bytes()), TOO_LONG);
+    assert_eq!(read([(length(MAX_REPLY) + "x").as_bytes()], false).problem, None);
     let mib = vec![b'x'; 1 << 20];
     for (head, before, after) in [
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "100000\r\n", "\r\n"),
@@ -187,7 +188,7 @@ fn bodies_above_64_mib_are_refused_with_any_framing() {
         let pieces =
             |count| std::iter::once(head.as_bytes()).chain(std::iter::repeat_n(&piece[..], count));
         assert_eq!(read(pieces(64), false).problem, None);
-        assert_eq!(read(pieces(65), false).problem, Some("a body above 64 MiB"));
+        assert_eq!(read(pieces(65), false).problem, Some(TOO_LONG));
     }
 }
 
@@ -260,7 +261,7 @@ fn lengths_that_contradict_each_other_are_refused() {
         let said = problem(&format!("Content-Length: {value}"));
         assert_eq!(said, "a Content-Length that is no number", "{value}");
     }
-    assert_eq!(problem("Content-Length: 18446744073709551621"), "a body above 64 MiB");
+    assert_eq!(problem("Content-Length: 18446744073709551621"), "a body above 4 GiB");
     let old = b"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     assert_eq!(read_anyhow(old).problem, Some("chunks in a reply of HTTP/1.0"));
 }

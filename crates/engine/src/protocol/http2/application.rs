@@ -14,6 +14,8 @@ pub(crate) type Problem = &'static str;
 pub(crate) trait Http2Application: Debug + Sized + 'static {
     /// Header fields of every request, except method, scheme, path and authority.
     const FIELDS: &'static [(&'static str, &'static str)];
+    /// Fields that name the coding of a request's message, and those that the reply's may have.
+    const CODING: [&'static str; 2];
     /// Bytes before the message in the body of a request.
     const PREFIX: usize;
     /// True if a success ends with trailers; otherwise it ends with its DATA.
@@ -24,8 +26,8 @@ pub(crate) trait Http2Application: Debug + Sized + 'static {
     /// A call, and what was received for it.
     type Exchange: Exchange<Head = Self::Head>;
 
-    /// Appends what precedes a message of `length` bytes.
-    fn put_prefix(_length: usize, _out: &mut Vec<u8>) {}
+    /// Appends what precedes a message of `length` bytes, compressed or not.
+    fn put_prefix(_compressed: bool, _length: usize, _out: &mut Vec<u8>) {}
 
     /// Appends the header fields of a request whose body has `length` bytes. None may enter the table.
     fn put_own_fields(_length: usize, _block: &mut Vec<u8>) {}

@@ -39,6 +39,11 @@ impl Pieces {
         self.overdrawn
     }
 
+    /// Longest message, bytes.
+    pub fn max_message(&self) -> usize {
+        self.allowance.max_message
+    }
+
     /// Takes a piece, or an empty buffer for a new one.
     pub fn take(&mut self, piece: Option<Piece>) -> Vec<u8> {
         let bytes = match piece {

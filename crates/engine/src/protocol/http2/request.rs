@@ -126,7 +126,8 @@ pub(crate) struct Templates {
 impl Templates {
     pub fn new<C: Http2Application>(payload: &dyn Payload, authority: &str) -> Self {
         let (targets, head_of) = distinct_targets(payload);
-        let heads: Vec<_> = targets.iter().map(|it| Head::new(it, authority, C::FIELDS)).collect();
+        let heads = targets.iter().map(|it| Head::new(it, authority, C::FIELDS, C::CODING));
+        let heads: Vec<_> = heads.collect();
         let (heads, table_bytes) = RequestHead::all(&heads);
         let requests = template::Templates::new(payload, |index, out| {
             let (message, start) = (payload.request(index), out.len());
@@ -146,7 +147,7 @@ impl Templates {
             let last_frame = out.len() - start;
             frame::put_head(out, body, frame::DATA, frame::END_STREAM, 0);
             let body = out.len() - start;
-            C::put_prefix(message.len(), out);
+            C::put_prefix(payload.target(index).gzip, message.len(), out);
             out.extend_from_slice(message);
             Layout { body, message: body + C::PREFIX, last_frame }
         });
@@ -184,7 +185,7 @@ mod tests {
     }
 
     fn heads(targets: &[Target]) -> (Vec<RequestHead>, usize) {
-        let head = |target| Head::new(target, "127.0.0.1:50051", &OWN);
+        let head = |target| Head::new(target, "127.0.0.1:50051", &OWN, ["", ""]);
         RequestHead::all(&targets.iter().map(head).collect::<Vec<_>>())
     }
 

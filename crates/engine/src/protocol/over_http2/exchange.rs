@@ -7,7 +7,7 @@
 //! ```
 
 use super::head::ReplyHead;
-use crate::protocol::http1::{MAX_BODY, MAX_INTERIM, MAX_SNIPPET, error_snippet};
+use crate::protocol::http1::{MAX_INTERIM, MAX_SNIPPET, TOO_LONG, error_snippet};
 use crate::protocol::http2::{self, Piece, Pieces, Problem};
 use crate::protocol::{Call, End, Events};
 use crate::target::Target;
@@ -171,14 +171,14 @@ impl Exchange {
     fn add(&mut self, data: &[u8], whole: bool, pieces: &mut Pieces) -> Result<(), Problem> {
         let before = self.received as usize;
         let received = before + data.len();
-        if received > MAX_BODY {
-            return Err("a body above 64 MiB");
+        if received.max(self.promised.unwrap_or_default() as usize) > pieces.max_message() {
+            return Err(TOO_LONG);
         }
         if self.promised.is_some_and(|promised| received > promised as usize) {
             return Err("a body longer than its content-length or status allows");
         }
         self.received = received as u32;
-        let most = if whole { MAX_BODY } else { MAX_SNIPPET };
+        let most = if whole { received } else { MAX_SNIPPET };
         let wanted = &data[..data.len().min(most.saturating_sub(before))];
         if !wanted.is_empty() {
             let mut bytes = pieces.take(self.piece.take());

@@ -8,7 +8,7 @@ mod tests;
 
 use std::marker::PhantomData;
 
-use super::http1::Http1Application;
+use super::http1::{self, Http1Application};
 use super::http2::{self, Http2Application, hpack};
 #[cfg(any(test, feature = "fuzzing"))]
 use super::json::Json;
@@ -28,6 +28,7 @@ pub(crate) struct OverHttp2<A>(PhantomData<A>);
 
 impl<A: Http1Application> Http2Application for OverHttp2<A> {
     const FIELDS: &'static [(&'static str, &'static str)] = A::FIELDS;
+    const CODING: [&'static str; 2] = http1::CODING;
     const PREFIX: usize = 0;
     const TRAILERS: bool = false;
 

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::JsonH2c;
 use crate::payload::Filler;
+use crate::protocol::http1::TOO_LONG;
 use crate::protocol::http2::frame::{self, put};
 use crate::protocol::http2::tests::{self as http2, RIGHT, WRONG};
 use crate::protocol::{Broken, Connection as _, End};
@@ -235,7 +236,8 @@ fn invalid_http_reply_aborts_its_call_and_no_other() {
         ),
         (vec![headers(0, &[PLAIN, OF_SEVEN, OF_SEVEN].concat())], "more than one content-length"),
         (vec![headers(0, &success("-1"))], "a Content-Length that is no number"),
-        (vec![headers(0, &success("67108865"))], "a body above 64 MiB"),
+        (vec![headers(0, &success("67108865")), data(0, b"x")], TOO_LONG),
+        (vec![headers(0, &success("4294967296"))], "a body above 4 GiB"),
         (
             vec![headers(0, &[PLAIN, b"\x00\x0aconnection\x05close"].concat())],
             "a header field that HTTP/2 does not have, such as connection",
@@ -256,7 +258,7 @@ fn body_without_end_is_left_at_its_bound_and_an_error_page_takes_no_memory() {
     }
     assert_eq!(bench.ended(), []);
     bench.frame(frame::DATA, 0, 1, b"x").unwrap();
-    assert_eq!(bench.ended(), [(0, End::Aborted { reason: "a body above 64 MiB".to_owned() })]);
+    assert_eq!(bench.ended(), [(0, End::Aborted { reason: TOO_LONG.to_owned() })]);
     bench.call(0);
     bench.frame(frame::HEADERS, frame::END_HEADERS, 3, b"\x8e").unwrap();
     for _ in 0..100 {

@@ -188,6 +188,7 @@ fn defaults_fill_what_a_suite_leaves_out() {
         headers: Vec::new(),
         authority: None,
         tls: TlsMode::Off,
+        keepalive: None,
     };
     assert_eq!(suite.workloads, [expected]);
 }

@@ -30,6 +30,7 @@ fn every_option_replaces_its_key() {
         headers: Vec::new(),
         authority: None,
         tls: TlsMode::Off,
+        keepalive: None,
         ..good().workloads[0].clone()
     };
     assert_eq!(suite.workloads, [expected]);

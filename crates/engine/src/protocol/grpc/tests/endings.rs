@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::protocol::Connection as _;
+use crate::target::Target;
 
 #[test]
 fn reset_ends_one_call_and_a_refusal_may_be_sent_again() {
@@ -113,7 +114,7 @@ fn protocols_own_status_decides() {
         ),
         (
             vec![head, (frame::DATA, 0, vec![0, 0xff, 0, 0, 0, 0])],
-            aborted("message larger than 64 MiB"),
+            aborted("message above 64 MiB, or the limit of --max-message"),
         ),
     ];
     cases.into_iter().for_each(|(frames, end)| assert_ends(&frames, end));
@@ -312,4 +313,51 @@ fn calls_that_came_due_too_long_ago_expire() {
     bench.answer(1, 0).unwrap();
     bench.answer(5, 0).unwrap();
     assert_eq!(bench.ended(), [(0, RIGHT)]);
+}
+
+/// The end of a call whose reply is this frame, if compression was offered.
+fn end_of_offered(data: &[Vec<u8>]) -> End {
+    let mut bench = Bench::open(&[3]);
+    bench.seen.target = Some(Target { gzip: true, ..Target::new("/p") });
+    bench.call(0);
+    bench.frame(frame::HEADERS, frame::END_HEADERS, 1, RESPONSE).unwrap();
+    for piece in data {
+        bench.frame(frame::DATA, 0, 1, piece).unwrap();
+    }
+    let _ = bench.frame(frame::HEADERS, frame::END_HEADERS | frame::END_STREAM, 1, OK);
+    bench.ended().remove(0).1
+}
+
+#[test]
+fn compressed_message_is_judged_as_it_is_once_it_is_whole() {
+    let compressed = |content: &[u8]| {
+        let mut bytes = message(content);
+        bytes[0] = 1;
+        bytes
+    };
+    let whole = compressed(&crate::gzip::gzip(b"REPLY 0"));
+    // Judged as it is, and so as wrong: those who look into it decompress it.
+    assert_eq!(end_of_offered(std::slice::from_ref(&whole)), WRONG);
+    assert_eq!(end_of_offered(&[whole[..9].to_vec(), whole[9..].to_vec()]), WRONG);
+    let other = "compressed message that is not gzip, the only compression that was offered";
+    let aborted = |reason: &str| End::Aborted { reason: reason.to_owned() };
+    assert_eq!(end_of_offered(&[compressed(b"REPLY 0")]), aborted(other));
+    assert_eq!(end_of_offered(&[compressed(b"")]), aborted(other));
+    let neither = "a message that is neither compressed nor plain";
+    assert_eq!(end_of_offered(&[vec![2, 0, 0, 0, 0]]), aborted(neither));
+}
+
+#[test]
+fn answered_ping_shows_that_the_peer_is_there() {
+    let mut bench = Bench::open(&[3]);
+    let before = bench.connection.answers();
+    bench.connection.ping(&mut bench.out);
+    assert_eq!(bench.written()[0].0, frame::PING);
+    assert_eq!(bench.connection.answers(), before);
+    // That its own calls run out of time shows nothing.
+    bench.call(0);
+    assert_eq!(bench.connection.expire(Nanos::NEVER, &mut bench.out).len(), 1);
+    assert_eq!(bench.connection.answers(), before);
+    bench.frame(frame::PING, frame::ACK, 0, b"rpcbench").unwrap();
+    assert_ne!(bench.connection.answers(), before);
 }

@@ -100,6 +100,17 @@ pub(crate) struct Connection<C: Http2Application> {
     surplus: Surplus,
     torn: Torn,
     farewell: Option<Broken>,
+    pings: Pings,
+}
+
+/// What shows whether the peer is there.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pings {
+    /// Own PINGs without an answer, and with one.
+    open: u32,
+    answered: u32,
+    /// Streams that were closed because their calls ran out of time.
+    expired: u32,
 }
 
 impl<C: Http2Application> protocol::Connection for Connection<C> {
@@ -144,6 +155,7 @@ impl<C: Http2Application> protocol::Connection for Connection<C> {
             surplus: Surplus::default(),
             torn: Torn::default(),
             farewell: None,
+            pings: Pings::default(),
         }
     }
 
@@ -196,6 +208,17 @@ impl<C: Http2Application> protocol::Connection for Connection<C> {
         frame::put(out, frame::GOAWAY, 0, 0, &[0; 8]);
     }
 
+    fn ping(&mut self, out: &mut Vec<u8>) {
+        self.pings.open += 1;
+        frame::put(out, frame::PING, 0, 0, b"rpcbench");
+    }
+
+    fn answers(&self) -> u64 {
+        let closed = self.streams.closed().wrapping_sub(self.pings.expired);
+        let answered = closed.wrapping_add(self.pings.answered);
+        u64::from(answered) << 32 | u64::from(self.received)
+    }
+
     #[inline]
     fn flushed(&mut self, now: Nanos) {
         self.unread = Unread::default();
@@ -224,7 +247,10 @@ impl<C: Http2Application> protocol::Connection for Connection<C> {
 
     fn expire(&mut self, cutoff: Nanos, out: &mut Vec<u8>) -> Vec<Call> {
         let late = self.oldest_first(|_, exchange| exchange.call().due <= cutoff);
-        late.into_iter().filter_map(|id| self.reset(id, code::CANCEL, out)).collect()
+        let calls: Vec<Call> =
+            late.into_iter().filter_map(|id| self.reset(id, code::CANCEL, out)).collect();
+        self.pings.expired = self.pings.expired.wrapping_add(calls.len() as u32);
+        calls
     }
 
     fn abandon(&mut self) -> Vec<Call> {

@@ -2,7 +2,7 @@
 
 use rpcbench_record::printable;
 
-use super::{BlockOwner, Connection, Expect, MAX_BLOCK, OpenBlock, State};
+use super::{BlockOwner, Connection, Expect, MAX_BLOCK, OpenBlock, Pings, State};
 use crate::protocol::http2::application::{Exchange, Http2Application, Problem};
 use crate::protocol::http2::frame::{self, Head};
 use crate::protocol::http2::sender::MAX_WINDOW;
@@ -307,6 +307,11 @@ impl<C: Http2Application> Connection<C> {
     }
 
     fn on_ping(&mut self, head: Head, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Broken> {
+        if head.has(frame::ACK) && self.pings.open > 0 {
+            let Pings { open, answered, .. } = self.pings;
+            self.pings = Pings { open: open - 1, answered: answered.wrapping_add(1), ..self.pings };
+            return Ok(());
+        }
         self.idle_frame(head, "PING without end")?;
         if !head.has(frame::ACK) {
             self.acknowledge()?;

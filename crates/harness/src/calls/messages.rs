@@ -1,0 +1,118 @@
+//! Options that say how messages travel.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use clap::Args;
+use rpcbench_engine::{MAX_REPLY, gzip};
+use rpcbench_record::{CallHeader, units};
+
+use super::CallPayload;
+use crate::config::ConfigError;
+
+/// How messages travel, as typed.
+#[derive(Args, Clone, Debug, Default)]
+pub struct MessageSpec {
+    /// Compress requests, and ask for compressed replies: gzip. A reply is decompressed only where something looks into it
+    #[arg(long, value_name = "CODING")]
+    pub compress: Option<Coding>,
+    /// Longest reply, such as 4M; a longer one, compressed or not, fails its call [default: 64M]
+    #[arg(long, value_name = "SIZE")]
+    pub max_message: Option<MessageSize>,
+}
+
+/// How messages are compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coding {
+    /// RFC 1952.
+    Gzip,
+}
+
+impl FromStr for Coding {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "gzip" => Ok(Self::Gzip),
+            _ => Err("expected gzip, the one compression that is supported"),
+        }
+    }
+}
+
+impl fmt::Display for Coding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("gzip")
+    }
+}
+
+/// The size of a message, bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageSize(pub u64);
+
+impl FromStr for MessageSize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const MAX: u64 = 1 << 30;
+        let bytes = text.parse().or_else(|_| units::memory(text).map_err(|it| it.to_string()))?;
+        match bytes {
+            1..=MAX => Ok(Self(bytes)),
+            _ => Err("expected 1 byte to 1G, such as 4M".to_owned()),
+        }
+    }
+}
+
+impl MessageSpec {
+    /// Longest reply, bytes.
+    pub(super) fn max_reply(&self) -> usize {
+        self.max_message.map_or(MAX_REPLY, |size| size.0 as usize)
+    }
+
+    /// Refuses header fields that contradict it.
+    pub(super) fn check(&self, headers: &[CallHeader]) -> Result<(), ConfigError> {
+        let own = headers.iter().find(|header| header.name() == "content-encoding");
+        match (self.compress, own) {
+            (Some(coding), Some(header)) => {
+                let remedy = "a body has one coding; leave one of them out";
+                let (option, header) =
+                    (format!("--compress {coding}"), format!("--header {header}"));
+                Err(ConfigError::contradiction(option, header, remedy))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Compresses requests, once for all calls.
+    pub(super) fn compress(&self, payload: &mut CallPayload) {
+        if self.compress.is_some() {
+            payload.target.gzip = true;
+            if payload.target.has_body {
+                let compressed = payload.requests.iter().map(|request| gzip(request));
+                payload.requests = Arc::new(compressed.collect());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_codings_out_of_range_are_refused() {
+        let size = |text: &str| text.parse::<MessageSize>().map(|size| size.0);
+        assert_eq!((size("100"), size("4M"), size("1G")), (Ok(100), Ok(4 << 20), Ok(1 << 30)));
+        insta::assert_snapshot!(size("0").unwrap_err(), @"expected 1 byte to 1G, such as 4M");
+        insta::assert_snapshot!(size("2G").unwrap_err(), @"expected 1 byte to 1G, such as 4M");
+        insta::assert_snapshot!("zstd".parse::<Coding>().unwrap_err(), @"expected gzip, the one compression that is supported");
+    }
+
+    #[test]
+    fn second_coding_of_a_body_is_refused() {
+        let spec = MessageSpec { compress: Some(Coding::Gzip), ..MessageSpec::default() };
+        let headers = ["content-encoding: br".parse().unwrap()];
+        insta::assert_snapshot!(spec.check(&headers).unwrap_err().to_string(), @"--compress gzip contradicts --header content-encoding: br: a body has one coding; leave one of them out");
+        assert!(MessageSpec::default().check(&headers).is_ok());
+    }
+}
