@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use prost_types::FileDescriptorProto;
 
-/// Gives each file as imports of its own what its imports import publicly, however far. prost-reflect follows such imports one step,
+/// Adds to the imports of each file what these import publicly, however far. prost-reflect follows such imports one step,
 /// and without end where they lead in a circle.
 pub(crate) fn make_explicit(files: &mut [FileDescriptorProto]) {
     let public: BTreeMap<String, Vec<String>> =
