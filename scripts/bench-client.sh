@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs rpcbench, h2load, ghz, wrk and the floor in turn against the same servers and prints what a call costs each of them.
+# Runs rpcbench, h2load, ghz, wrk, oha and the floor in turn against the same servers and prints what a call costs each of them.
 # Installs what is missing: h2load (Debian's nghttp2-client), wrk (Debian's) and ghz (a Go module, into build/load-generators/).
 #
 #   bench-client.sh [ARGUMENT...]    arguments of scripts/bench/client.py: --rounds 9 --seconds 5 --format markdown, see --help
 #
-# Requires h2load. Leaves out ghz without Go, and wrk if apt can't install it.
+# Requires h2load. Leaves out ghz without Go, wrk if apt can't install it, and oha if it is not installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -61,5 +61,6 @@ cargo build --release --locked --package rpcbench --package rpcbench-testkit --p
 arguments=(--programs "$target/release" --h2load "$(command -v h2load)")
 found=$(installed_ghz)
 [ -z "$found" ] || arguments+=(--ghz "$folder/ghz" --ghz-version "$found")
+! has oha || arguments+=(--oha "$(command -v oha)")
 ! has wrk || arguments+=(--wrk "$(command -v wrk)" --wrk-version "$(wrk_version)")
 exec python3 scripts/bench/client.py "${arguments[@]}" "$@"

@@ -115,6 +115,7 @@ if peer grpcurl "install Go from https://go.dev/dl/" go; then
 fi
 if peer grpc_go "install Go from https://go.dev/dl/" go; then
   grpc_go >&2
+  echo foreign::stopwatch # Of one of them.
 fi
 if peer connect_go "install Go from https://go.dev/dl/" go; then
   go_program connect-go connect_go . >&2

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares calls per client CPU-second of rpcbench with those of h2load, ghz, wrk and the floor, or of another build.
+"""Compares calls per client CPU-second of rpcbench with those of h2load, ghz, wrk, oha and the floor, or of another build.
 
 Exit code: 0 for success, 1 if a line is void, 2 if it could not run. Use scripts/bench-client.sh, which installs what it needs."""
 
@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from choices import chosen
-from load_generators import GRPC_REQUEST, ROWS, Programs, Row, counts
+from load_generators import FILES, ROWS, Programs, Row, counts
 from processes import cpus, run, server
 from samples import Line, Sample, lines, render
 
@@ -36,7 +36,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
     add("--against", type=Path, metavar="DIR", help="compare only with the rpcbench in this folder, another build")
     add("--programs", type=Path, default=Path("target/release"), metavar="DIR", help="rpcbench, rpcbench-bench and rpcbench-testkit")
     add("--tonic", default="build/servers/rust-tonic/server", metavar="FILE", help="the tonic server")
-    for name in ("h2load", "ghz", "wrk"):
+    for name in ("h2load", "ghz", "wrk", "oha"):
         add(f"--{name}", default="", metavar="FILE", help=f"{name}; without it, its lines are left out")
     for name in ("ghz", "wrk"):
         add(f"--{name}-version", default="of unknown version", metavar="VERSION", help=f"{name} can't be asked for it")
@@ -89,7 +89,7 @@ def measure(args: argparse.Namespace, programs: Programs, servers: dict[tuple[st
 
 def heading(args: argparse.Namespace, programs: Programs, client_cpu: int, server_cpu: int) -> list[str]:
     model = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    asked = [programs.rpcbench, programs.baseline or programs.h2load]
+    asked = [programs.rpcbench, programs.baseline or programs.h2load, programs.oha]
     versions = [run([program, "--version"])[0].strip() for program in asked if program]
     known = {"ghz": args.ghz_version, "wrk": args.wrk_version}
     versions += [f"{name} {version}" for name, version in known.items() if getattr(programs, name) and not programs.baseline]
@@ -112,8 +112,8 @@ def main() -> int:
         )
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        body = folder / "request"
-        body.write_bytes(GRPC_REQUEST)
+        for name, content in FILES.items():
+            (folder / name).write_bytes(content)
         programs = Programs(
             rpcbench=str(args.programs / "rpcbench"),
             floor=str(args.programs / "rpcbench-bench"),
@@ -121,7 +121,8 @@ def main() -> int:
             h2load=args.h2load,
             ghz=args.ghz,
             wrk=args.wrk,
-            body=str(body),
+            oha=args.oha,
+            folder=str(folder),
         )
         # All servers run all the time; unused ones are idle.
         servers = {}

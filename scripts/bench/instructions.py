@@ -18,16 +18,22 @@ import sys
 import tempfile
 from pathlib import Path
 
+from load_generators import FILES, ROWS, Programs, Row
 from processes import server
 from table import table
 
-# Protocol, null server, connections, calls in flight on each, calls.
-LOADS = [
-    ("grpc", "null", 50, 20, 150_000),
-    ("grpc", "null", 50, 1, 40_000),
-    ("grpc", "null", 1, 100, 150_000),
-    ("json", "null-json", 50, 1, 40_000),
-]
+NULL_SERVERS = {"grpc": "null", "json": "null-json"}
+# Rows of client.py, with the number of calls.
+LOADS = {
+    "null-50x20": 150_000,
+    "null-50x1": 40_000,
+    "null-1x100": 150_000,
+    "json-50x1": 40_000,
+    "null-50x20-differing": 150_000,
+    "null-50x20-empty": 150_000,
+    "null-50x20-expect": 150_000,
+    "json-50x1-expect": 40_000,
+}
 CPU = 0
 PRIORITY = 10
 
@@ -66,41 +72,42 @@ def load_thread(folder: Path) -> int:
     return max(counts)
 
 
-def instructions(programs: Path, address: str, load: tuple[str, str, int, int, int], calls: int) -> int:
-    protocol, _, connections, in_flight, _ = load
+def instructions(programs: Path, address: str, row: Row, calls: int) -> int:
     # The option's name before the help of both was made one.
     flag = "-m" if " -m," in subprocess.run([programs / "rpcbench", "load", "--help"], capture_output=True, text=True).stdout else "--in-flight"
     with tempfile.TemporaryDirectory() as folder:
+        for name, content in FILES.items():
+            (Path(folder) / name).write_bytes(content)
+        called = Programs(rpcbench="", floor="", folder=folder).called(row, address)
         command = ["chrt", "-f", str(PRIORITY), "taskset", "-c", str(CPU), "valgrind", "--tool=callgrind", "--separate-threads=yes"]
-        command += [f"--callgrind-out-file={folder}/out", str(programs / "rpcbench"), "load", address, "--protocol", protocol]
-        command += ["-c", str(connections), flag, str(in_flight), "-n", str(calls), "--warmup", "none", "--timeout", "60s"]
+        command += [f"--callgrind-out-file={folder}/out", str(programs / "rpcbench"), "load", *called]
+        command += ["-c", str(row.connections), flag, str(row.in_flight), "-n", str(calls), "--warmup", "none", "--timeout", "60s"]
         ended = subprocess.run(command, capture_output=True, text=True, preexec_fn=hide_auxv)
         if ended.returncode not in (0, 1):
             raise RuntimeError(ended.stderr.strip().splitlines()[-1])
         return load_thread(Path(folder))
 
 
-def per_call(programs: Path, address: str, load: tuple[str, str, int, int, int]) -> float:
-    calls = load[-1]
-    once, twice = (instructions(programs, address, load, number) for number in (calls, 2 * calls))
+def per_call(programs: Path, address: str, row: Row) -> float:
+    calls = LOADS[row.name]
+    once, twice = (instructions(programs, address, row, number) for number in (calls, 2 * calls))
     return (twice - once) / calls
 
 
-def row(load: tuple[str, str, int, int, int], arguments: argparse.Namespace) -> list[str]:
-    protocol, behaviour, connections, in_flight, _ = load
-    command = ["chrt", "-f", str(PRIORITY), str(arguments.programs / "rpcbench-testkit"), "--behaviour", behaviour]
+def cells(row: Row, arguments: argparse.Namespace) -> list[str]:
+    command = ["chrt", "-f", str(PRIORITY), str(arguments.programs / "rpcbench-testkit"), "--behaviour", NULL_SERVERS[row.protocol]]
     counted: dict[Path, list[float]] = {}
     with tempfile.TemporaryDirectory() as logs, server(command, CPU, Path(logs)) as address:
         for _ in range(arguments.rounds):
             for programs in filter(None, [arguments.against, arguments.programs]):
-                counted.setdefault(programs, []).append(per_call(programs, address, load))
-    cells = [protocol, f"{connections}x{in_flight}"]
+                counted.setdefault(programs, []).append(per_call(programs, address, row))
+    found = [row.protocol, row.load]
     for values in counted.values():
-        cells.append(f"{statistics.median(values):,.1f} ({min(values):,.1f} to {max(values):,.1f})")
+        found.append(f"{statistics.median(values):,.1f} ({min(values):,.1f} to {max(values):,.1f})")
     if arguments.against:
         before, after = (statistics.median(values) for values in counted.values())
-        cells.append(f"{100 * (after / before - 1):+.2f} %")
-    return cells
+        found.append(f"{100 * (after / before - 1):+.2f} %")
+    return found
 
 
 def main() -> int:
@@ -108,12 +115,14 @@ def main() -> int:
     parser.add_argument("programs", type=Path)
     parser.add_argument("--against", type=Path, metavar="DIR", help="another build, to compare with")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--row", action="append", choices=LOADS, help="only this row; repeatable")
     parser.add_argument("--markdown", action="store_true")
     arguments = parser.parse_args()
     titles = ["protocol", "load", "instructions per call"]
     if arguments.against:
         titles[2:] = ["before", "after", "change"]
-    print(table(titles, (row(load, arguments) for load in LOADS), range(2, len(titles)), arguments.markdown), end="")
+    rows = [row for row in ROWS if row.name in (arguments.row or LOADS)]
+    print(table(titles, (cells(row, arguments) for row in rows), range(2, len(titles)), arguments.markdown), end="")
     return 0
 
 

@@ -8,8 +8,27 @@ from pathlib import Path
 # The payload of every call: 100 bytes of text.
 TEXT = "a" * 100
 METHOD = "rpcbench.v1.Echo/Text"
-# What h2load sends: a TextRequest in protobuf (field 1) with gRPC's prefix of five bytes.
-GRPC_REQUEST = b"\0" + (2 + len(TEXT)).to_bytes(4, "big") + b"\x0a" + bytes([len(TEXT)]) + TEXT.encode()
+PROTO = "contract/echo.proto"
+
+
+def data(text: str) -> str:
+    """A TextRequest in JSON."""
+    return json.dumps({"text": text} if text else {}, separators=(",", ":"))
+
+
+def framed(text: str) -> bytes:
+    """What h2load sends: a TextRequest in protobuf (field 1) with gRPC's prefix of five bytes."""
+    message = b"\x0a" + bytes([len(text)]) + text.encode() if text else b""
+    return b"\0" + len(message).to_bytes(4, "big") + message
+
+
+# Files that load generators read, by name.
+FILES = {
+    "request": framed(TEXT),
+    "empty-request": framed(""),
+    # As many different texts as rpcbench sends of its own.
+    "requests.jsonl": "".join(data(f"{number:04}" * (len(TEXT) // 4)) + "\n" for number in range(1000)).encode(),
+}
 
 # The minimum share of another build's calls per client CPU-second.
 BASELINE_BAR = 0.99
@@ -24,12 +43,20 @@ class Row:
     connections: int
     # On each connection.
     in_flight: int
+    # What rpcbench calls: its own contract if empty, or else by --call or a URL the method of a service that it does not know,
+    # "differing" with a reply that differs from that of the call before, "empty" with an empty one, "expect" with --expect.
+    call: str = field(kw_only=True, default="")
     # By name, the minimum ratio of rpcbench's calls per client CPU-second to its own; for rpcbench, its minimum calls/s.
     bars: dict[str, float | None] = field(hash=False)
 
     @property
     def load(self) -> str:
-        return f"{self.connections}x{self.in_flight}"
+        return f"{self.connections}x{self.in_flight}" + (f"-{self.call}" if self.call else "")
+
+    @property
+    def text(self) -> str:
+        """What other load generators send."""
+        return "" if self.call == "empty" else TEXT
 
     @property
     def name(self) -> str:
@@ -40,8 +67,8 @@ class Row:
         return BASELINE_BAR if client == "baseline" else self.bars[client]
 
 
-def null_row(protocol: str, connections: int, in_flight: int, floor: float, rate: float | None = None, **bars: float) -> Row:
-    return Row("null server", protocol, connections, in_flight, {**bars, "floor": floor, "rpcbench": rate})
+def null_row(protocol: str, connections: int, in_flight: int, call: str = "", rate: float | None = None, **bars: float | None) -> Row:
+    return Row("null server", protocol, connections, in_flight, {**bars, "rpcbench": rate}, call=call)
 
 
 ROWS = [
@@ -53,6 +80,10 @@ ROWS = [
     null_row("grpc", 50, 1, h2load=1.9, floor=0.7),
     null_row("json", 50, 1, wrk=1.4, floor=0.85),
     null_row("thrift", 50, 1, floor=0.85),
+    null_row("grpc", 50, 20, "differing", ghz=28.0, h2load=5.0, floor=0.9),
+    null_row("grpc", 50, 20, "empty", ghz=28.0, h2load=5.0, floor=0.9),
+    null_row("grpc", 50, 20, "expect", ghz=28.0, h2load=5.0, floor=0.8),
+    null_row("json", 50, 1, "expect", oha=None, wrk=1.0, floor=0.8),
 ]
 
 
@@ -66,27 +97,45 @@ class Programs:
     h2load: str = ""
     ghz: str = ""
     wrk: str = ""
-    # The file with GRPC_REQUEST.
-    body: str = "BODY"
+    oha: str = ""
+    # The folder of FILES.
+    folder: str = "FOLDER"
 
     def command(self, client: str, row: Row, address: str, seconds: int) -> list[str]:
         """The command line that loads `address` for `seconds`."""
         url = f"http://{address}/{METHOD}"
         size = f"-c {row.connections} -m {row.in_flight}"
-        echo = f"{address} --protocol {row.protocol} --shape text:{len(TEXT)} {size}"
+        echo = f"{address} --protocol {row.protocol} --shape text:{len(row.text)} {size}"
+        body = f"{self.folder}/request" if row.text else f"{self.folder}/empty-request"
+        own = f"{size} -z {seconds}s --warmup none --quiet --format json"
         words, rest = {
-            "rpcbench": (f"load {echo} -z {seconds}s --warmup none --quiet --format json", []),
+            "rpcbench": ("load", [*self.called(row, address), *own.split()]),
             "floor": (f"floor {echo} -z {seconds}", []),
-            "h2load": (f"{size} -D {seconds}", ["-H", "content-type: application/grpc", "-H", "te: trailers", "-d", self.body, url]),
+            "h2load": (f"{size} -D {seconds}", ["-H", "content-type: application/grpc", "-H", "te: trailers", "-d", body, url]),
+            "oha": (
+                f"--no-tui --output-format json -c {row.connections} -z {seconds}s -m POST",
+                ["-T", "application/json", "-d", data(row.text), url],
+            ),
             # It has one call in flight per connection.
             "wrk": (f"-t 1 -c {row.connections} -d {seconds}s -s {relative('wrk.lua')} {url}", []),
             "ghz": (
                 f"--insecure --call {METHOD.replace('/', '.')} -c {row.connections * row.in_flight} --connections {row.connections}"
-                f" -z {seconds}s --duration-stop wait --proto contract/echo.proto",
-                ["-d", json.dumps({"text": TEXT}, separators=(",", ":")), address],
+                f" -z {seconds}s --duration-stop wait --proto {PROTO}",
+                ["-d", data(row.text), address],
             ),
         }["rpcbench" if client == "baseline" else client]
         return [getattr(self, client), *words.split(), *rest]
+
+    def called(self, row: Row, address: str) -> list[str]:
+        """What rpcbench calls, and with which data."""
+        if not row.call:
+            return [address, "--protocol", row.protocol, "--shape", f"text:{len(TEXT)}"]
+        if row.protocol == "json":
+            target = [f"http://{address}/{METHOD}", "-H", "content-type: application/json"]
+        else:
+            target = [address, "--proto", PROTO, "--call", METHOD]
+        sent = ["-D", f"{self.folder}/requests.jsonl"] if row.call == "differing" else ["-d", data(row.text)]
+        return [*target, *sent, *(["--expect", f'$.echo == "{TEXT}"'] if row.call == "expect" else [])]
 
 
 def relative(name: str) -> Path:
@@ -106,6 +155,7 @@ def counts(client: str, output: str) -> Counts:
     parse, expected = {
         "h2load": (h2load, "line `requests: ...`"),
         "wrk": (wrk, "line `... requests in ...`"),
+        "oha": (oha, "JSON with a statusCodeDistribution"),
         "ghz": (ghz, "status code distribution"),
     }.get(client, (rpcbench, "JSON with calls"))
     try:
@@ -132,6 +182,15 @@ def wrk(output: str) -> Counts:
     lost = sum(numbers(r"^\s*Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", output))
     refused = sum(numbers(r"^\s*Non-2xx or 3xx responses: (\d+)", output))
     return Counts(requests - refused, refused + lost)
+
+
+def oha(output: str) -> Counts:
+    """JSON with calls by status and by error, one of which is that of calls in flight at the end."""
+    found = json.loads(output)
+    statuses = found["statusCodeDistribution"]
+    ok = sum(number for status, number in statuses.items() if status.startswith("2"))
+    found["errorDistribution"].pop("aborted due to deadline", 0)
+    return Counts(ok, sum(statuses.values()) - ok + sum(found["errorDistribution"].values()))
 
 
 def ghz(output: str) -> Counts:

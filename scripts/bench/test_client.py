@@ -7,17 +7,21 @@ import unittest
 from pathlib import Path
 
 from client import order, rows
-from load_generators import GRPC_REQUEST, ROWS, TEXT, Counts, Programs, counts
+from load_generators import FILES, ROWS, TEXT, Counts, Programs, counts
 from processes import cpus, run, server
 from samples import Sample, lines, render, thousands
 
 HERE = Path(__file__).parent
 BY_NAME = {row.name: row for row in ROWS}
-PROGRAMS = Programs(rpcbench="rpcbench", floor="rpcbench-bench", h2load="h2load", ghz="ghz", wrk="wrk")
+PROGRAMS = Programs(rpcbench="rpcbench", floor="rpcbench-bench", h2load="h2load", ghz="ghz", wrk="wrk", oha="oha")
 STEPS = [
     *[("tonic-50x20", client) for client in ("ghz", "h2load")],
     *[("null-50x20", client) for client in ("floor", "rpcbench")],
     *[("json-50x1", client) for client in ("wrk", "floor", "rpcbench")],
+    ("null-50x20-differing", "rpcbench"),
+    *[("null-50x20-empty", client) for client in ("floor", "rpcbench")],
+    ("null-50x20-expect", "rpcbench"),
+    *[("json-50x1-expect", client) for client in ("oha", "rpcbench")],
 ]
 
 
@@ -33,8 +37,9 @@ class CommandLines(unittest.TestCase):
             self.assertIn(line, page)
 
     def test_message_is_as_long_as_its_prefix_says(self):
-        self.assertEqual(len(GRPC_REQUEST), 5 + 102)
-        self.assertEqual(GRPC_REQUEST[:6], bytes([0, 0, 0, 0, 102, 0x0A]))
+        self.assertEqual(len(FILES["request"]), 5 + 102)
+        self.assertEqual(FILES["request"][:6], bytes([0, 0, 0, 0, 102, 0x0A]))
+        self.assertEqual(FILES["empty-request"], bytes(5))
 
 
 class Output(unittest.TestCase):

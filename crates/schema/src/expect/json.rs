@@ -2,6 +2,8 @@
 
 use std::str::Chars;
 
+use memchr::{memchr, memchr2};
+
 use super::syntax::Step;
 use super::value::Value;
 
@@ -35,7 +37,7 @@ impl JsonPath {
 
 /// True if a text with escapes is this one.
 pub(super) fn is_text(escaped: &str, expected: &str) -> bool {
-    if !escaped.contains('\\') {
+    if memchr(b'\\', escaped.as_bytes()).is_none() {
         return escaped == expected;
     }
     Unescaped(escaped.chars()).eq(expected.chars())
@@ -238,15 +240,18 @@ impl<'a> Scanner<'a> {
         self.at += 1;
         let start = self.at;
         loop {
-            match self.peek().ok_or(INVALID)? {
-                b'"' => {
-                    self.at += 1;
-                    return Ok(&self.text[start..self.at - 1]);
-                }
-                b'\\' => self.escape()?,
-                0..=0x1f => return Err(INVALID),
-                _ => self.at += 1,
+            let rest = &self.text.as_bytes()[self.at..];
+            let plain = memchr2(b'"', b'\\', rest).ok_or(INVALID)?;
+            // Without an early end, so that it is done many bytes at a time.
+            if rest[..plain].iter().fold(false, |found, byte| found | (*byte < 0x20)) {
+                return Err(INVALID);
             }
+            self.at += plain;
+            if rest[plain] == b'"' {
+                self.at += 1;
+                return Ok(&self.text[start..self.at - 1]);
+            }
+            self.escape()?;
         }
     }
 

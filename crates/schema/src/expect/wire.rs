@@ -17,6 +17,7 @@ pub(super) enum Content<'a> {
 pub(super) struct Malformed;
 
 /// Takes the next field off `rest`: its number and content. `None` at the end.
+#[inline]
 pub(super) fn next<'a>(rest: &mut &'a [u8]) -> Result<Option<(u32, Content<'a>)>, Malformed> {
     if rest.is_empty() {
         return Ok(None);
@@ -29,12 +30,14 @@ pub(super) fn next<'a>(rest: &mut &'a [u8]) -> Result<Option<(u32, Content<'a>)>
     Ok(Some((number, content)))
 }
 
+#[inline]
 fn tag(rest: &mut &[u8]) -> Result<(u32, u8), Malformed> {
     let tag = varint(rest)?;
     let number = u32::try_from(tag >> 3).ok().filter(|number| (1..1 << 29).contains(number));
     Ok((number.ok_or(Malformed)?, (tag & 7) as u8))
 }
 
+#[inline]
 fn scalar<'a>(rest: &mut &'a [u8], kind: u8) -> Result<Content<'a>, Malformed> {
     Ok(match kind {
         0 => Content::Varint(varint(rest)?),
@@ -64,7 +67,18 @@ fn group<'a>(rest: &mut &'a [u8], number: u32) -> Result<&'a [u8], Malformed> {
     }
 }
 
+#[inline]
 pub(super) fn varint(rest: &mut &[u8]) -> Result<u64, Malformed> {
+    match **rest {
+        [byte @ 0..0x80, ..] => {
+            *rest = &rest[1..];
+            Ok(byte.into())
+        }
+        _ => long_varint(rest),
+    }
+}
+
+fn long_varint(rest: &mut &[u8]) -> Result<u64, Malformed> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {
         let byte = *rest.split_off_first().ok_or(Malformed)?;

@@ -14,6 +14,7 @@ mod loads;
 mod nginx;
 mod requests;
 mod servers;
+mod stopwatch;
 mod tables;
 mod thrift;
 
