@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 seconds=${1:-20}
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || { echo "fuzz.sh: SECONDS is '$seconds'; expected a whole number, for example 20" >&2; exit 2; }
 targets=("${@:2}")
-[ ${#targets[@]} -gt 0 ] || targets=(connection frames hpack replies thrift)
+[ ${#targets[@]} -gt 0 ] || targets=(connection frames hpack replies thrift tls)
 
 fuzz=crates/engine/fuzz
 work=$(realpath -m "${CARGO_TARGET_DIR:-target}")/fuzz
