@@ -10,6 +10,7 @@ mod requests;
 mod servers;
 mod tables;
 mod thrift;
+mod tls;
 
 use std::path::{Path, PathBuf};
 
