@@ -90,7 +90,7 @@ def row(load: tuple[str, str, int, int, int], arguments: argparse.Namespace) -> 
     protocol, behaviour, connections, in_flight, _ = load
     command = ["chrt", "-f", str(PRIORITY), str(arguments.programs / "rpcbench-testkit"), "--behaviour", behaviour]
     counted: dict[Path, list[float]] = {}
-    with tempfile.TemporaryDirectory() as logs, server(command, CPU, Path(logs)) as address:
+    with tempfile.TemporaryDirectory() as logs, server(command, CPU, Path(logs), {}) as address:
         for _ in range(arguments.rounds):
             for programs in filter(None, [arguments.against, arguments.programs]):
                 counted.setdefault(programs, []).append(per_call(programs, address, load))

@@ -15,6 +15,10 @@ GRPC_REQUEST = b"\0" + (2 + len(TEXT)).to_bytes(4, "big") + b"\x0a" + bytes([len
 BASELINE_BAR = 0.99
 
 
+# A server, its protocol, and whether over TLS.
+Service = tuple[str, str, bool]
+
+
 @dataclass(frozen=True)
 class Row:
     """A server under a load, and the load generators that make it."""
@@ -26,6 +30,8 @@ class Row:
     in_flight: int
     # By name, the minimum ratio of rpcbench's calls per client CPU-second to its own; for rpcbench, its minimum calls/s.
     bars: dict[str, float | None] = field(hash=False)
+    # With a certificate that no client verifies.
+    tls: bool = False
 
     @property
     def load(self) -> str:
@@ -34,7 +40,16 @@ class Row:
     @property
     def name(self) -> str:
         server = "tonic" if self.server == "tonic" else "null" if self.protocol == "grpc" else self.protocol
-        return f"{server}-{self.load}"
+        return f"{server}{'-tls' if self.tls else ''}-{self.load}"
+
+    @property
+    def carried(self) -> str:
+        """The protocol, and what is below it."""
+        return f"{self.protocol}, TLS" if self.tls else self.protocol
+
+    @property
+    def service(self) -> Service:
+        return self.server, self.protocol, self.tls
 
     def bar(self, client: str) -> float | None:
         return BASELINE_BAR if client == "baseline" else self.bars[client]
@@ -53,6 +68,8 @@ ROWS = [
     null_row("grpc", 50, 1, h2load=1.9, floor=0.7),
     null_row("json", 50, 1, wrk=1.4, floor=0.85),
     null_row("thrift", 50, 1, floor=0.85),
+    Row("tonic", "grpc", 50, 20, {"ghz": None, "h2load": 2.0, "rpcbench": None}, tls=True),
+    Row("tonic", "grpc", 50, 1, {"ghz": None, "h2load": 2.0, "rpcbench": None}, tls=True),
 ]
 
 
@@ -71,17 +88,18 @@ class Programs:
 
     def command(self, client: str, row: Row, address: str, seconds: int) -> list[str]:
         """The command line that loads `address` for `seconds`."""
-        url = f"http://{address}/{METHOD}"
+        url = f"http{'s' if row.tls else ''}://{address}/{METHOD}"
+        ours, theirs = ("--tls -k", "--skipTLS") if row.tls else ("", "--insecure")
         size = f"-c {row.connections} -m {row.in_flight}"
         echo = f"{address} --protocol {row.protocol} --shape text:{len(TEXT)} {size}"
         words, rest = {
-            "rpcbench": (f"load {echo} -z {seconds}s --warmup none --quiet --format json", []),
+            "rpcbench": (f"load {echo} {ours} -z {seconds}s --warmup none --quiet --format json", []),
             "floor": (f"floor {echo} -z {seconds}", []),
             "h2load": (f"{size} -D {seconds}", ["-H", "content-type: application/grpc", "-H", "te: trailers", "-d", self.body, url]),
             # It has one call in flight per connection.
             "wrk": (f"-t 1 -c {row.connections} -d {seconds}s -s {relative('wrk.lua')} {url}", []),
             "ghz": (
-                f"--insecure --call {METHOD.replace('/', '.')} -c {row.connections * row.in_flight} --connections {row.connections}"
+                f"{theirs} --call {METHOD.replace('/', '.')} -c {row.connections * row.in_flight} --connections {row.connections}"
                 f" -z {seconds}s --duration-stop wait --proto contract/echo.proto",
                 ["-d", json.dumps({"text": TEXT}, separators=(",", ":")), address],
             ),
