@@ -25,7 +25,7 @@ pub fn tls(bytes: &[u8]) {
         match step {
             0 => wire.seal(&[steps.choice(); 40]),
             1 => wire.update_keys(),
-            2 => wire.peer.send_close_notify(),
+            2 => wire.close(),
             3 => wire.flip(steps.choice(), steps.choice()),
             4 => wire.insert(steps.choice(), &mut steps),
             5 => wire.lose(steps.choice()),
@@ -44,6 +44,7 @@ pub fn tls(bytes: &[u8]) {
 struct Wire {
     session: Session,
     peer: ServerConnection,
+    has_ended: bool,
     /// Bytes from the peer that the session has not seen.
     bytes: Vec<u8>,
     sealed: Vec<u8>,
@@ -67,15 +68,20 @@ impl Wire {
         let mut opened = Vec::new();
         session.open(&mut [], &mut opened).unwrap();
         let peer = ServerConnection::new(config()).unwrap();
-        Self { session, peer, bytes: Vec::new(), sealed: Vec::new(), opened }
+        Self { session, peer, has_ended: false, bytes: Vec::new(), sealed: Vec::new(), opened }
     }
 
     /// The peer reads what the session has written, and answers.
     fn exchange(&mut self) {
-        let Self { session, peer, bytes, .. } = self;
-        let _ = session.flush(|mut records| peer.read_tls(&mut records));
-        // The session may have written an alert.
-        let _ = peer.process_new_packets();
+        let Self { session, peer, bytes, has_ended, .. } = self;
+        // A server that failed, or closed, reads no more.
+        let reads = !*has_ended;
+        let _ = session.flush(|mut records| match reads {
+            true => peer.read_tls(&mut records),
+            false => Ok(records.len()),
+        });
+        // The session may have written an alert, or answered bytes that the peer did not write.
+        *has_ended = *has_ended || peer.process_new_packets().is_err();
         while peer.wants_write() {
             peer.write_tls(bytes).unwrap();
         }
@@ -86,6 +92,11 @@ impl Wire {
             self.peer.writer().write_all(plaintext).unwrap();
             self.sealed.extend_from_slice(plaintext);
         }
+    }
+
+    fn close(&mut self) {
+        self.peer.send_close_notify();
+        self.has_ended = true;
     }
 
     fn update_keys(&mut self) {
