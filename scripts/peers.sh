@@ -109,6 +109,7 @@ debian() {
 mkdir -p "$folder"
 containers
 peer curl "apt-get install curl" curl || true
+peer tls "apt-get install curl openssl nginx-light" curl openssl nginx || true
 peer nginx "apt-get install nginx-light" nginx || true
 if peer grpcurl "install Go from https://go.dev/dl/" go; then
   grpcurl >&2

@@ -16,8 +16,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from choices import chosen
-from load_generators import FILES, ROWS, Programs, Row, counts
-from processes import cpus, run, server
+from load_generators import FILES, ROWS, Programs, Row, Service, counts
+from processes import certificate, cpus, run, server
 from samples import Line, Sample, lines, render
 
 NULL_SERVERS = {"grpc": "null", "json": "null-json", "thrift": "thrift"}
@@ -77,12 +77,12 @@ def sample(command: list[str], client: str) -> Sample:
         return Sample(problem=str(error))
 
 
-def measure(args: argparse.Namespace, programs: Programs, servers: dict[tuple[str, str], str]) -> list[Line]:
+def measure(args: argparse.Namespace, programs: Programs, servers: dict[Service, str]) -> list[Line]:
     steps = [(row, clients(row, programs)) for row in args.row or ROWS]
     samples: dict[tuple[Row, str], list[Sample]] = {(row, client): [] for row, names in steps for client in names}
     for number, row, client in order(steps, args.rounds, args.seed):
         print(f"round {number} of {args.rounds}: {row.name}, {client}", file=sys.stderr)
-        command = programs.command(client, row, servers[row.server, row.protocol], args.seconds)
+        command = programs.command(client, row, servers[row.service], args.seconds)
         samples[row, client].append(sample(command, client))
     return lines(samples, args.seconds)
 
@@ -129,8 +129,9 @@ def main() -> int:
         for row in args.row or ROWS:
             null = [str(args.programs / "rpcbench-testkit"), "--behaviour", NULL_SERVERS[row.protocol]]
             command = [args.tonic, "current-thread"] if row.server == "tonic" else null
-            if (row.server, row.protocol) not in servers:
-                servers[row.server, row.protocol] = stack.enter_context(server(command, server_cpu, folder))
+            if row.service not in servers:
+                tls = certificate(folder) if row.tls else {}
+                servers[row.service] = stack.enter_context(server(command, server_cpu, folder, tls))
         # The clients inherit it.
         os.sched_setaffinity(0, {client_cpu})
         above = heading(args, programs, client_cpu, server_cpu)

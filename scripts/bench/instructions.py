@@ -97,7 +97,7 @@ def per_call(programs: Path, address: str, row: Row) -> float:
 def cells(row: Row, arguments: argparse.Namespace) -> list[str]:
     command = ["chrt", "-f", str(PRIORITY), str(arguments.programs / "rpcbench-testkit"), "--behaviour", NULL_SERVERS[row.protocol]]
     counted: dict[Path, list[float]] = {}
-    with tempfile.TemporaryDirectory() as logs, server(command, CPU, Path(logs)) as address:
+    with tempfile.TemporaryDirectory() as logs, server(command, CPU, Path(logs), {}) as address:
         for _ in range(arguments.rounds):
             for programs in filter(None, [arguments.against, arguments.programs]):
                 counted.setdefault(programs, []).append(per_call(programs, address, row))

@@ -34,6 +34,10 @@ FILES = {
 BASELINE_BAR = 0.99
 
 
+# A server, its protocol, and whether over TLS.
+Service = tuple[str, str, bool]
+
+
 @dataclass(frozen=True)
 class Row:
     """A server under a load, and the load generators that make it."""
@@ -48,6 +52,8 @@ class Row:
     call: str = field(kw_only=True, default="")
     # By name, the minimum ratio of rpcbench's calls per client CPU-second to its own; for rpcbench, its minimum calls/s.
     bars: dict[str, float | None] = field(hash=False)
+    # With a certificate that no client verifies.
+    tls: bool = False
 
     @property
     def load(self) -> str:
@@ -61,7 +67,16 @@ class Row:
     @property
     def name(self) -> str:
         server = "tonic" if self.server == "tonic" else "null" if self.protocol == "grpc" else self.protocol
-        return f"{server}-{self.load}"
+        return f"{server}{'-tls' if self.tls else ''}-{self.load}"
+
+    @property
+    def carried(self) -> str:
+        """The protocol, and what is below it."""
+        return f"{self.protocol}, TLS" if self.tls else self.protocol
+
+    @property
+    def service(self) -> Service:
+        return self.server, self.protocol, self.tls
 
     def bar(self, client: str) -> float | None:
         return BASELINE_BAR if client == "baseline" else self.bars[client]
@@ -84,6 +99,8 @@ ROWS = [
     null_row("grpc", 50, 20, "empty", ghz=28.0, h2load=5.0, floor=0.9),
     null_row("grpc", 50, 20, "expect", ghz=28.0, h2load=5.0, floor=0.8),
     null_row("json", 50, 1, "expect", oha=None, wrk=1.0, floor=0.8),
+    Row("tonic", "grpc", 50, 20, {"ghz": None, "h2load": 2.0, "rpcbench": None}, tls=True),
+    Row("tonic", "grpc", 50, 1, {"ghz": None, "h2load": 2.0, "rpcbench": None}, tls=True),
 ]
 
 
@@ -103,11 +120,12 @@ class Programs:
 
     def command(self, client: str, row: Row, address: str, seconds: int) -> list[str]:
         """The command line that loads `address` for `seconds`."""
-        url = f"http://{address}/{METHOD}"
+        url = f"http{'s' if row.tls else ''}://{address}/{METHOD}"
+        ours, theirs = ("--tls -k", "--skipTLS") if row.tls else ("", "--insecure")
         size = f"-c {row.connections} -m {row.in_flight}"
         echo = f"{address} --protocol {row.protocol} --shape text:{len(row.text)} {size}"
         body = f"{self.folder}/request" if row.text else f"{self.folder}/empty-request"
-        own = f"{size} -z {seconds}s --warmup none --quiet --format json"
+        own = f"{size} {ours} -z {seconds}s --warmup none --quiet --format json"
         words, rest = {
             "rpcbench": ("load", [*self.called(row, address), *own.split()]),
             "floor": (f"floor {echo} -z {seconds}", []),
@@ -119,7 +137,7 @@ class Programs:
             # It has one call in flight per connection.
             "wrk": (f"-t 1 -c {row.connections} -d {seconds}s -s {relative('wrk.lua')} {url}", []),
             "ghz": (
-                f"--insecure --call {METHOD.replace('/', '.')} -c {row.connections * row.in_flight} --connections {row.connections}"
+                f"{theirs} --call {METHOD.replace('/', '.')} -c {row.connections * row.in_flight} --connections {row.connections}"
                 f" -z {seconds}s --duration-stop wait --proto {PROTO}",
                 ["-d", data(row.text), address],
             ),

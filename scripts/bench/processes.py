@@ -32,14 +32,22 @@ def ending(code: int) -> str:
     return signal.Signals(-code).name if code < 0 else f"exit code {code}"
 
 
+def certificate(folder: Path) -> dict[str, str]:
+    """The settings of a server with TLS; makes a certificate that nobody has issued."""
+    cert, key = folder / "cert.pem", folder / "key.pem"
+    words = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -noenc -subj /CN=localhost"
+    run([*words.split(), "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-out", str(cert), "-keyout", str(key)])
+    return {"RPCBENCH_TLS_CERT": str(cert), "RPCBENCH_TLS_KEY": str(key)}
+
+
 @contextmanager
-def server(command: list[str], cpu: int, logs: Path) -> Iterator[str]:
+def server(command: list[str], cpu: int, logs: Path, settings: dict[str, str]) -> Iterator[str]:
     """A server that takes its address from the environment, on one CPU, until the block ends. The address, once it accepts
     connections; an error after ten seconds."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     address = f"127.0.0.1:{port}"
-    environment = os.environ | {"RPCBENCH_HOST": "127.0.0.1", "RPCBENCH_PORT": str(port), "RPCBENCH_CPUS": "1"}
+    environment = os.environ | {"RPCBENCH_HOST": "127.0.0.1", "RPCBENCH_PORT": str(port), "RPCBENCH_CPUS": "1"} | settings
     log = logs / f"{port}.log"
     with log.open("w") as output:
         process = subprocess.Popen(

@@ -81,7 +81,7 @@ class Line:
     def cells(self) -> list[str]:
         bar = self.row.bar(self.client)
         return [
-            *[self.row.server, self.row.protocol, self.row.load, self.client],
+            *[self.row.server, self.row.carried, self.row.load, self.client],
             *(["void", "", "", ""] if self.problem else self.figures()),
             "" if bar is None else f"{thousands(bar)}/s" if self.client == "rpcbench" else multiple(self.client, bar),
             "" if bar is None else "yes" if self.is_met else "no",

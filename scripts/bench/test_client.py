@@ -16,6 +16,7 @@ BY_NAME = {row.name: row for row in ROWS}
 PROGRAMS = Programs(rpcbench="rpcbench", floor="rpcbench-bench", h2load="h2load", ghz="ghz", wrk="wrk", oha="oha")
 STEPS = [
     *[("tonic-50x20", client) for client in ("ghz", "h2load")],
+    *[("tonic-tls-50x20", client) for client in ("ghz", "h2load", "rpcbench")],
     *[("null-50x20", client) for client in ("floor", "rpcbench")],
     *[("json-50x1", client) for client in ("wrk", "floor", "rpcbench")],
     ("null-50x20-differing", "rpcbench"),
@@ -188,7 +189,7 @@ class Processes(unittest.TestCase):
         script = "grep Cpus_allowed_list /proc/self/status"
         with tempfile.TemporaryDirectory() as logs:
             with self.assertRaisesRegex(RuntimeError, rf"^sh ended with exit code 0: Cpus_allowed_list:\s{cpu}$"):
-                with server(["sh", "-c", script], cpu, Path(logs)):
+                with server(["sh", "-c", script], cpu, Path(logs), {}):
                     pass
 
     def test_servers_have_another_cpu_than_clients(self):

@@ -31,11 +31,24 @@ case "${RPCBENCH_PROTOCOL:-json}" in
     *) http2= ;;
 esac
 
+# nginx's defaults since 1.23.4, and the cache of sessions that its documentation advises.
+tls=
+: >"$folder/tls.conf"
+if [ -n "${RPCBENCH_TLS_CERT:-}" ]; then
+    tls=" ssl"
+    cat >"$folder/tls.conf" <<END
+ssl_certificate $RPCBENCH_TLS_CERT;
+ssl_certificate_key $RPCBENCH_TLS_KEY;
+ssl_protocols TLSv1.2 TLSv1.3;
+ssl_session_cache shared:sessions:10m;
+END
+fi
+
 # Thousands of clients may connect, and each takes two file descriptors.
 ulimit -n "$(ulimit -Hn)"
 
 sed "s|@socket@|$BACKEND_SOCKET|" "$location" >"$folder/location.conf"
-sed "s|@folder@|$folder|g; s|@cpus@|$RPCBENCH_CPUS|; s|@address@|$address|; s|@http2@|$http2|" "$here/nginx.conf" >"$folder/nginx.conf"
+sed "s|@folder@|$folder|g; s|@cpus@|$RPCBENCH_CPUS|; s|@address@|$address|; s|@tls@|$tls|; s|@http2@|$http2|" "$here/nginx.conf" >"$folder/nginx.conf"
 if [ "$(id -u)" = 0 ]; then
     echo 'user root;' >>"$folder/nginx.conf" # only root may access the socket
 fi

@@ -12,7 +12,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use other::Other;
 use rpcbench_clock::{self as clock, Nanos, Span};
-use rpcbench_engine::{LoadPlan, Patch, PatchSource, Payload, Session, Target, Verdict};
+use rpcbench_engine::{
+    ConnectionOptions, LoadPlan, Patch, PatchSource, Payload, Session, Target, Verdict,
+};
 use rpcbench_record::Protocol;
 
 /// The system's allocator, which counts allocations.
@@ -90,10 +92,17 @@ fn serves_tcp_echo() {
     other::serve("tcp-echo");
 }
 
+#[test]
+#[ignore = "the other process of the tests here"]
+fn serves_grpc_over_tls() {
+    other::serve_tls("null");
+}
+
 /// The protocol, and the calls in flight per connection.
 #[derive(Clone, Copy)]
 enum Way {
     Grpc,
+    GrpcOverTls,
     Json,
     JsonPipelined,
     JsonH2c,
@@ -158,9 +167,24 @@ fn payload_takes_no_memory(
     payload: impl Fn(Protocol) -> Arc<dyn Payload>,
     calls: u64,
 ) {
+    let stretches = allocations(way, arrivals, payload, calls);
+    let case = format!("{arrivals}, {name}: {stretches:?} in {calls} calls each");
+    // By a schedule, bursts grow more rarely and for longer: there may be one in each stretch.
+    assert!(arrivals != "closed" || stretches.contains(&0), "{case}");
+    assert!(stretches.iter().sum::<u64>() <= GROWTH, "{case}");
+}
+
+/// Allocations of this process in four stretches of `calls` each, after a first one.
+fn allocations(
+    way: Way,
+    arrivals: &str,
+    payload: impl Fn(Protocol) -> Arc<dyn Payload>,
+    calls: u64,
+) -> [u64; 4] {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (protocol, server, in_flight) = match way {
         Way::Grpc => (Protocol::Grpc, "serves_grpc", 10 * CONNECTIONS),
+        Way::GrpcOverTls => (Protocol::Grpc, "serves_grpc_over_tls", 10 * CONNECTIONS),
         Way::Json => (Protocol::Json, "serves_json", CONNECTIONS),
         Way::JsonPipelined => (Protocol::Json, "serves_json", 10 * CONNECTIONS),
         Way::JsonH2c => (Protocol::JsonH2c, "serves_json_h2c", 10 * CONNECTIONS),
@@ -171,7 +195,10 @@ fn payload_takes_no_memory(
         Way::TcpEcho => (Protocol::TcpEcho, "serves_tcp_echo", CONNECTIONS),
     };
     let server = Other::start(server);
+    let tls = matches!(way, Way::GrpcOverTls).then(support::unverified_tls);
+    let plain = support::plan(protocol, server.address);
     let plan = LoadPlan {
+        server: ConnectionOptions { tls, ..plain.server.clone() },
         connections: CONNECTIONS,
         in_flight,
         arrivals: arrivals.parse().unwrap(),
@@ -180,7 +207,7 @@ fn payload_takes_no_memory(
         grace: Nanos::from_millis(60_000),
         connect_timeout: Nanos::from_millis(60_000),
         pipelining: matches!(way, Way::JsonPipelined),
-        ..support::plan(protocol, server.address)
+        ..plain
     };
     let mut session = Session::open(&plan, &payload(protocol)).unwrap();
     session.start();
@@ -195,16 +222,23 @@ fn payload_takes_no_memory(
     let unmeasured = session.pause().unwrap();
     assert_eq!(session.progress().failed, 0, "{:?}", unmeasured.error_examples);
     assert!(ALLOCATIONS.load(Ordering::Relaxed) > 0, "nothing is counted");
-    let case = format!("{protocol}, {arrivals}, {name}: {stretches:?} in {calls} calls each");
-    // By a schedule, bursts grow more rarely and for longer: there may be one in each stretch.
-    assert!(plan.arrivals.is_open() || stretches.contains(&0), "{case}");
-    assert!(stretches.iter().sum::<u64>() <= GROWTH, "{case}");
+    stretches
 }
 
 #[test]
 fn closed_loop_takes_no_memory_for_a_call() {
     takes_no_memory(Way::Grpc, "closed", "text:100", 50_000);
     takes_no_memory(Way::Grpc, "closed", "text:10000", 10_000);
+}
+
+/// rustls allocates for each record that it seals, twice. Here calls have a record each at most.
+#[test]
+fn tls_allocates_at_most_twice_for_a_sealed_record() {
+    let calls = 20_000;
+    let payload = |protocol| support::payload(protocol, "text:100");
+    let stretches = allocations(Way::GrpcOverTls, "closed", payload, calls);
+    let most = 2 * calls * stretches.len() as u64 + GROWTH;
+    assert!(stretches.iter().sum::<u64>() <= most, "{stretches:?} in {calls} calls each");
 }
 
 #[test]

@@ -9,7 +9,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -31,13 +33,28 @@ std::unique_ptr<Api> Make(const std::string& kind) {
   throw std::runtime_error("unknown API \"" + kind + "\": completion-queue, or nothing for callbacks");
 }
 
+std::string Read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("cannot read " + path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// Without RPCBENCH_TLS_CERT there is no TLS. Clients are asked for no certificate.
+std::shared_ptr<grpc::ServerCredentials> Credentials() {
+  if (std::getenv("RPCBENCH_TLS_CERT") == nullptr) return grpc::InsecureServerCredentials();
+  grpc::SslServerCredentialsOptions options;
+  options.pem_key_cert_pairs.push_back(
+      {Read(settings::Text("RPCBENCH_TLS_KEY")), Read(settings::Text("RPCBENCH_TLS_CERT"))});
+  return grpc::SslServerCredentials(options);
+}
+
 // The library's defaults: messages up to 4 MiB, no limit on streams per connection, TCP_NODELAY.
 std::unique_ptr<grpc::Server> Start(Api& api) {
   const std::string address = settings::Host() + ":" + std::to_string(settings::Port());
   grpc::ServerBuilder builder;
   // By default a second server would share the port unnoticed.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  builder.AddListeningPort(address, grpc::InsecureServerCredentials());
+  builder.AddListeningPort(address, Credentials());
   api.Register(builder);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (server == nullptr) throw std::runtime_error("cannot listen on " + address);

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 
 	"github.com/gofiber/fiber/v3"
@@ -18,6 +19,9 @@ type graceful struct {
 }
 
 func (g graceful) Serve(listener net.Listener) error {
+	if config := service.TLS(); config != nil {
+		listener = tls.NewListener(listener, config)
+	}
 	if err := g.app.Listener(listener, fiber.ListenConfig{DisableStartupMessage: true}); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 
 	"github.com/apache/thrift/lib/go/thrift"
@@ -38,6 +39,9 @@ type server struct {
 }
 
 func (s server) Serve(listener net.Listener) error {
+	if config := service.TLS(); config != nil {
+		listener = tls.NewListener(listener, config)
+	}
 	given := func(net.Addr) (net.Listener, error) { return listener, nil }
 	socket := thrift.NewTServerSocketFromFactoryTimeout(given, listener.Addr(), 0)
 	simple := thrift.NewTSimpleServer4(

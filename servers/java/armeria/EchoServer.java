@@ -13,6 +13,7 @@ import dev.rpcbench.v1.TextRequest;
 import dev.rpcbench.v1.TreeReply;
 import dev.rpcbench.v1.TreeRequest;
 import io.grpc.stub.StreamObserver;
+import java.io.File;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.CompletionException;
@@ -82,9 +83,18 @@ public final class EchoServer {
             .build();
     // Everything else is the library's default: epoll, two event loops per CPU, handlers on the
     // event loops, bodies up to 10 MiB, any number of calls at a time on a connection.
+    var builder = Server.builder();
+    var certificate = System.getenv("RPCBENCH_TLS_CERT");
+    if (certificate == null) {
+      builder.http(address);
+    } else {
+      // By OpenSSL (BoringSSL in Netty's tcnative), which Armeria has and prefers.
+      builder
+          .https(address)
+          .tls(new File(certificate), new File(System.getenv("RPCBENCH_TLS_KEY")));
+    }
     var server =
-        Server.builder()
-            .http(address)
+        builder
             .service(echo)
             // The client decides how long connections live; the default is 15 s without a call.
             .idleTimeoutMillis(0)

@@ -7,14 +7,20 @@ import dev.rpcbench.v1.TextReply;
 import dev.rpcbench.v1.TextRequest;
 import dev.rpcbench.v1.TreeReply;
 import dev.rpcbench.v1.TreeRequest;
+import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.util.concurrent.TimeUnit;
 import org.apache.thrift.protocol.TBinaryProtocol;
 import org.apache.thrift.server.TServer;
+import org.apache.thrift.server.TThreadPoolServer;
 import org.apache.thrift.server.TThreadedSelectorServer;
 import org.apache.thrift.transport.TNonblockingServerSocket;
 import org.apache.thrift.transport.TNonblockingServerSocket.NonblockingAbstractServerSocketArgs;
+import org.apache.thrift.transport.TServerSocket;
 import org.apache.thrift.transport.TTransportException;
+import org.apache.thrift.transport.layered.TFramedTransport;
 
 /** The contract's service on Thrift. The launcher has checked the settings in the environment. */
 public final class EchoServer {
@@ -51,29 +57,46 @@ public final class EchoServer {
         new InetSocketAddress(
             System.getenv("RPCBENCH_HOST"), Integer.parseInt(System.getenv("RPCBENCH_PORT")));
     var cpus = Runtime.getRuntime().availableProcessors();
+    var certificate = System.getenv("RPCBENCH_TLS_CERT");
     try {
-      var listener =
-          new TNonblockingServerSocket(
-              new NonblockingAbstractServerSocketArgs().bindAddr(address).backlog(BACKLOG));
-      // Handlers have separate threads, since a service may one day block. Everything else is the
-      // library's default: framed transport, frames up to 16 MB, TCP_NODELAY.
-      var server =
-          new TThreadedSelectorServer(
-              new TThreadedSelectorServer.Args(listener)
-                  .protocolFactory(new TBinaryProtocol.Factory())
-                  .processor(new Echo.Processor<>(new Handler()))
-                  .selectorThreads(cpus)
-                  .workerThreads(cpus)
-                  .stopTimeoutVal(DRAIN_SECONDS));
+      var server = certificate == null ? plain(address, cpus) : secure(address, certificate);
       var serving = Thread.currentThread();
       Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(server, serving)));
       server.serve();
-    } catch (TTransportException error) {
+    } catch (TTransportException | IOException | GeneralSecurityException error) {
       // The library reports that it failed; the cause says why.
       var reason = error.getCause() == null ? error : error.getCause();
       System.err.println("java-thrift: cannot listen on " + address + ": " + reason);
       System.exit(1);
     }
+  }
+
+  private static TServer plain(InetSocketAddress address, int cpus) throws TTransportException {
+    var listener =
+        new TNonblockingServerSocket(
+            new NonblockingAbstractServerSocketArgs().bindAddr(address).backlog(BACKLOG));
+    // Handlers have separate threads, since a service may one day block. Everything else is the
+    // library's default: framed transport, frames up to 16 MB, TCP_NODELAY.
+    return new TThreadedSelectorServer(
+        new TThreadedSelectorServer.Args(listener)
+            .protocolFactory(new TBinaryProtocol.Factory())
+            .processor(new Echo.Processor<>(new Handler()))
+            .selectorThreads(cpus)
+            .workerThreads(cpus)
+            .stopTimeoutVal(DRAIN_SECONDS));
+  }
+
+  /** A thread per connection: the library has TLS only for blocking sockets. */
+  private static TServer secure(InetSocketAddress address, String certificate)
+      throws IOException, GeneralSecurityException, TTransportException {
+    var key = Path.of(System.getenv("RPCBENCH_TLS_KEY"));
+    var listener = TlsListener.open(address, BACKLOG, Path.of(certificate), key);
+    return new TThreadPoolServer(
+        new TThreadPoolServer.Args(new TServerSocket(listener))
+            .transportFactory(new TFramedTransport.Factory())
+            .protocolFactory(new TBinaryProtocol.Factory())
+            .processor(new Echo.Processor<>(new Handler()))
+            .stopTimeoutVal(DRAIN_SECONDS));
   }
 
   private static void stop(TServer server, Thread serving) {

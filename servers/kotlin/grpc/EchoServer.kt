@@ -16,6 +16,7 @@ import dev.rpcbench.v1.textReply
 import dev.rpcbench.v1.treeReply
 import io.grpc.Server
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder
+import java.io.File
 import java.io.IOException
 import java.net.InetSocketAddress
 import java.util.concurrent.ForkJoinPool
@@ -55,7 +56,12 @@ fun main() {
             null,
             true,
         )
-    val server = NettyServerBuilder.forAddress(address).addService(Echo()).executor(intake).build()
+    val builder = NettyServerBuilder.forAddress(address).addService(Echo()).executor(intake)
+    System.getenv("RPCBENCH_TLS_CERT")?.let { certificate ->
+        // By OpenSSL (BoringSSL in Netty's tcnative), which grpc-netty-shaded has and prefers.
+        builder.useTransportSecurity(File(certificate), File(System.getenv("RPCBENCH_TLS_KEY")))
+    }
+    val server = builder.build()
     try {
         server.start()
     } catch (error: IOException) {

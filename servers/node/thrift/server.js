@@ -5,6 +5,7 @@ import thrift from 'thrift';
 
 import Echo from './generated/Echo.js';
 import { DtoReply, RecordReply, TextReply, TreeReply } from './generated/echo_types.js';
+import { certificate } from './web.js';
 import { serve } from './workers.js';
 
 // How long open connections may take to finish their calls after SIGTERM.
@@ -18,9 +19,13 @@ const echo = {
 };
 
 async function start(host, port) {
+  const pair = certificate();
+  // The library offers TLS 1.3 only if some option is set.
+  const tls = pair && { ...pair, secureOptions: 0 };
   const server = thrift.createServer(Echo, echo, {
     transport: thrift.TFramedTransport,
     protocol: thrift.TBinaryProtocol,
+    tls,
   });
   server.on('connection', (socket) => socket.setNoDelay());
   server.listen(port, host);

@@ -10,7 +10,7 @@ from hypercorn.config import Config
 from starlette.exceptions import HTTPException
 
 from app import app
-from workers import DRAIN_SECONDS, bound, serve
+from workers import DRAIN_SECONDS, bound, certificate, serve
 
 # How long a connection may be idle, in seconds: longer than any pause between calls, since the client decides how long connections live.
 IDLE_SECONDS = 3600
@@ -24,6 +24,7 @@ async def refuse_after_body(request: Request, error: HTTPException) -> Response:
 
 
 def listen(address: str, shared: bool) -> None:
+    chain, key = certificate() or (None, None)
     config = Config.from_mapping(
         bind=f"fd://{bound(address, shared).detach()}",
         # As long as the kernel allows, since thousands of clients may connect at once.
@@ -32,6 +33,8 @@ def listen(address: str, shared: bool) -> None:
         keep_alive_max_requests=sys.maxsize,
         graceful_timeout=DRAIN_SECONDS,
         loglevel="WARNING",
+        certfile=chain,
+        keyfile=key,
     )
     uvloop.run(serve_app(app, config))
 

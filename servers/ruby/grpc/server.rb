@@ -25,6 +25,14 @@ def service
   end
 end
 
+# Without RPCBENCH_TLS_CERT there is no TLS. Clients are asked for no certificate.
+def credentials
+  certificate, key = ENV.values_at("RPCBENCH_TLS_CERT", "RPCBENCH_TLS_KEY")
+  return :this_port_is_insecure unless certificate
+
+  GRPC::Core::ServerCredentials.new(nil, [{ private_key: File.read(key), cert_chain: File.read(certificate) }], false)
+end
+
 Workers.serve("ruby-grpc") do |shared|
   echo = service
   server = GRPC::RpcServer.new(
@@ -32,7 +40,7 @@ Workers.serve("ruby-grpc") do |shared|
     pool_keep_alive: DRAIN,
     server_args: { "grpc.so_reuseport" => shared ? 1 : 0 }
   )
-  server.add_http2_port("#{ENV.fetch("RPCBENCH_HOST")}:#{ENV.fetch("RPCBENCH_PORT")}", :this_port_is_insecure)
+  server.add_http2_port("#{ENV.fetch("RPCBENCH_HOST")}:#{ENV.fetch("RPCBENCH_PORT")}", credentials)
   server.handle(echo)
   server.run_till_terminated_or_interrupted(["TERM"])
 end

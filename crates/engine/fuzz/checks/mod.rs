@@ -18,12 +18,14 @@ mod replies;
 #[cfg(test)]
 mod tests;
 mod thrift;
+mod tls;
 
 pub use frames::frames;
 pub use hpack::hpack;
 use machine::Machine;
 pub use replies::replies;
 pub use thrift::thrift;
+pub use tls::tls;
 
 use super::grpc::Grpc;
 use super::over_http2::JsonH2c;

@@ -37,6 +37,11 @@ fn corpus_of_thrift_is_survived() {
     replay("thrift", super::thrift);
 }
 
+#[test]
+fn corpus_of_tls_is_survived() {
+    replay("tls", super::tls);
+}
+
 proptest! {
     #[test]
     fn any_input_is_survived(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
@@ -45,5 +50,6 @@ proptest! {
         super::hpack(&bytes);
         super::replies(&bytes);
         super::thrift(&bytes);
+        super::tls(&bytes);
     }
 }

@@ -167,9 +167,10 @@ impl<C: Connection> Link<C> {
 fn describe(error: io::Error) -> CallError {
     match error.kind() {
         io::ErrorKind::TimedOut => CallError::Timeout,
-        io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
-            CallError::Closed(error.to_string())
-        }
+        // The last without TLS's close_notify.
+        io::ErrorKind::ConnectionReset
+        | io::ErrorKind::BrokenPipe
+        | io::ErrorKind::UnexpectedEof => CallError::Closed(error.to_string()),
         _ => CallError::Transport(error.to_string()),
     }
 }

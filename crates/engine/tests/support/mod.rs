@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rpcbench_clock::{self as clock, Nanos, Span};
 use rpcbench_contract::{Corpus, Encoding, Profile};
 use rpcbench_engine::{
-    ConnectionOptions, LoadPlan, Measurement, Patch, Payload, ServerAddress, Session, Target,
-    Verdict,
+    ConnectionOptions, Cryptography, LoadPlan, Measurement, Patch, Payload, ServerAddress, Session,
+    Target, TlsClient, TlsSettings, TlsVersion, Trust, Verdict,
 };
 use rpcbench_record::{Arrivals, ConnectionLife, Outcomes, Protocol};
 use rpcbench_testkit::{Behaviour, Plan, Server};
@@ -33,6 +33,22 @@ pub fn plan(protocol: Protocol, address: impl Into<ServerAddress>) -> LoadPlan {
         first_request: 0,
         pipelining: false,
     }
+}
+
+/// TLS with whoever answers.
+pub fn unverified_tls() -> TlsClient {
+    let settings = TlsSettings {
+        server_name: "localhost".to_owned(),
+        trust: Trust::Anyone,
+        identity: None,
+        version: TlsVersion::Any,
+        cryptography: Cryptography::Aes128,
+        alpn: vec!["h2".to_owned()],
+        resume: true,
+        log_keys: false,
+        verified_by: "nothing".to_owned(),
+    };
+    TlsClient::new(settings).unwrap()
 }
 
 /// A server of a protocol with a behaviour.

@@ -17,6 +17,7 @@ mod servers;
 mod stopwatch;
 mod tables;
 mod thrift;
+mod tls;
 
 use std::path::{Path, PathBuf};
 

@@ -125,10 +125,10 @@ fn no_call_is_lost(server: &Served, speech: &Speech, life: u64, words: &str) {
     assert_eq!((seen.orderly, seen.broken), (seen.ended, 0), "{words}: {seen:?}");
 }
 
-struct Nginx {
-    folder: TempDir,
+pub(super) struct Nginx {
+    pub folder: TempDir,
     program: Program,
-    port: u16,
+    pub port: u16,
 }
 
 impl Nginx {
@@ -140,7 +140,7 @@ impl Nginx {
     }
 
     /// nginx with a configuration; `listen` follows the address in the directive of that name.
-    fn with(conf: &str, listen: &str, life: u64) -> Self {
+    pub fn with(conf: &str, listen: &str, life: u64) -> Self {
         let (folder, port) = (tempfile::tempdir().unwrap(), port());
         let at = folder.path().to_str().unwrap();
         let conf = conf
@@ -162,7 +162,7 @@ impl Nginx {
     }
 
     /// Ends it and returns how many calls it passed on, by their status.
-    fn stop(self) -> BTreeMap<String, u64> {
+    pub fn stop(self) -> BTreeMap<String, u64> {
         self.program.signal(Signal::QUIT);
         self.program.finish().expect(0);
         let calls = fs::read_to_string(self.folder.path().join("calls")).unwrap();
