@@ -1,4 +1,4 @@
-//! Gzip (RFC 1952), for requests, and for replies that somebody looks into.
+//! Gzip (RFC 1952), for requests, and for replies that are checked or shown.
 
 use std::borrow::Cow;
 use std::io::Write as _;

@@ -14,7 +14,7 @@ fn load(address: &str, options: &[&str]) -> Ended {
     Program::start(&mut rpcbench(&[&fixed, options].concat())).finish()
 }
 
-/// A server that answers whatever comes first on a connection with these bytes, and closes it.
+/// A server that answers the first bytes of a connection with these bytes, and closes it.
 fn serve(bytes: Vec<u8>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();

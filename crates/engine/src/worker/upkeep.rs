@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn next_connection_of_a_slot_begins_anew() {
+    fn next_connection_of_a_slot_begins_without_pings() {
         let mut seen = Seen::default();
         let limits = (Nanos(10), Nanos(5));
         assert_eq!(seen.look((Nanos(1), 0), Nanos(1), limits), Step::Wait);

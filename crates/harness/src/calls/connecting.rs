@@ -10,7 +10,7 @@ use crate::config::{ConfigError, NonZeroLength};
 
 /// How long a peer has to answer a ping unless `--keepalive-timeout` says otherwise, milliseconds: gRPC's default.
 const KEEPALIVE_TIMEOUT_MS: u64 = 20_000;
-/// Servers of gRPC accept a ping in this time unless they are told otherwise, milliseconds. Source: gRPC's proposal A8.
+/// Servers of gRPC accept one ping in this time by default, milliseconds. Source: gRPC's proposal A8.
 const PINGS_ALLOWED_MS: u64 = 300_000;
 
 /// Where connections go, and how they are kept, as typed.
@@ -170,7 +170,7 @@ impl ConnectSpec {
         (every < PINGS_ALLOWED_MS).then(|| {
             format!(
                 "--keepalive {}: servers of gRPC end connections (GOAWAY too_many_pings) that send more than a ping in 5 \
-                 minutes, unless they are told to allow it",
+                 minutes, unless they are configured to allow it",
                 units::length_ms(every)
             )
         })
@@ -234,7 +234,7 @@ mod tests {
         insta::assert_snapshot!(refusal(&spec, Protocol::Thrift), @"--keepalive: thrift has no pings; leave it out");
         let stray = ConnectSpec { keepalive_timeout: length("1s"), ..ConnectSpec::default() };
         insta::assert_snapshot!(refusal(&stray, Protocol::Grpc), @"--keepalive-timeout: it limits the answer to pings, and none are sent; give --keepalive, too");
-        insta::assert_snapshot!(spec.notice().unwrap(), @"--keepalive 30s: servers of gRPC end connections (GOAWAY too_many_pings) that send more than a ping in 5 minutes, unless they are told to allow it");
+        insta::assert_snapshot!(spec.notice().unwrap(), @"--keepalive 30s: servers of gRPC end connections (GOAWAY too_many_pings) that send more than a ping in 5 minutes, unless they are configured to allow it");
         let rare = ConnectSpec { keepalive: length("5m"), ..ConnectSpec::default() };
         assert_eq!(rare.notice(), None);
     }

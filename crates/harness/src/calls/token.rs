@@ -73,7 +73,7 @@ fn fetch(command: &str) -> Result<CallHeader, String> {
     }
 }
 
-/// Renews the token of a load's calls, on a thread of its own, until it is dropped.
+/// Renews the token of a load's calls, on its own thread, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Renewer {
     stop: Option<Sender<()>>,
