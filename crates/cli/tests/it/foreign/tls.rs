@@ -5,7 +5,6 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use tempfile::TempDir;
@@ -108,9 +107,7 @@ fn openssl(files: &TempDir, words: &str) -> (Program, String) {
     let words = format!("s_server -accept {port} -cert cert.pem -key key.pem -www {words}");
     let mut command = Command::new("openssl");
     let server = Program::start(command.args(words.split_whitespace()).current_dir(files.path()));
-    let begin = Instant::now();
     while TcpStream::connect(("127.0.0.1", port)).is_err() {
-        assert!(begin.elapsed() < Duration::from_secs(10), "it does not listen");
         thread::yield_now();
     }
     (server, format!("https://127.0.0.1:{port}/"))
