@@ -114,7 +114,7 @@ fn examples_of_new_create_servers_that_are_not_there() {
     }
 }
 
-/// Those between fences, as they stand there.
+/// Those between fences, as they stand there; a line that ends with a backslash continues.
 #[test]
 fn every_command_line_of_the_documents_parses() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -127,7 +127,7 @@ fn every_command_line_of_the_documents_parses() {
         "docs/performance.md",
         "docs/record.md",
     ] {
-        let text = std::fs::read_to_string(root.join(page)).expect(page);
+        let text = std::fs::read_to_string(root.join(page)).expect(page).replace("\\\n", "");
         for block in text.split("```").skip(1).step_by(2) {
             for line in block.lines().map(|line| line.trim_start_matches("$ ").trim()) {
                 let line = line.strip_prefix("target/release/").unwrap_or(line);

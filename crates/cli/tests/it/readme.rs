@@ -77,10 +77,11 @@ fn perform_lines(name: &str, done: &BTreeSet<&str>) {
         .for_each(|line| place.perform(line));
 }
 
-/// True for loads of services that the testkit's server does not have; `any_method` and `any_url` perform such.
+/// True for loads of services that the testkit's server does not have; `any_method`, `any_url` and `load_history` perform such.
 fn is_of_another_service(line: &str) -> bool {
     let loads = line.contains("rpcbench load");
-    loads && ["--list", "--describe", "--call", "http://"].iter().any(|it| line.contains(it))
+    let others = ["--list", "--describe", "--call", "http://"];
+    loads && others.iter().any(|it| line.contains(it)) || line.contains("shop.v1.")
 }
 
 /// The line without its remark.

@@ -199,6 +199,7 @@ impl<'a> Runner<'a> {
             subject,
             workload,
             process: planned.process,
+            has_passed: self.record.has_passed(&subject.entry),
             known_warm_up: self.record.known_warm_up(&subject.entry, &workload.name),
             limit,
         };

@@ -18,6 +18,8 @@ pub(super) struct Preparing<'a, 'w> {
     pub process: u32,
     /// Warm-up that earlier processes of the entry needed. `None` if unknown.
     pub known_warm_up: Option<Nanos>,
+    /// Whether an earlier process of the entry has passed the conformance check.
+    pub has_passed: bool,
     /// Time limit of a preparation with a warm-up until steady: a server that is still cold then warms up before its windows.
     pub limit: Option<Nanos>,
 }
@@ -67,7 +69,7 @@ fn load(
 ) -> Result<(), StepError> {
     let Preparing { subject, workload, .. } = *preparing;
     if subject.is_proven() {
-        check(server, &mut preparation.check)?;
+        check(server, preparing.has_passed, &mut preparation.check)?;
     }
     if let WarmUp::Calls { calls, clients } = workload.warm_up {
         let own = Workload { connections: clients, in_flight: clients, ..workload.clone() };
@@ -86,8 +88,12 @@ fn load(
 }
 
 /// Tries the conformance cases, all of which must pass.
-fn check(server: &mut LoadedServer<'_>, result: &mut CheckResult) -> Result<(), StepError> {
-    let report = server.check()?;
+fn check(
+    server: &mut LoadedServer<'_>,
+    has_passed: bool,
+    result: &mut CheckResult,
+) -> Result<(), StepError> {
+    let report = server.check(has_passed)?;
     result.passed = report.passed;
     result.failed = report.failed.iter().map(ToString::to_string).collect();
     let Some(first) = result.failed.first() else { return Ok(()) };

@@ -60,6 +60,12 @@ impl RunRecord<'_> {
         Some((workload, arrivals))
     }
 
+    /// True if a process of the entry has passed the conformance check.
+    pub fn has_passed(&self, entry: &str) -> bool {
+        let own = self.run.preparations.iter().filter(|it| it.entry == entry);
+        own.map(|it| &it.check).any(|check| check.passed > 0 && check.failed.is_empty())
+    }
+
     /// The longest warm-up that a process of an entry needed. `None` if one did not become steady.
     pub fn known_warm_up(&self, entry: &str, workload: &str) -> Option<Nanos> {
         let of_entry = |p: &&Preparation| p.entry == entry && p.workload == workload;

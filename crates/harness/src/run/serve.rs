@@ -83,7 +83,7 @@ pub fn verify(
         Readiness::Ready => {}
     }
     let checked = start(environment, subject, options).and_then(|mut server| {
-        let report = server.check()?;
+        let report = server.check(false)?;
         server.stop()?;
         Ok(report)
     });
