@@ -105,6 +105,14 @@ pub struct Isolation {
     pub notes: Vec<String>,
 }
 
+impl Isolation {
+    /// CPUs of both server and client.
+    pub fn shared_cpus(&self) -> Vec<u32> {
+        let of_server = self.server_cpus.iter().copied();
+        of_server.filter(|cpu| self.client_cpus.contains(cpu)).collect()
+    }
+}
+
 /// The warm-up over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmCurve {

@@ -145,15 +145,11 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// CPUs of a server that the client ran on as well. `None` if there were none, or rpcbench did not start the server.
+    /// CPUs that a server which rpcbench started had in common with the client. `None` if there were none.
     fn shared_cpus(&self) -> Option<Vec<u32>> {
         let placed = self.preparations.iter().map(|preparation| &preparation.isolation);
         let placed = placed.filter(|isolation| isolation.mode != IsolationMode::Unmanaged);
-        let shared = |isolation: &Isolation| -> Vec<u32> {
-            let of_server = isolation.server_cpus.iter().copied();
-            of_server.filter(|cpu| isolation.client_cpus.contains(cpu)).collect()
-        };
-        placed.map(shared).find(|cpus| !cpus.is_empty())
+        placed.map(Isolation::shared_cpus).find(|cpus| !cpus.is_empty())
     }
 
     /// The difference of the last two trials, if the run waited for two that agree.

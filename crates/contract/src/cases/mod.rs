@@ -158,7 +158,7 @@ pub fn check(caller: &mut dyn Caller, profile: &Profile, seed: u64) -> CheckRepo
     run(&applicable(profile), caller, profile, seed)
 }
 
-/// The same for another process of a server that has passed: about 300 calls, without those of [`many`].
+/// The same for another process of a server that has passed: about 300 calls, without the cases of many requests.
 pub fn check_again(caller: &mut dyn Caller, profile: &Profile, seed: u64) -> CheckReport {
     let is_one_of_many = |case: &Case| many::CASES.iter().any(|it| it.name == case.name);
     let cases: Vec<Case> =

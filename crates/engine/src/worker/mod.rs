@@ -7,6 +7,7 @@ mod end;
 mod input;
 mod open;
 mod output;
+mod phase;
 mod room;
 mod start;
 #[cfg(test)]
@@ -33,6 +34,7 @@ use crate::slot::Slot;
 use budget::Budget;
 use calls::Calls;
 use open::OpenLoop;
+use phase::Phase;
 use rpcbench_clock::{Nanos, OwnClock, Span};
 pub(crate) use start::Start;
 use upkeep::Seen;
@@ -42,25 +44,6 @@ const EXPIRY_CHECK: Nanos = Nanos::from_millis(50);
 
 /// Shortest time that counts as an absence of the client.
 const ABSENCE: Nanos = Nanos::from_millis(1);
-
-/// Whether calls come due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    Idle,
-    /// Calls come due; those before `until` are measured.
-    Loading {
-        until: Nanos,
-    },
-    /// A closed loop's span is over, and its last calls have until then. The load stays the same: each call that ends is
-    /// still followed by another.
-    Following {
-        until: Nanos,
-    },
-    /// No new calls; those in flight have until then.
-    Draining {
-        until: Nanos,
-    },
-}
 
 /// What a load thread does not share with others.
 pub(crate) struct Thread<D> {
