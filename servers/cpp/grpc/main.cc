@@ -54,6 +54,8 @@ std::unique_ptr<grpc::Server> Start(Api& api) {
   grpc::ServerBuilder builder;
   // By default a second server would share the port unnoticed.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  // By default, calls that wait in a stopped server are cancelled after 30 s. The contract allows stops of minutes.
+  builder.AddChannelArgument("grpc.server_max_unrequested_time_in_server", 3600);
   builder.AddListeningPort(address, Credentials());
   api.Register(builder);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();

@@ -56,10 +56,14 @@ class AsyncEcho(echo_pb2_grpc.EchoServicer):
         return tree(request)
 
 
+MAX_WAIT_SECONDS = 3600
+
+
 def options(shared: bool) -> list[tuple[str, int]]:
     """The library's defaults (messages up to 4 MiB, any number of calls at a time on a connection, TCP_NODELAY), except that a
-    single process must not share its port, or it would start next to a server that already has it."""
-    return [("grpc.so_reuseport", int(shared))]
+    single process must not share its port, or it would start next to a server that already has it, and that calls which wait in a
+    stopped server are not cancelled after 30 s, since the contract allows stops of minutes."""
+    return [("grpc.so_reuseport", int(shared)), ("grpc.server_max_unrequested_time_in_server", MAX_WAIT_SECONDS)]
 
 
 def open_port(server: grpc.Server | grpc.aio.Server, address: str) -> None:

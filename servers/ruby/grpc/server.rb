@@ -38,7 +38,8 @@ Workers.serve("ruby-grpc") do |shared|
   server = GRPC::RpcServer.new(
     pool_size: THREADS,
     pool_keep_alive: DRAIN,
-    server_args: { "grpc.so_reuseport" => shared ? 1 : 0 }
+    # By default, calls that wait in a stopped server are cancelled after 30 s. The contract allows stops of minutes.
+    server_args: { "grpc.so_reuseport" => shared ? 1 : 0, "grpc.server_max_unrequested_time_in_server" => 3600 }
   )
   server.add_http2_port("#{ENV.fetch("RPCBENCH_HOST")}:#{ENV.fetch("RPCBENCH_PORT")}", credentials)
   server.handle(echo)
