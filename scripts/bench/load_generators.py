@@ -26,7 +26,7 @@ def framed(text: str) -> bytes:
 FILES = {
     "request": framed(TEXT),
     "empty-request": framed(""),
-    # As many different texts as rpcbench sends of its own.
+    # A thousand different texts, as rpcbench itself sends.
     "requests.jsonl": "".join(data(f"{number:04}" * (len(TEXT) // 4)) + "\n" for number in range(1000)).encode(),
 }
 

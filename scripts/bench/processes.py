@@ -33,7 +33,7 @@ def ending(code: int) -> str:
 
 
 def certificate(folder: Path) -> dict[str, str]:
-    """The settings of a server with TLS; makes a certificate that nobody has issued."""
+    """The settings of a server with TLS; makes a self-signed certificate."""
     cert, key = folder / "cert.pem", folder / "key.pem"
     words = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -noenc -subj /CN=localhost"
     run([*words.split(), "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-out", str(cert), "-keyout", str(key)])

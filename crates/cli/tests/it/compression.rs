@@ -69,7 +69,7 @@ fn requests_and_replies_of_grpc_are_compressed() {
 }
 
 #[test]
-fn compressed_reply_that_nobody_asked_for_fails_its_call() {
+fn unrequested_compressed_reply_fails_its_call() {
     let _machine = Machine::shared();
     let address = serve(|_| Reply::message(true, &compressed(b"\x12\x01a"))).to_string();
     let ended = text_calls(&address, &[]).expect(1);

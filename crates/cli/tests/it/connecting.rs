@@ -62,7 +62,7 @@ fn connections_are_spread_over_all_addresses_of_a_name() {
 }
 
 #[test]
-fn connections_go_to_another_host_if_told_to() {
+fn connect_to_redirects_connections() {
     let _machine = Machine::shared();
     let (port, counts) = serve_at(&["127.0.0.1"]);
     let to = format!("api.test:443:127.0.0.1:{port}");
