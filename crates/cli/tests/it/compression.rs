@@ -1,14 +1,14 @@
 //! Compressed requests and replies, and the longest reply.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
-use std::thread;
 
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
 
 use crate::bench::{Machine, repository, rpcbench};
+use crate::connections;
 use crate::grpc_peer::{Reply, Request, serve};
 use crate::program::{Ended, Program};
 
@@ -153,18 +153,9 @@ fn page(stream: TcpStream, seen: &Seen) -> Option<()> {
 }
 
 fn serve_pages() -> (Seen, String) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
     let seen = Seen::default();
     let all = Arc::clone(&seen);
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            stream.set_nodelay(true).unwrap();
-            let seen = Arc::clone(&all);
-            thread::spawn(move || page(stream, &seen));
-        }
-    });
-    (seen, address)
+    (seen, connections::serve(move |stream| _ = page(stream, &all)))
 }
 
 #[test]

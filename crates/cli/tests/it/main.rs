@@ -11,6 +11,7 @@ mod changes;
 mod client_bound;
 mod compression;
 mod connecting;
+mod connections;
 mod counts;
 mod disk_full;
 mod fakes;

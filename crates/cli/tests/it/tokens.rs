@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
-use std::thread;
 
 use crate::bench::{Machine, rpcbench};
+use crate::connections;
 use crate::program::Program;
 
 type Seen = Arc<Mutex<BTreeSet<String>>>;
@@ -31,18 +31,10 @@ fn answer(stream: TcpStream, seen: &Seen) -> Option<()> {
 }
 
 fn serve() -> (Seen, String) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
     let seen = Seen::default();
     let all = Arc::clone(&seen);
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            stream.set_nodelay(true).unwrap();
-            let seen = Arc::clone(&all);
-            thread::spawn(move || answer(stream, &seen));
-        }
-    });
-    (seen, url)
+    let address = connections::serve(move |stream| _ = answer(stream, &all));
+    (seen, format!("http://{address}/"))
 }
 
 #[test]
