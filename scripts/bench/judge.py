@@ -3,16 +3,15 @@
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 from experiments import Experiment
-from records import Record, adjusted_noise
+from records import Record
 
 FASTER = {"faster", "slightly faster"}
 SLOWER = {"slower", "slightly slower"}
-PARTS = ["syscalls_ns", "memory_ns", "arithmetic_ns"]
 # Shown as the baseline of a new build.
 OLD_BUILD = "its old build"
 # Maximum difference from 1 of the median ratio of a server's figures in a table and alone.
@@ -58,17 +57,13 @@ class Noise:
     # Of the windows of a process, then without effects shared by a round.
     windows: float | None = None
     in_rounds: float | None = None
-    # Corrected by one part of the machine reference each, as in PARTS, and by all. None if it was not usable.
-    by_part: list[float | None] = field(default_factory=lambda: [None] * len(PARTS))
-    by_all: float | None = None
 
     @staticmethod
     def of(record: Record) -> "Noise":
         noise = record.table["noise"]
         if not noise:
             return Noise()
-        by_part = [record.noise_by(part) for part in PARTS]
-        return Noise(noise["windows_share"], noise["in_rounds_share"], by_part, adjusted_noise(record.table))
+        return Noise(noise["windows_share"], noise["in_rounds_share"])
 
 
 @dataclass(frozen=True)

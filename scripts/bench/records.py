@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cached_property
@@ -72,23 +71,9 @@ class Record:
             lines.writelines(json.dumps(load(json.dumps(event))) + "\n" for event in self.events())
         return Record(self.rpcbench, folder)
 
-    def noise_by(self, part: str) -> float | None:
-        """Noise corrected by one part of the machine reference. None if it was not usable."""
-
-        def only(value: dict) -> dict:
-            parts = {"syscalls_ns", "memory_ns", "arithmetic_ns"} & value.keys()
-            return value | {other: 0 for other in parts if other != part}
-
-        with tempfile.TemporaryDirectory() as folder:
-            return adjusted_noise(self.altered(only, Path(folder) / self.name).table)
-
     def renamed(self, old: str, new: str, folder: Path) -> "Record":
         """A copy in which an entry has another name."""
         return self.altered(lambda value: value | ({"entry": new} if value.get("entry") == old else {}), folder)
-
-
-def adjusted_noise(table: dict | None) -> float | None:
-    return table["noise"]["adjusted_share"] if table and table["adjusted"] and table["noise"] else None
 
 
 def time(text: str) -> datetime:

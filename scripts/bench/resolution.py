@@ -20,7 +20,7 @@ from table import table
 
 RUNS = ["experiment", "run", "time", "processes", "unranked", "false differences", "slower than", "smallest difference", "right"]
 COMPARED = ["experiment", "run", "baseline", "machine", "false differences", "slower", "smallest change", "right"]
-NOISE = ["experiment", "windows", "within rounds", "by syscalls", "by memory", "by arithmetic", "by all three"]
+NOISE = ["experiment", "windows", "within rounds"]
 # A server that is alone has one window, as long as a dozen in the table.
 ALONE = ["--processes", "1", "--rounds", "1", "--duration", "12s", "--max-time", "3m"]
 
@@ -118,7 +118,7 @@ class Results:
                 table(COMPARED, map(compared_cells, self.compared), range(3, 8), markdown),
             ),
             "".join(map(str, self.scores_compared())),
-            section("Standard deviation of windows, median of the runs", table(NOISE, self.noise(), range(1, 7), markdown)),
+            section("Standard deviation of windows, median of the runs", table(NOISE, self.noise(), range(1, 3), markdown)),
         ]
         return "\n".join(filter(None, sections))
 
@@ -189,7 +189,7 @@ def compared_cells(compared: Compared) -> list[str]:
 
 
 def noise_cells(noise: list[Noise]) -> list[str]:
-    figures = zip(*([it.windows, it.in_rounds, *it.by_part, it.by_all] for it in noise))
+    figures = zip(*([it.windows, it.in_rounds] for it in noise))
     known = ([value for value in values if value is not None] for values in figures)
     return [percent(median(values) if values else None) for values in known]
 

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use itertools::Itertools as _;
 use rpcbench_record::{RankedBy, Slicing};
-use rpcbench_stats::{Adjustment, Range, Unadjusted};
+use rpcbench_stats::Range;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -242,7 +242,7 @@ pub(crate) fn resolution(table: &Table) -> Vec<String> {
     let equal =
         (!groups.is_empty()).then(|| format!("Equal within {}: {groups}.", precision(standings)));
     let how = table.slicing.map(how);
-    [equal, smallest(standings), how, adjustment(standings)].into_iter().flatten().collect()
+    [equal, smallest(standings), how].into_iter().flatten().collect()
 }
 
 fn how(Slicing { counted_ns, .. }: Slicing) -> String {
@@ -275,19 +275,6 @@ fn seen(smallest: f64, precision: f64) -> String {
         "Not even differences of 100 % can be seen in this run".to_owned()
     } else {
         format!("Differences below {share} can't be seen in this run")
-    }
-}
-
-fn adjustment(standings: &Standings) -> Option<String> {
-    let unit = unit(standings.by);
-    match standings.adjustment {
-        Adjustment::To { .. } => Some(format!(
-            "{unit} are corrected for changes in machine speed; the table with every column has the raw ones."
-        )),
-        Adjustment::Raw(Unadjusted::Moved { .. }) => Some(format!(
-            "{unit} are uncorrected: the servers themselves moved the machine reference."
-        )),
-        Adjustment::Raw(_) => None,
     }
 }
 

@@ -67,8 +67,6 @@ struct TableView<'a> {
     precision_share: Option<f64>,
     /// The smallest difference that the run can see.
     resolution_share: Option<f64>,
-    /// True if figures are corrected by the machine reference.
-    adjusted: Option<bool>,
     noise: Option<NoiseView>,
     pairs: Vec<PairView<'a>>,
     #[schemars(schema_with = "cells_schema")]
@@ -83,8 +81,6 @@ struct NoiseView {
     windows_share: f64,
     /// Without effects shared by all windows of a round.
     in_rounds_share: f64,
-    /// Also corrected by the machine reference, if `adjusted`.
-    adjusted_share: f64,
 }
 
 /// Two ranked entries.
@@ -230,11 +226,9 @@ fn table<'a>(summary: &'a Summary, table: &'a Table) -> TableView<'a> {
         conclusion: &table.conclusion,
         precision_share: standings.map(|standings| standings.precision),
         resolution_share: standings.and_then(|standings| standings.resolution),
-        adjusted: standings.map(Standings::is_adjusted),
         noise: standings.and_then(Standings::spread).map(|spread| NoiseView {
             windows_share: spread.windows,
             in_rounds_share: spread.in_rounds,
-            adjusted_share: spread.adjusted,
         }),
         pairs: standings.iter().flat_map(|standings| &standings.pairs).map(pair).collect(),
         cells: summary.rows_of(table).iter().map(|subject| row(RowKind::Cells, subject)).collect(),

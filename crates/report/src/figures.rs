@@ -11,9 +11,9 @@ use crate::runtime::RuntimeFigures;
 /// A figure of a cell, with its error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The figure, corrected to a fixed state of the machine reference where possible.
+    /// The figure, in which outlying windows count less.
     pub value: f64,
-    /// The figure as measured.
+    /// The figure in which they count in full.
     pub raw: f64,
     /// The interval for comparing entries of a table: two differ clearly if theirs do not overlap. The figure's own interval
     /// for a single entry; `None` with one window.

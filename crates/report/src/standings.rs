@@ -2,8 +2,7 @@
 
 use rpcbench_record::{RankedBy, Run, Workload, observations};
 use rpcbench_stats::{
-    Adjustment, Comparison, Finding, Observation, Pair as Found, Question, Range, RankRange,
-    Spread, compare,
+    Comparison, Finding, Observation, Pair as Found, Question, Range, RankRange, Spread, compare,
 };
 
 use crate::row::Row;
@@ -55,8 +54,6 @@ pub struct Standings {
     pub resolution: Option<f64>,
     /// Processes of the entry with the fewest.
     pub processes: usize,
-    /// Whether figures are corrected by the machine reference.
-    pub adjustment: Adjustment,
     /// The widest bracket of their searches.
     bracket: f64,
     /// Predicts the resolution with other numbers of processes.
@@ -95,11 +92,6 @@ impl Standings {
         let needed = apart.max(self.precision.ln_1p() - apart);
         let all = self.processes_for(needed.exp_m1())?;
         Some(all.saturating_sub(self.processes).max(1))
-    }
-
-    /// Whether figures are corrected by the machine reference.
-    pub fn is_adjusted(&self) -> bool {
-        matches!(self.adjustment, Adjustment::To { .. })
     }
 
     /// The noise of the windows.
@@ -165,7 +157,6 @@ pub(crate) fn rank(rows: &mut [Row], run: &Run, workload: &Workload, by: RankedB
         pairs: pairs.collect(),
         resolution: comparison.resolution().map(|least| (1.0 + least) * bracket - 1.0),
         processes: processes.min().unwrap_or_default(),
-        adjustment: comparison.adjustment(),
         bracket,
         comparison,
     };
@@ -269,7 +260,6 @@ mod tests {
             pairs: decided.chain(open.iter().map(pair(Finding::Open))).collect(),
             resolution: None,
             processes: 2,
-            adjustment: comparison.adjustment(),
             bracket: 1.0,
             comparison,
         }

@@ -13,8 +13,8 @@ mod studentized_range;
 mod wire;
 
 pub use compare::{
-    Adjustment, Change, Changes, Comparison, Drift, Estimate, Finding, Observation, Pair, Question,
-    Range, RankRange, Spread, Unadjusted, analysis_level, between_runs, compare, drift,
+    Change, Changes, Comparison, Drift, Estimate, Finding, Observation, Pair, Question, Range,
+    RankRange, Spread, analysis_level, between_runs, compare, drift,
 };
 pub use histogram::Histogram;
 pub use interval::{Interval, mean_interval, mean_interval_at};

@@ -1,10 +1,7 @@
 //! Comparisons by hand, and what holds for all of them.
 
 use proptest::prelude::*;
-use rpcbench_stats::{
-    Adjustment, Comparison, Finding, Observation, Question, RankRange, Unadjusted, analysis_level,
-    compare,
-};
+use rpcbench_stats::{Finding, Observation, Question, RankRange, analysis_level, compare};
 
 const SEEN: Question = Question { confidence: 0.95, precision: 0.05 };
 
@@ -185,7 +182,6 @@ fn two_entries_are_a_paired_t_test() {
 fn no_observations_give_no_finding() {
     let found = compare(&[], 3, &Question::default());
     assert_eq!((found.estimate(0), found.pair(0, 1), found.place(0)), (None, None, None));
-    assert_eq!(found.adjustment(), Adjustment::Raw(Unadjusted::NoReference));
     let wrong = [0.0, -1.0, f64::NAN, f64::INFINITY].map(|value| [value]);
     assert_eq!(compare(&table(&wrong), 1, &Question::default()).estimate(0), None);
     assert_eq!(compare(&table(&[[1.0, 1.0]]), 1, &Question::default()).estimate(1), None);
@@ -223,78 +219,14 @@ fn entries_without_common_generation_are_not_compared() {
     assert_eq!(found.pair(0, 2).unwrap().finding, Finding::Open);
 }
 
-/// Entries that slow down with a reference that goes up and down, by the same slope or by their own, seen at another state
-/// each.
-fn felt(slopes: [f64; 2], reference: impl Fn(u32, usize) -> f64) -> Vec<Observation> {
-    let mut observations = Vec::new();
-    for (process, round, entry) in
-        (0..3).flat_map(|g| (0..6).flat_map(move |r| (0..2).map(move |e| (g, r, e))))
-    {
-        let at = process * 6 + round;
-        let x = reference(at, entry);
-        let jitter = 1.0 + 0.001 * f64::from((process + round) % 2);
-        let value = 1000.0 * x.powf(slopes[entry]) * jitter;
-        observations.push(Observation { entry, process, round: at, value, reference: Some(x) });
-    }
-    observations
-}
-
-/// Different for both entries in a round, and the same on average.
-fn wandering(at: u32, entry: usize) -> f64 {
-    1.2 + 0.1 * f64::from((at * (1 + entry as u32)) % 3)
-}
-
-#[test]
-fn entries_are_compared_at_the_same_state() {
-    let found = compare(&felt([1.5, 1.5], wandering), 2, &SEEN);
-    let Adjustment::To { mean } = found.adjustment() else { panic!("{:?}", found.adjustment()) };
-    assert!((mean / 1.3 - 1.0).abs() < 0.02, "{mean}");
-    let slope = |entry| found.estimate(entry).unwrap().slope.unwrap();
-    assert!((slope(0) - 1.5).abs() < 0.02 && (slope(1) - 1.5).abs() < 0.02);
-    assert!((found.pair(0, 1).unwrap().ratio - 1.0).abs() < 0.01);
-    let range = |windows: &[Observation]| {
-        let range = compare(windows, 2, &SEEN).pair(0, 1).unwrap().range.unwrap();
-        (range.high / range.low).ln()
-    };
-    let mut raw = felt([1.5, 1.5], wandering);
-    let adjusted = range(&raw);
-    raw.iter_mut().for_each(|o| o.reference = None);
-    assert!(adjusted < 0.7 * range(&raw), "{adjusted}, {}", range(&raw));
-}
-
-#[test]
-fn unusable_reference_is_not_used() {
-    let even = [1.5, 1.5];
-    let why = |windows: &[Observation]| compare(windows, 2, &SEEN).adjustment();
-    assert_eq!(why(&felt(even, |_, _| 1.1)), Adjustment::Raw(Unadjusted::NoSlope));
-    let moved = felt(even, |at, entry| 1.0 + 0.01 * f64::from(at) + 0.2 * entry as f64);
-    assert!(matches!(why(&moved), Adjustment::Raw(Unadjusted::Moved { .. })));
-    let mut few = felt(even, wandering);
-    few.retain(|o| o.round < 2);
-    few.iter_mut().for_each(|o| o.value *= 1.0 + 0.1 * f64::from(o.round * o.entry as u32));
-    assert_eq!(why(&few), Adjustment::Raw(Unadjusted::NoSlope));
-    assert!(compare(&few, 2, &SEEN).pair(0, 1).unwrap().range.is_some());
-    let mut useless = felt([0.0, 0.0], wandering);
-    useless.iter_mut().for_each(|o| o.value *= 1.0 + 0.01 * f64::from(o.round * 7 % 5));
-    assert_eq!(why(&useless), Adjustment::Raw(Unadjusted::NoGain));
-    let mut alone = felt(even, |at, _| 1.0 + 0.01 * f64::from(at));
-    alone.retain(|o| o.entry == 0);
-    assert_eq!(compare(&alone, 1, &SEEN).adjustment(), Adjustment::Raw(Unadjusted::Alone));
-    let mut unread = felt(even, wandering);
-    unread[7].reference = None;
-    assert!(matches!(why(&unread), Adjustment::To { .. }));
-    unread.iter_mut().filter(|o| o.process == 1).for_each(|o| o.reference = None);
-    assert_eq!(why(&unread), Adjustment::Raw(Unadjusted::NoReference));
-}
-
 fn observations() -> impl Strategy<Value = Vec<Observation>> {
-    let one = (0_usize..5, 0_u32..4, 0_u32..5, 0.0_f64..1e6, prop::option::of(0.5_f64..2.0));
-    let one = one.prop_map(|(entry, process, round, value, reference)| Observation {
+    let one = (0_usize..5, 0_u32..4, 0_u32..5, 0.0_f64..1e6);
+    let one = one.prop_map(|(entry, process, round, value)| Observation {
         entry,
         process,
         round,
         value,
-        reference,
+        reference: None,
     });
     prop::collection::vec(one, 0..80)
 }
@@ -323,22 +255,6 @@ proptest! {
     }
 
     #[test]
-    fn adjusted_intervals_are_never_wider_than_raw_ones(observations in observations()) {
-        let adjusted = compare(&observations, 5, &SEEN);
-        let unread: Vec<_> =
-            observations.iter().map(|o| Observation { reference: None, ..*o }).collect();
-        let raw = compare(&unread, 5, &SEEN);
-        for (a, b) in (0..5).flat_map(|a| (0..5).map(move |b| (a, b))) {
-            let width = |found: &Comparison| {
-                let range = found.pair(a, b)?.range?;
-                Some((range.high / range.low).ln())
-            };
-            let (adjusted, raw) = (width(&adjusted), width(&raw));
-            prop_assert!(raw.is_none() || adjusted.is_some_and(|own| own <= raw.unwrap() + 1e-9));
-        }
-    }
-
-    #[test]
     fn units_and_order_do_not_matter(
         observations in observations(), scale in 0.01_f64..100.0,
     ) {
@@ -346,11 +262,7 @@ proptest! {
         let turned: Vec<_> = observations
             .iter()
             .rev()
-            .map(|o| Observation {
-                value: o.value * scale,
-                reference: o.reference.map(|x| x * scale),
-                ..*o
-            })
+            .map(|o| Observation { value: o.value * scale, ..*o })
             .collect();
         let two = compare(&turned, 5, &Question::default());
         for (a, b) in (0..5).flat_map(|a| (0..5).map(move |b| (a, b))) {

@@ -157,7 +157,7 @@ fn too_few_slices_are_too_short() {
 /// A warm-up on a noisy machine: slices of 0.5 s, with the speed that `shape` gives for each.
 fn on_a_noisy_machine(shape: impl Fn(usize) -> f64, deviation: f64, seed: u64) -> Vec<WarmSample> {
     let mut machine = Machine::new(seed);
-    curve((0..40).map(|at| 100_000.0 * shape(at) * (deviation * machine.pass(5).0).exp()))
+    curve((0..40).map(|at| 100_000.0 * shape(at) * (deviation * machine.round(5)).exp()))
 }
 
 /// Number of slices after which a warm-up ends, and its state then.

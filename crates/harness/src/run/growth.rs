@@ -30,7 +30,7 @@ impl Growth {
         let variance = |processes: u32| {
             let windows = (self.left.0 - setup(processes)) as f64 / self.turn.0 as f64;
             let between = spread.processes.powi(2) / f64::from(processes);
-            between + spread.adjusted.powi(2) / (self.windows + windows)
+            between + spread.in_rounds.powi(2) / (self.windows + windows)
         };
         // At least half of the time is for windows of all.
         let numbers = self.processes..=self.most;
@@ -50,7 +50,7 @@ mod tests {
     }
 
     fn spread(windows: f64, processes: f64) -> Spread {
-        Spread { windows, in_rounds: windows, adjusted: windows, processes }
+        Spread { windows, in_rounds: windows, processes }
     }
 
     /// Two entries after 20 s of a run of six minutes.

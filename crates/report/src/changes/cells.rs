@@ -1,9 +1,7 @@
 //! The cells that two runs share, and their figures.
 
 use rpcbench_record::{Age, RankedBy, Run, Trial, Workload, observations, observe};
-use rpcbench_stats::{
-    Adjustment, Change as Found, Changes as Compared, Observation, Question, between_runs,
-};
+use rpcbench_stats::{Change as Found, Changes as Compared, Observation, Question, between_runs};
 
 use super::gate::{Gate, LeftOut};
 use super::{Change, ComparedFigure};
@@ -238,12 +236,8 @@ impl Sides<'_> {
             let mean = |entry| Some(comparison.estimate(entry)?.mean);
             Some(Found { old: mean(old)?, new: mean(new)?, pair })
         };
-        let unadjusted = match comparison.adjustment() {
-            Adjustment::Raw(why) => Some(why),
-            Adjustment::To { .. } => None,
-        };
         let list = (0..cells.pairs.len()).map(found).collect();
-        Compared { list, common: None, reference: None, unadjusted }
+        Compared { list, common: None, reference: None }
     }
 }
 

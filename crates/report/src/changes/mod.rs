@@ -66,8 +66,6 @@ pub struct Changes {
     /// Time of the machine reference in the later run over the earlier one: 1.05 if the machine was 5 % slower. The one
     /// farthest from 1 over all workloads. `None` if no workload has it in both runs.
     pub machine: Option<f64>,
-    /// True if all figures are corrected by the machine reference.
-    pub adjusted: bool,
     /// Difference up to which two values count as the same, a share.
     pub precision: f64,
 }
@@ -87,7 +85,7 @@ pub struct Change {
     pub new: f64,
     /// The two values that the change is of: geometric means over processes.
     pub compared: [f64; 2],
-    /// True if these are corrected for changes of the machine between the runs.
+    /// True if the common change is taken out of these.
     pub corrected: bool,
     /// The later of these over the earlier.
     pub ratio: f64,
@@ -155,7 +153,7 @@ fn compared(sides: &Sides<'_>, options: &CompareOptions) -> Changes {
     let compared: Vec<Compared> =
         measures.iter().map(|(cells, figure)| sides.compare(cells, *figure, &question)).collect();
     let rows = measures.iter().zip(&compared).flat_map(|((cells, figure), compared)| {
-        let corrected = compared.unadjusted.is_none() || compared.common.is_some();
+        let corrected = compared.common.is_some();
         let found = cells.pairs.iter().zip(&compared.list);
         found.filter_map(move |(pair, found)| {
             let change = sides.change(cells, pair, *figure, found.as_ref()?);
@@ -180,7 +178,6 @@ fn compared(sides: &Sides<'_>, options: &CompareOptions) -> Changes {
         left_out,
         common: farthest(ranking.filter_map(|(_, it)| it.common).collect()),
         machine: farthest(compared.iter().filter_map(|it| it.reference).collect()),
-        adjusted: compared.iter().all(|it| it.unadjusted.is_none()),
         precision: question.question.precision,
         old: sides.old.run.header.clone(),
         new: sides.new.run.header.clone(),

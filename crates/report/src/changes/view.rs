@@ -98,8 +98,6 @@ struct ChangesView<'a> {
     common_ratio: Option<f64>,
     /// Time of the machine reference in the new run over the old one.
     machine_ratio: Option<f64>,
-    /// Whether figures are corrected by the machine reference.
-    adjusted: bool,
     changes: Vec<ChangeView<'a>>,
     not_compared: Vec<String>,
     /// What the limits of `--fail-if` say of each cell.
@@ -151,7 +149,7 @@ struct ChangeView<'a> {
     /// The two values that the change is of: geometric means over processes.
     old_compared: f64,
     new_compared: f64,
-    /// Whether these are corrected for what changed in the machine between the runs.
+    /// Whether the common change is taken out of these.
     corrected: bool,
     /// The new compared value over the old one.
     ratio: f64,
@@ -171,7 +169,6 @@ impl Export for Changes {
             precision_share: self.precision,
             common_ratio: self.common,
             machine_ratio: self.machine,
-            adjusted: self.adjusted,
             changes: self.rows.iter().map(row).collect(),
             not_compared: self.left_out.iter().map(ToString::to_string).collect(),
             limits: &self.gates,

@@ -159,13 +159,10 @@ fn machine(changes: &Changes) -> Option<String> {
                 .to_owned(),
         );
     };
-    let slower = slower(machine);
-    (!changes.adjusted).then(|| {
-        format!(
-            "by its reference the machine was {slower} in the new run; figures can't be corrected for it, so ranges \
-             are that much wider"
-        )
-    })
+    Some(format!(
+        "by its reference the machine was {} in the new run, so ranges are that much wider",
+        slower(machine)
+    ))
 }
 
 /// `3.1 % slower`, of a ratio of times.
@@ -174,7 +171,7 @@ fn slower(ratio: f64) -> String {
     format!("{by} {}", if ratio < 1.0 { "faster" } else { "slower" })
 }
 
-/// The smallest detectable change, and how the machine changed.
+/// The smallest detectable change, and which values changed.
 pub(crate) fn resolution(changes: &Changes) -> Vec<String> {
     let mut halves: Vec<f64> =
         changes.rows.iter().filter_map(|row| Some(row.range?.high / row.ratio)).collect();
@@ -196,11 +193,5 @@ pub(crate) fn resolution(changes: &Changes) -> Vec<String> {
         ),
     }
     lines.extend(basis(&changes.rows));
-    if let Some(machine) = changes.machine.filter(|_| changes.adjusted) {
-        let slower = slower(machine);
-        lines.push(format!(
-            "By its reference the machine was {slower} in the new run; figures are corrected for it."
-        ));
-    }
     lines
 }

@@ -166,7 +166,7 @@ pub(super) struct PointView<'a> {
     /// The two values that the change since the last earlier run with one is of, as in a comparison of the two runs.
     earlier_compared: Option<f64>,
     value_compared: Option<f64>,
-    /// Whether these are corrected for what changed in the machine between the two runs.
+    /// Whether the common change of the two runs is taken out of these.
     corrected: Option<bool>,
     /// The later of these over the earlier.
     ratio: Option<f64>,

@@ -11,14 +11,13 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::common::Common;
 use super::model::{Mean, Model};
 use super::own::OwnError;
-use super::reference::{self, Slopes};
 use super::windows::Windows;
-use super::{Observation, Pair, Question, Unadjusted};
+use super::{Observation, Pair, Question};
 
 /// The comparison of an entry in two runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// Geometric mean in the old run, adjusted like [`Self::pair`].
+    /// Geometric mean in the old run, without the common change like [`Self::pair`].
     pub old: f64,
     /// Geometric mean in the new run.
     pub new: f64,
@@ -33,11 +32,9 @@ pub struct Changes {
     pub list: Vec<Option<Change>>,
     /// The median change, new divided by old, which is removed from all means. `None` with too few entries.
     pub common: Option<f64>,
-    /// The machine reference in the new run divided by that in the old one. `None` if a run lacks it.
-    pub reference: Option<f64>,
-    /// Why figures are not adjusted by it. `None`: they are, to the middle of both states. Otherwise all ranges are wider by that
+    /// The machine reference in the new run divided by that in the old one. `None` if a run lacks it. All ranges are wider by that
     /// ratio, as a server may be affected fully or not at all, unless the common change covers it.
-    pub unadjusted: Option<Unadjusted>,
+    pub reference: Option<f64>,
 }
 
 /// Compares entries of two runs, given their numbers in `old` and in `new`. Ignores values that are not finite and above 0.
@@ -48,23 +45,13 @@ pub fn between_runs(
     question: &Question,
 ) -> Changes {
     let (old, new) = (windows(old), windows(new));
-    let states = reference::usual(&old).zip(reference::usual(&new));
-    let (old, new) = (Run::new(&old), Run::new(&new));
-    let both = || -> Result<(Model, Model), Unadjusted> {
-        let (of_old, of_new) = (old.raw.slopes(old.windows)?, new.raw.slopes(new.windows)?);
-        let middle = f64::midpoint(of_old.mean, of_new.mean);
-        Ok((old.at(&of_old, middle), new.at(&of_new, middle)))
-    };
-    let (old, new, unadjusted) = match both() {
-        Ok((of_old, of_new)) => (old.means(&of_old), new.means(&of_new), None),
-        Err(why) => (old.means(&old.raw), new.means(&new.raw), Some(why)),
-    };
-    let moved = states.map_or(0.0, |(old, new)| new - old);
+    let moved = reference(&old).zip(reference(&new)).map(|(old, new)| new - old);
+    let (old, new) = (Means::of(&old), Means::of(&new));
     let both = |(a, b): &(usize, usize)| Some(Both { old: old.entry(*a)?, new: new.entry(*b)? });
     let both: Vec<Option<Both>> = entries.iter().map(both).collect();
     let common = Common::of(both.iter().flatten());
     // It is unknown how much it affected an entry.
-    let unknown = if unadjusted.is_some() { moved.abs() } else { 0.0 };
+    let unknown = moved.map_or(0.0, f64::abs);
     let change = |both: &Both| match &common {
         Some(common) => both.change_beside(common, question),
         None => both.change(0.0, both.own().map(|own| (own, unknown)), question),
@@ -72,8 +59,7 @@ pub fn between_runs(
     Changes {
         list: both.iter().map(|both| both.as_ref().map(change)).collect(),
         common: common.map(|common| common.shift.exp()),
-        reference: states.map(|_| moved.exp()),
-        unadjusted,
+        reference: moved.map(f64::exp),
     }
 }
 
@@ -82,30 +68,29 @@ fn windows(observations: &[Observation]) -> Windows {
     Windows::new(observations, entries, true)
 }
 
-/// A run, and its model without adjustment.
-struct Run<'a> {
-    windows: &'a Windows,
-    raw: Model,
+/// Logarithm of the machine reference's geometric mean over the windows. `None` if a process has no reading.
+fn reference(windows: &Windows) -> Option<f64> {
+    let of_process = |process: usize| {
+        let own = windows.list.iter().filter(|w| w.process == process);
+        mean(own.filter_map(|w| w.reference))
+    };
+    let readings = windows.list.iter().map(|w| w.reference.or_else(|| of_process(w.process)));
+    mean(readings.collect::<Option<Vec<f64>>>()?.into_iter())
 }
 
-impl<'a> Run<'a> {
-    fn new(windows: &'a Windows) -> Self {
-        Self { windows, raw: Model::fit(windows, reference::unadjusted(windows)) }
-    }
-
-    fn at(&self, slopes: &Slopes, state: f64) -> Model {
-        Model::fit(self.windows, slopes.adjust(self.windows, state))
-    }
-
-    fn means(&self, model: &Model) -> Means {
-        Means(self.windows.present.iter().copied().zip(model.means()).collect())
-    }
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    (count > 0.0).then(|| sum / count)
 }
 
 /// Means of the entries of a run, by the caller's numbers.
 struct Means(Vec<(usize, Mean)>);
 
 impl Means {
+    fn of(windows: &Windows) -> Self {
+        Self(windows.present.iter().copied().zip(Model::fit(windows).means()).collect())
+    }
+
     fn entry(&self, number: usize) -> Option<Mean> {
         self.0.iter().find(|(own, _)| *own == number).map(|(_, mean)| *mean)
     }

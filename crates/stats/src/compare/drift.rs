@@ -4,9 +4,8 @@ use std::cmp::Ordering;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::model::Model;
+use super::Observation;
 use super::windows::Windows;
-use super::{Observation, reference};
 use crate::median;
 
 /// Probability that any steady entry of a run is reported as drifting.
@@ -25,9 +24,8 @@ pub struct Drift {
 
 /// Finds entries that certainly changed within their processes, by more than `precision`, a fraction.
 ///
-/// Each entry is compared with the median of the others in the same round, without the means of their processes, and adjusted
-/// by the machine reference if [`compare`](super::compare()) would be. That removes the machine's effects on all entries, and
-/// the rest does not depend on the previous round, so ordinary least squares apply. All processes of an entry count together
+/// Each entry is compared with the median of the others in the same round, without the means of their processes. That removes
+/// the machine's effects on all entries, and the rest does not depend on the previous round, so ordinary least squares apply. All processes of an entry count together
 /// by round. Two kinds of change are tested: a slope over the rounds, and a step between two of them. By chance some entry
 /// drifts in at most 1 % of runs, by Bonferroni's inequality.
 ///
@@ -55,12 +53,7 @@ fn largest(drifts: &[Option<Drift>]) -> Option<(usize, Drift)> {
 /// The change of each entry relative to all others, even if those change.
 fn seen(observations: &[Observation], entries: usize, precision: f64) -> Vec<Option<Drift>> {
     let windows = Windows::new(observations, entries, false);
-    let raw = Model::fit(&windows, reference::unadjusted(&windows));
-    let values = match raw.slopes(&windows) {
-        Ok(slopes) => slopes.adjust(&windows, slopes.mean).values,
-        Err(_) => windows.values(),
-    };
-    let series = series(&windows, &values);
+    let series = series(&windows, &windows.values());
     let mut found = vec![None; entries];
     for (at, points) in series.iter().enumerate() {
         let change = largest_change(points, FALSE / series.len() as f64);

@@ -12,8 +12,7 @@ pub struct Range {
 /// The estimate of an entry in the unit of the observations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// Geometric mean in which outlying windows count less, adjusted by the machine reference if
-    /// [`Adjustment`](super::Adjustment) says so.
+    /// Geometric mean in which outlying windows count less.
     pub mean: f64,
     /// The entry's own 95 % interval. It includes effects shared by all entries, so two of these say little about a pair.
     /// `None` with fewer than two rounds.
@@ -23,12 +22,10 @@ pub struct Estimate {
     /// *The Graphical Presentation of a Collection of Means*, Journal of the Royal Statistical Society A 158, 1995). `None` if
     /// a pair has no interval.
     pub comparison: Option<Range>,
-    /// Geometric mean as measured: not adjusted, and outlying windows count in full.
+    /// Geometric mean in which outlying windows count in full.
     pub raw: f64,
     /// True if outlying windows would change the mean by more than a detectable difference if they counted in full.
     pub stalls_decide: bool,
-    /// Relative change of the figure per relative change of the machine reference. `None` if not adjusted.
-    pub slope: Option<f64>,
     /// Processes observed.
     pub processes: usize,
     /// Windows observed.
@@ -154,8 +151,6 @@ pub struct Spread {
     pub windows: f64,
     /// The same without effects shared by all windows of a round.
     pub in_rounds: f64,
-    /// The same, also adjusted by the machine reference. Equal to `in_rounds` if nothing was adjusted.
-    pub adjusted: f64,
     /// Between processes, beyond what their windows explain. With few processes it is mostly the prior.
     pub processes: f64,
 }

@@ -3,7 +3,7 @@
 //! The model, for a window of process `p` of entry `e` in round `r`:
 //!
 //! ```text
-//! ln value = entry + slope of the entry x (ln reference - mean) + round + process + rest
+//! ln value = entry + round + process + rest
 //! ```
 //!
 //! Effects that all entries share in a round cancel. Processes of an entry differ by a random effect, whose variance is
@@ -20,7 +20,6 @@ mod noise;
 mod own;
 mod process;
 mod reactions;
-mod reference;
 mod two_way;
 mod windows;
 
@@ -28,9 +27,8 @@ pub use between::{Change, Changes, between_runs};
 pub use drift::{Drift, drift};
 pub use finding::{Estimate, Finding, Pair, Range, RankRange, Spread};
 pub use looks::analysis_level;
-pub use reference::{Adjustment, Unadjusted};
 
-use model::{Difference, Model};
+use model::Model;
 use windows::Windows;
 
 /// One measured window.
@@ -45,7 +43,7 @@ pub struct Observation {
     pub round: u32,
     /// The figure to compare, above 0; higher is better.
     pub value: f64,
-    /// The machine reference during the window, above 0, in any unit. `None` if it was not read.
+    /// The machine reference during the window, above 0, in any unit; only [`between_runs`] uses it. `None` if it was not read.
     pub reference: Option<f64>,
 }
 
@@ -72,28 +70,22 @@ pub struct Comparison {
     pairs: Vec<Vec<Option<Pair>>>,
     typical: Option<model::Typical>,
     spread: Option<Spread>,
-    adjustment: Adjustment,
     confidence: f64,
 }
 
 /// Compares `entries` entries, numbered from 0. Ignores observations of others and values that are not finite and above 0.
 pub fn compare(observations: &[Observation], entries: usize, question: &Question) -> Comparison {
     let windows = Windows::new(observations, entries, true);
-    let raw = Model::fit(&windows, reference::unadjusted(&windows));
-    let adjusted = adjusted(&windows, &raw, question);
-    let (adjustment, model, pairs) = match &adjusted {
-        Ok((mean, model, pairs)) => (Adjustment::To { mean: mean.exp() }, model, pairs.clone()),
-        Err(why) => (Adjustment::Raw(*why), &raw, raw.pairs(question)),
-    };
+    let model = Model::fit(&windows);
+    let pairs = model.pairs(question);
     let mut comparison = Comparison {
         estimates: vec![None; entries],
         pairs: vec![vec![None; entries]; entries],
         typical: model.typical(),
-        spread: model.spread(&raw, &windows),
-        adjustment,
+        spread: model.spread(&windows),
         confidence: question.confidence,
     };
-    for (at, estimate) in model.estimates(&windows, &raw, &pairs).into_iter().enumerate() {
+    for (at, estimate) in model.estimates(&windows, &pairs).into_iter().enumerate() {
         comparison.estimates[windows.present[at]] = Some(estimate);
     }
     for pair in pairs {
@@ -103,23 +95,6 @@ pub fn compare(observations: &[Observation], entries: usize, question: &Question
         comparison.pairs[a][b] = Some(found);
     }
     comparison
-}
-
-/// The model at the mean state of the machine, with that state and the pairs. Adjusting can't add noise, so no interval is
-/// wider than without; to refuse such adjustments would select those that show little noise by chance.
-fn adjusted(
-    windows: &Windows,
-    raw: &Model,
-    question: &Question,
-) -> Result<(f64, Model, Vec<Difference>), Unadjusted> {
-    let slopes = raw.slopes(windows)?;
-    let model = Model::fit(windows, slopes.adjust(windows, slopes.mean));
-    if !model.knows_noise() {
-        return Err(Unadjusted::NoSlope);
-    }
-    let pairs = model.pairs(question).into_iter().zip(raw.pairs(question));
-    let pairs = pairs.map(|(pair, before)| pair.at_most(&before)).collect();
-    Ok((slopes.mean, model, pairs))
 }
 
 impl Comparison {
@@ -183,11 +158,6 @@ impl Comparison {
     pub fn resolution_after(&self, processes: usize) -> Option<f64> {
         let half = self.typical?.half(processes, 1.0 - self.confidence)?;
         Some(half.exp_m1())
-    }
-
-    /// Whether figures are adjusted by the machine reference.
-    pub fn adjustment(&self) -> Adjustment {
-        self.adjustment
     }
 
     /// The components of the noise. `None` if no process has two windows.

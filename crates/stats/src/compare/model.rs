@@ -11,7 +11,6 @@ use super::noise::Noise;
 use super::own::{OwnError, Round, shared};
 use super::process::{self, Means};
 use super::reactions::{Uncertain, longer, reactions};
-use super::reference::{Adjusted, Slopes, Unadjusted};
 use super::two_way::dot;
 use super::windows::{Windows, squares};
 use crate::median;
@@ -31,11 +30,6 @@ pub(super) struct Model {
     by_windows: Vec<Vec<f64>>,
     /// Covariance by their processes, in units of `between`.
     by_processes: Vec<Vec<f64>>,
-    slopes: Vec<Uncertain>,
-    /// Variance that the slopes' errors add to the means.
-    slope_errors: Vec<f64>,
-    /// The error of the machine's mean state.
-    state: Option<OwnError>,
     /// Processes and windows of each entry.
     sizes: Vec<(f64, usize)>,
     /// The error of effects shared by all entries.
@@ -45,7 +39,6 @@ pub(super) struct Model {
 }
 
 /// The comparison of two entries, as logarithms.
-#[derive(Clone)]
 pub(super) struct Difference {
     pub a: usize,
     pub b: usize,
@@ -78,9 +71,8 @@ pub(super) struct Typical {
 }
 
 impl Model {
-    pub fn fit(windows: &Windows, adjusted: Adjusted) -> Self {
-        let Adjusted { values, slopes, errors, spent, state } = adjusted;
-        let noise = Noise::fit(windows, &values, spent);
+    pub fn fit(windows: &Windows) -> Self {
+        let noise = Noise::fit(windows);
         let between = process::variance(&noise.levels, &noise.covariance, &windows.processes);
         let square = between.variance;
         let means = Means::fit(&noise.levels, &noise.covariance, &windows.processes, square);
@@ -109,20 +101,12 @@ impl Model {
             noise,
             means,
             between,
-            slopes,
-            slope_errors: errors,
-            state,
             sizes,
         }
     }
 
-    /// How figures depend on the machine reference.
-    pub fn slopes(&self, windows: &Windows) -> Result<Slopes, Unadjusted> {
-        Slopes::fit(windows, &self.noise)
-    }
-
     /// True if there are enough windows to know the noise.
-    pub fn knows_noise(&self) -> bool {
+    fn knows_noise(&self) -> bool {
         self.noise.pooled.freedom > 0.0
     }
 
@@ -156,13 +140,11 @@ impl Model {
     /// The error of the difference of two entries' means.
     fn error_of_pair(&self, a: usize, b: usize) -> Option<OwnError> {
         let of = |all: &[Vec<f64>]| all[a][a] + all[b][b] - 2.0 * all[a][b];
-        let slopes = self.slope_error(a) + self.slope_error(b);
-        let error = self.error(of(&self.by_windows) + slopes, of(&self.by_processes), &[a, b])?;
-        // In other states of the machine they would differ by more or by less.
-        let states = self.state.map(|state| state.times(self.slopes[a].unlike(self.slopes[b])));
+        let error = self.error(of(&self.by_windows), of(&self.by_processes), &[a, b])?;
+        // In another state of the machine they would differ by more or by less.
         let unlike = self.reactions[a].unlike(self.reactions[b]);
         let shared = self.shared.map(|shared| shared.times(unlike));
-        Some(states.into_iter().chain(shared).fold(error, OwnError::with))
+        Some(shared.into_iter().fold(error, OwnError::with))
     }
 
     /// The error of a mean or a difference: the windows' part, and the processes' part in units of their variance.
@@ -178,24 +160,15 @@ impl Model {
         self.knows_noise().then(|| windows.with(processes))
     }
 
-    fn slope_error(&self, entry: usize) -> f64 {
-        self.slope_errors.get(entry).copied().unwrap_or_default()
-    }
-
-    /// Estimates of all entries. `raw` is the model without adjustment.
-    pub fn estimates(&self, windows: &Windows, raw: &Self, pairs: &[Difference]) -> Vec<Estimate> {
+    pub fn estimates(&self, windows: &Windows, pairs: &[Difference]) -> Vec<Estimate> {
         let measured = windows.values();
         let usual = median(pairs.iter().filter_map(|pair| pair.half).collect());
         let halves = halves(self.entries(), pairs);
         let of = |entry: usize| {
             let mean = self.means.list[entry];
-            let slope = self.slopes.get(entry).map(|slope| slope.value);
-            // The run's mean state is not the machine's.
-            let state = self.state.zip(slope).map(|(state, slope)| state.times(slope * slope));
-            let own = self.mean(entry).own.map(|own| state.into_iter().fold(own, OwnError::with));
-            let own = own.and_then(OwnError::half);
+            let own = self.mean(entry).own.and_then(OwnError::half);
             let around = |half: f64| Range { low: (mean - half).exp(), high: (mean + half).exp() };
-            let excess = windows.list.iter().zip(measured.iter().zip(&raw.noise.values));
+            let excess = windows.list.iter().zip(measured.iter().zip(&self.noise.values));
             let excess = excess.filter(|(w, _)| w.entry == entry);
             let (_, count) = self.sizes[entry];
             let excess = excess.map(|(_, (m, kept))| m - kept).sum::<f64>() / count as f64;
@@ -204,9 +177,8 @@ impl Model {
                 mean: mean.exp(),
                 range: own.map(around),
                 comparison: halves[entry].map(around),
-                raw: (raw.means.list[entry] + excess).exp(),
+                raw: (mean + excess).exp(),
                 stalls_decide: enough.is_some_and(|half| excess.abs() > half),
-                slope,
                 processes: self.sizes[entry].0 as usize,
                 windows: count,
             }
@@ -227,8 +199,7 @@ impl Model {
         let all = self.by_windows.iter().flatten().sum::<f64>() / entries.powi(2);
         let centred = own[entry] - 2.0 * own.iter().sum::<f64>() / entries + all;
         let part = (entries - 1.0) / entries;
-        let windows = centred / part + self.slope_error(entry);
-        let apart = self.error(windows, processes, &[entry]).filter(|_| entries > 1.0);
+        let apart = self.error(centred / part, processes, &[entry]).filter(|_| entries > 1.0);
         let own = match apart {
             Some(apart) => self.shared.map(|shared| shared.with(apart.times(part))),
             None => self.shared.map(|shared| shared.with(self.between.times(processes))),
@@ -236,8 +207,8 @@ impl Model {
         Mean { value: self.means.list[entry], apart, own }
     }
 
-    /// The components of the noise in this model and in the one without adjustment.
-    pub fn spread(&self, raw: &Self, windows: &Windows) -> Option<Spread> {
+    /// `None` if no process has two windows.
+    pub fn spread(&self, windows: &Windows) -> Option<Spread> {
         let (mut sum, mut freedom) = (0.0, 0.0);
         for process in 0..windows.processes.len() {
             let own = windows.list.iter().filter(|window| window.process == process);
@@ -245,10 +216,9 @@ impl Model {
             sum += squares(&own);
             freedom += (own.len() - 1) as f64;
         }
-        raw.knows_noise().then(|| Spread {
+        self.knows_noise().then(|| Spread {
             windows: (sum / freedom).sqrt(),
-            in_rounds: raw.noise.pooled.variance.sqrt(),
-            adjusted: self.noise.pooled.variance.sqrt(),
+            in_rounds: self.noise.pooled.variance.sqrt(),
             processes: self.between.variance.sqrt(),
         })
     }
@@ -296,16 +266,6 @@ fn halves(entries: usize, pairs: &[Difference]) -> Vec<Option<f64>> {
 }
 
 impl Difference {
-    /// Narrows the interval to that of `other`, of the same difference, if that is narrower.
-    pub fn at_most(self, other: &Self) -> Self {
-        match (self.half, other.half) {
-            (Some(own), Some(most)) if own > most => {
-                Self { half: other.half, half_equal: other.half_equal, ..self }
-            }
-            _ => self,
-        }
-    }
-
     pub fn found(&self, precision: f64) -> Pair {
         Pair::of(self.difference, self.half, self.half_equal, precision)
     }

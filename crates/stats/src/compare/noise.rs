@@ -37,21 +37,22 @@ pub(super) struct Noise {
 
 impl Noise {
     /// Fits by M-estimation (P. J. Huber, *Robust Regression: Asymptotics, Conjectures and Monte Carlo*, Annals of Statistics 1,
-    /// 1973) with weights by entry. `slopes` is the number of slopes that were fitted for each entry.
-    pub fn fit(windows: &Windows, values: &[f64], slopes: f64) -> Self {
+    /// 1973) with weights by entry.
+    pub fn fit(windows: &Windows) -> Self {
+        let values = windows.values();
         let entries = windows.entries();
         let mut weights = vec![1.0 / MIN.sqrt(); entries];
         let mut bounds = vec![f64::INFINITY; entries];
-        let mut bounded = values.to_vec();
+        let mut bounded = values.clone();
         let mut step = 0;
         loop {
             let cells = windows.cells(|entry| weights[entry]);
             let table = TwoWay::new(&cells, windows.processes.len(), windows.rounds);
-            let freedom = freedom(windows, &table, &cells, slopes);
+            let freedom = freedom(windows, &table, &cells);
             let mut fit = table.fit(&bounded);
             for _ in 0..STEPS {
                 let rest = bounded.iter().zip(&fit.rest).map(|(value, rest)| value - rest);
-                bounded = (rest.zip(values).zip(&windows.list))
+                bounded = (rest.zip(&values).zip(&windows.list))
                     .map(|((fit, value), w)| {
                         fit + (value - fit).clamp(-bounds[w.entry], bounds[w.entry])
                     })
@@ -95,11 +96,11 @@ fn bound(windows: &Windows, rest: &[f64], entry: usize, freedom: f64) -> f64 {
     BEND * scale.max(MIN.sqrt())
 }
 
-/// Degrees of freedom of each entry's residuals: windows without their share in processes, rounds and slopes.
-fn freedom(windows: &Windows, table: &TwoWay<'_>, cells: &[Cell], slopes: f64) -> Vec<f64> {
+/// Degrees of freedom of each entry's residuals: windows without their share in processes and rounds.
+fn freedom(windows: &Windows, table: &TwoWay<'_>, cells: &[Cell]) -> Vec<f64> {
     let mut sizes = vec![0.0; windows.processes.len()];
     windows.list.iter().for_each(|w| sizes[w.process] += 1.0);
-    let mut freedom = vec![-slopes; windows.entries()];
+    let mut freedom = vec![0.0; windows.entries()];
     for (window, cell) in windows.list.iter().zip(cells) {
         freedom[window.entry] += (1.0 - 1.0 / sizes[window.process]) * (1.0 - table.share(cell));
     }

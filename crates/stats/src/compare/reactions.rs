@@ -4,8 +4,8 @@ use super::noise::Noise;
 use super::own::{batches, inflation};
 use super::windows::Windows;
 
-/// Minimum standard deviation of reactions to what all entries share, around their mean, which is 1. Slopes of real servers over
-/// the machine reference go from 0.6 to 1.4 of their mean.
+/// Minimum standard deviation of reactions to what all entries share, around their mean, which is 1. Those of real servers to
+/// the machine's speed go from 0.6 to 1.4.
 const UNLIKE: f64 = 0.5;
 
 /// An estimate and its variance.

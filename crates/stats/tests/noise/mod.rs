@@ -71,29 +71,29 @@ impl Wandering {
     }
 }
 
-/// A machine: one process that the reference sees, one that it does not, and a slow one.
+/// A machine: what it does to all windows of a round, what to each alone, and a slow drift.
 pub struct Machine {
     pub random: Random,
-    seen: Wandering,
-    unseen: Wandering,
+    shared: Wandering,
+    own: Wandering,
     drift: f64,
 }
 
 impl Machine {
     pub fn new(seed: u64) -> Self {
         let mut random = Random(seed);
-        let (seen, unseen) = (Wandering::new(&mut random), Wandering::new(&mut random));
-        Self { random, seen, unseen, drift: 0.0 }
+        let (shared, own) = (Wandering::new(&mut random), Wandering::new(&mut random));
+        Self { random, shared, own, drift: 0.0 }
     }
 
-    /// The mean state over `steps`: the part that the reference sees, and the rest.
-    pub fn pass(&mut self, steps: usize) -> (f64, f64) {
-        let (mut seen, mut unseen) = (0.0, 0.0);
-        for _ in 0..steps {
-            seen += self.seen.step(&mut self.random) / steps as f64;
-            unseen += self.unseen.step(&mut self.random) / steps as f64;
-        }
-        (seen, unseen)
+    /// The mean state over the steps of a round, whose windows all cover the same time.
+    pub fn round(&mut self, steps: usize) -> f64 {
+        (0..steps).map(|_| self.shared.step(&mut self.random)).sum::<f64>() / steps as f64
+    }
+
+    /// The mean state over the steps of a window.
+    fn window(&mut self, steps: usize) -> f64 {
+        (0..steps).map(|_| self.own.step(&mut self.random)).sum::<f64>() / steps as f64
     }
 }
 
@@ -104,7 +104,7 @@ pub struct Entry {
     pub speed: f64,
     /// Standard deviation of its means over 1 s.
     pub deviation: f64,
-    /// Correlation with the reference.
+    /// Correlation with what the windows of a round share.
     pub correlation: f64,
 }
 
@@ -116,8 +116,7 @@ pub struct Design {
     pub rounds: u32,
     /// Standard deviation between processes.
     pub processes: f64,
-    /// True if each round has a window of every process, of 1 s with 0.5 s before it. Otherwise it has one process of each
-    /// entry, with windows of 0.5 s and 0.1 s before them.
+    /// True if each round has a window of 1 s of every process. Otherwise it has a window of 0.5 s of one process of each entry.
     pub live: bool,
     /// Standard deviation of the slow drift, which entries feel 0.25 to 1.75-fold.
     pub drift: f64,
@@ -191,43 +190,43 @@ impl Design {
                 true => 0..self.generations,
                 false => round / self.rounds..round / self.rounds + 1,
             };
-            // As a run measures: a process of each entry in random order, then another of each.
-            let mut order: Vec<(usize, u32)> = Vec::new();
-            for process in generations {
-                let mut entries: Vec<usize> = (0..self.entries.len()).collect();
-                machine.random.shuffle(&mut entries);
-                order.extend(entries.into_iter().map(|entry| (entry, process)));
-            }
-            for (entry, process) in order {
-                let own = self.processes * processes[process as usize][entry];
-                observations.push(self.window(&mut machine, (entry, process, round), own));
+            let mut windows: Vec<(usize, u32)> = (generations)
+                .flat_map(|process| (0..self.entries.len()).map(move |entry| (entry, process)))
+                .collect();
+            machine.random.shuffle(&mut windows);
+            let steps = if self.live { 10 } else { 5 };
+            let state = machine.round(steps * windows.len());
+            let kept = (-((steps * windows.len()) as f64) * STEP / DRIFT).exp();
+            let step = (1.0 - kept * kept).sqrt() * machine.random.normal();
+            machine.drift = kept * machine.drift + step;
+            for (entry, process) in windows {
+                let noise = (state, machine.window(steps));
+                let mut window = self.window(&mut machine, (entry, process, round), noise);
+                window.value *= (self.processes * processes[process as usize][entry]).exp();
+                observations.push(window);
             }
         }
         observations
     }
 
+    /// `state` is what the round's windows share, `own` the window's own part.
     fn window(
         &self,
         machine: &mut Machine,
         (entry, process, round): (usize, u32, u32),
-        own: f64,
+        (state, own): (f64, f64),
     ) -> Observation {
-        let (before, steps) = if self.live { (5, 10) } else { (1, 5) };
-        machine.pass(before);
-        let (seen, unseen) = machine.pass(steps);
-        let kept = (-((before + steps) as f64) * STEP / DRIFT).exp();
-        machine.drift = kept * machine.drift + (1.0 - kept * kept).sqrt() * machine.random.normal();
         let Entry { speed, deviation, correlation } = self.entries[entry];
         let rest = (1.0 - correlation * correlation).sqrt();
-        let noise = deviation * (correlation * seen + rest * unseen);
         let drift = self.drift * self.feels(entry) * machine.drift;
         let stall = if machine.random.uniform() < self.stalls { 0.6_f64.ln() } else { 0.0 };
+        let noise = deviation * (correlation * state + rest * own);
         Observation {
             entry,
             process,
             round,
-            value: (speed + own + noise + drift + stall).exp(),
-            reference: (correlation > 0.0).then(|| (REFERENCE * seen).exp()),
+            value: (speed + noise + drift + stall).exp(),
+            reference: (correlation > 0.0).then(|| (REFERENCE * state).exp()),
         }
     }
 }
