@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # Runs rpcbench, h2load, ghz, wrk, oha and the floor in turn against the same servers and prints what a call costs each of them.
-# Installs what is missing: h2load (Debian's nghttp2-client), wrk (Debian's) and ghz (a Go module, into build/load-generators/).
+# Installs what is missing: h2load (Debian's nghttp2-client), wrk (Debian's), and into build/load-generators/ ghz (a Go module) and
+# oha (a crate, which takes minutes).
 #
 #   bench-client.sh [ARGUMENT...]    arguments of scripts/bench/client.py: --rounds 9 --seconds 5 --format markdown, see --help
 #
-# Requires h2load. Leaves out ghz without Go, wrk if apt can't install it, and oha if it is not installed.
+# Requires h2load. Leaves out ghz without Go, wrk if apt can't install it, and oha if it can't be built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 ghz_version=v0.121.0
+oha_version=1.15.0
 target=${CARGO_TARGET_DIR:-target}
 folder=$PWD/build/load-generators
 
@@ -51,16 +53,23 @@ want_ghz() {
     say "ghz $ghz_version could not be built, so ghz is left out"
 }
 
+want_oha() {
+  [ "$("$folder/bin/oha" --version 2>/dev/null)" != "oha $oha_version" ] || return 0
+  say "building oha $oha_version"
+  cargo install --quiet --locked --root "$folder" "oha@$oha_version" >&2 || say "oha $oha_version could not be built, so oha is left out"
+}
+
 mkdir -p "$folder"
 want h2load nghttp2-client || exit 1
 want wrk wrk || say "wrk is left out"
 want_ghz
+want_oha
 cargo build --release --locked --package rpcbench --package rpcbench-testkit --package rpcbench-bench
 "$target/release/rpcbench" build rust-tonic >&2
 
 arguments=(--programs "$target/release" --h2load "$(command -v h2load)")
 found=$(installed_ghz)
 [ -z "$found" ] || arguments+=(--ghz "$folder/ghz" --ghz-version "$found")
-! has oha || arguments+=(--oha "$(command -v oha)")
+! [ -x "$folder/bin/oha" ] || arguments+=(--oha "$folder/bin/oha")
 ! has wrk || arguments+=(--wrk "$(command -v wrk)" --wrk-version "$(wrk_version)")
 exec python3 scripts/bench/client.py "${arguments[@]}" "$@"

@@ -72,9 +72,26 @@ def load_thread(folder: Path) -> int:
     return max(counts)
 
 
+def load_help(programs: Path) -> str:
+    return subprocess.run([programs / "rpcbench", "load", "--help"], capture_output=True, text=True, check=True).stdout
+
+
+def rows(arguments: argparse.Namespace) -> list[Row]:
+    """The chosen rows that both builds can run; names the others on standard error."""
+    chosen = [row for row in ROWS if row.name in (arguments.row or LOADS)]
+    builds = filter(None, [arguments.against, arguments.programs])
+    older = next((programs for programs in builds if "--call" not in load_help(programs)), None)
+    if older is None:
+        return chosen
+    left_out = ", ".join(row.name for row in chosen if row.call)
+    if left_out:
+        print(f"instructions.py: {older}/rpcbench has no --call, so these rows are left out: {left_out}", file=sys.stderr)
+    return [row for row in chosen if not row.call]
+
+
 def instructions(programs: Path, address: str, row: Row, calls: int) -> int:
     # The option's name before the help of both was made one.
-    flag = "-m" if " -m," in subprocess.run([programs / "rpcbench", "load", "--help"], capture_output=True, text=True).stdout else "--in-flight"
+    flag = "-m" if " -m," in load_help(programs) else "--in-flight"
     with tempfile.TemporaryDirectory() as folder:
         for name, content in FILES.items():
             (Path(folder) / name).write_bytes(content)
@@ -121,8 +138,7 @@ def main() -> int:
     titles = ["protocol", "load", "instructions per call"]
     if arguments.against:
         titles[2:] = ["before", "after", "change"]
-    rows = [row for row in ROWS if row.name in (arguments.row or LOADS)]
-    print(table(titles, (cells(row, arguments) for row in rows), range(2, len(titles)), arguments.markdown), end="")
+    print(table(titles, (cells(row, arguments) for row in rows(arguments)), range(2, len(titles)), arguments.markdown), end="")
     return 0
 
 

@@ -93,7 +93,7 @@ ROWS = [
     null_row("grpc", 1, 100, h2load=7.0, floor=0.7),
     null_row("grpc", 250, 2, h2load=2.4, floor=0.7),
     null_row("grpc", 50, 1, h2load=1.9, floor=0.7),
-    null_row("json", 50, 1, wrk=1.4, floor=0.85),
+    null_row("json", 50, 1, oha=None, wrk=1.4, floor=0.85),
     null_row("thrift", 50, 1, floor=0.85),
     null_row("grpc", 50, 20, "differing", ghz=28.0, h2load=5.0, floor=0.9),
     null_row("grpc", 50, 20, "empty", ghz=28.0, h2load=5.0, floor=0.9),

@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use rpcbench_harness::interrupt::StopNow;
 use rpcbench_harness::setup::SetupError;
+use rpcbench_harness::spec::ConfigError;
 
 use args::{Cli, Command};
 use context::Context;
@@ -60,6 +61,9 @@ fn main() -> ExitCode {
             let text = describe(&error);
             let lines: Vec<_> = text.lines().map(rpcbench_record::printable).collect();
             note!("rpcbench: {}", lines.join("\n"));
+            if is_config(&error) {
+                print_hint();
+            }
             ExitCode::from(2)
         }
     }
@@ -67,6 +71,19 @@ fn main() -> ExitCode {
 
 fn is_stop(error: &anyhow::Error) -> bool {
     error.is::<StopNow>() || matches!(error.downcast_ref(), Some(SetupError::Stopped(_)))
+}
+
+/// True if the arguments are wrong.
+fn is_config(error: &anyhow::Error) -> bool {
+    error.is::<ConfigError>() || matches!(error.downcast_ref(), Some(SetupError::Config(_)))
+}
+
+/// Says what to give instead of an option of another tool, if the arguments have one.
+fn print_hint() {
+    let arguments: Vec<String> = env::args().collect();
+    if let Some(hint) = args::foreign::hint(&arguments) {
+        note!("\n{hint}");
+    }
 }
 
 /// What is wrong with arguments that are not text. Records keep arguments and print them, so they must be.
@@ -86,11 +103,8 @@ fn print_usage_error(error: &clap::Error) -> ExitCode {
             ExitCode::from(2)
         }
         _ => {
-            let arguments: Vec<String> = env::args().collect();
-            if error.use_stderr()
-                && let Some(hint) = args::foreign::hint(&arguments)
-            {
-                note!("\n{hint}");
+            if error.use_stderr() {
+                print_hint();
             }
             ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
         }

@@ -41,7 +41,7 @@ mod worker;
 
 pub use address::ServerAddress;
 pub use call_counter::{CallCounter, EndedCall};
-pub use client::{CallError, CallPosition, Client, Greeting, greet};
+pub use client::{CallError, CallPosition, Client, Greeting, Transcript, greet};
 pub use failures::Failures;
 pub use file_limit::FileLimit;
 pub use gzip::{Gunzip, GzipError, gzip};

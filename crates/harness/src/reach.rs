@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_engine::{
-    CallError, CallPosition, Client, ConnectionOptions, Greeting, ServerAddress, Target, TlsError,
-    greet,
+    CallError, CallPosition, Client, ConnectionOptions, Greeting, Scheme, ServerAddress, Target,
+    TlsError, greet,
 };
 use rpcbench_record::{Protocol, Transport, units};
 
@@ -38,7 +38,6 @@ pub fn reach(
     server: &ConnectionOptions,
     within: Duration,
 ) -> Result<ServerAddress, ReachError> {
-    let protocol = server.protocol;
     let deadline = clock::now() + Nanos::from(within);
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for (at, address) in addresses.iter().enumerate() {
@@ -47,7 +46,7 @@ pub fn reach(
         let share = left / u32::try_from(addresses.len() - at).unwrap_or(1);
         match greet(&ConnectionOptions { address: address.clone(), ..server.clone() }, share) {
             Ok(greeting) => {
-                return match unexpected(greeting, protocol, share) {
+                return match unexpected(greeting, server, share) {
                     None => Ok(address.clone()),
                     Some(what) => Err(ReachError(format!("{address}: {what}"))),
                 };
@@ -133,10 +132,11 @@ pub(crate) fn reach_unless(
 }
 
 /// The reason to think that the server does not speak `protocol`. `None` if it may.
-fn unexpected(greeting: Greeting, protocol: Protocol, within: Duration) -> Option<String> {
+fn unexpected(greeting: Greeting, server: &ConnectionOptions, within: Duration) -> Option<String> {
+    let protocol = server.protocol;
     match greeting {
         Greeting::Complete => None,
-        Greeting::Other(said) => explain(Speaks::of(&said), protocol),
+        Greeting::Other(said) => explain(Speaks::of(&said), server),
         Greeting::Silent => Some(format!(
             "it accepts connections and sends nothing for {}; {} needs HTTP/2",
             units::length(round_up(within)),
@@ -191,8 +191,24 @@ fn names_tls(page: &[u8]) -> bool {
     ["HTTPS server", "HTTPS port", "SSL-enabled server port"].iter().any(|it| page.contains(it))
 }
 
-/// The protocol of the server instead of `protocol`, and the remedy. `None` if it may be `protocol`.
-fn explain(speaks: Speaks, protocol: Protocol) -> Option<String> {
+/// Commands that call a URL of a server.
+pub(crate) fn commands_for_url(server: &ConnectionOptions, is_http2: bool) -> String {
+    let scheme = Scheme::of(server.tls.is_some()).name();
+    let mut options = if is_http2 { " --http 2".to_owned() } else { String::new() };
+    if let ServerAddress::Unix(path) = &server.address {
+        options.push_str(&format!(" --unix-socket {}", path.display()));
+    }
+    let typed = format!("  rpcbench load {scheme}://{}", server.authority);
+    format!(
+        "{typed}/{options} --once\n\
+         {typed}/{options}\n\
+         {typed}/PATH{options} -X POST -d @body.json"
+    )
+}
+
+/// The protocol of the server instead of its supposed one, and the remedy. `None` if it may be that.
+fn explain(speaks: Speaks, server: &ConnectionOptions) -> Option<String> {
+    let protocol = server.protocol;
     let transport = protocol.spec().transport;
     let what = match speaks {
         Speaks::Http2 if transport == Transport::Http2 => return None,
@@ -207,10 +223,10 @@ fn explain(speaks: Speaks, protocol: Protocol) -> Option<String> {
         Speaks::Http2 => {
             format!("it speaks HTTP/2, not {protocol}; try --protocol grpc or json-h2c")
         }
-        Speaks::Http1 if protocol == Protocol::Grpc => {
-            "it speaks HTTP/1.1, not gRPC; try --protocol json, or the port of its gRPC service"
-                .to_owned()
-        }
+        Speaks::Http1 if protocol == Protocol::Grpc => format!(
+            "it speaks HTTP/1.1, not gRPC. Give the port of its gRPC service, or call a URL of it:\n\n{}",
+            commands_for_url(server, false)
+        ),
         Speaks::Http1 => format!("it speaks HTTP/1.1, not {protocol}; try --protocol json"),
         Speaks::Ssh => format!("it speaks SSH, not {protocol}; correct the port"),
         Speaks::Unknown if transport == Transport::Http2 => format!(
@@ -234,7 +250,7 @@ pub(crate) fn detect_protocol(server: &ConnectionOptions, within: Duration) -> O
         };
     match speaks {
         Speaks::Unknown => other_thrift(server, within),
-        speaks => explain(speaks, protocol).filter(|_| {
+        speaks => explain(speaks, server).filter(|_| {
             // It may speak HTTP/1.1 as well.
             speaks != Speaks::Http2 || !answers(server, protocol, &Target::new("/"), within)
         }),
@@ -244,15 +260,12 @@ pub(crate) fn detect_protocol(server: &ConnectionOptions, within: Duration) -> O
 /// The form of Thrift in which the server answers a call, if it is another than `protocol`.
 fn other_thrift(server: &ConnectionOptions, within: Duration) -> Option<String> {
     let protocol = server.protocol;
-    let is_thrift = |form: &Protocol| {
-        matches!(form.spec().transport, Transport::ThriftFramed | Transport::ThriftBuffered)
-    };
-    if !is_thrift(&protocol) {
+    if !protocol.is_thrift() {
         return None;
     }
     // No service has this method: the server says so, in a form that it speaks.
     let target = Target::new("rpcbench_probe");
-    let mut others = Protocol::ALL.into_iter().filter(is_thrift).filter(|form| *form != protocol);
+    let mut others = Protocol::ALL.into_iter().filter(|form| form.is_thrift() && *form != protocol);
     let other = others.find(|form| answers(server, *form, &target, within))?;
     Some(format!("it speaks {other}, not {protocol}; give --protocol {other}"))
 }

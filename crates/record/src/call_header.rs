@@ -30,7 +30,7 @@ const MAX_BYTES: usize = 8192;
 const OF_BODIES: [&str; 3] = ["accept-encoding", "content-encoding", "content-type"];
 
 /// Stands in a record for a value that it must not keep.
-pub(crate) const REDACTED: &str = "[redacted]";
+pub const REDACTED: &str = "[redacted]";
 
 /// Fields of the protocols themselves; so are all that begin with `grpc-`.
 const RESERVED: [&str; 9] = [
@@ -106,9 +106,13 @@ impl CallHeader {
 
     /// Whether its value is a secret, or may be: credentials, cookies, sessions, binary metadata, by [`Self::SECRET_WORDS`].
     pub fn is_sensitive(&self) -> bool {
-        self.is_secret
-            || self.name.ends_with("-bin")
-            || Self::SECRET_WORDS.iter().any(|word| self.name.contains(word))
+        self.is_secret || Self::is_sensitive_name(&self.name)
+    }
+
+    /// Whether the value of any field with this name may be a secret, such as that of `set-cookie` in a reply.
+    pub fn is_sensitive_name(name: &str) -> bool {
+        let name = name.to_ascii_lowercase();
+        name.ends_with("-bin") || Self::SECRET_WORDS.iter().any(|word| name.contains(word))
     }
 
     /// Parts of the names of headers whose values are secrets.

@@ -66,7 +66,7 @@ mod workload;
 
 pub use arrivals::{Arrivals, PerSecond, Rate};
 pub use build::{Age, Build};
-pub use call_header::CallHeader;
+pub use call_header::{CallHeader, REDACTED};
 pub use conceal::{LaterSecrets, Secrets};
 pub use concurrency::{Concurrency, Contradiction};
 pub use connection_life::ConnectionLife;

@@ -260,6 +260,11 @@ impl Protocol {
         self.spec().one_call_at_a_time
     }
 
+    /// True if it is a form of Thrift.
+    pub fn is_thrift(self) -> bool {
+        matches!(self.spec().transport, Transport::ThriftFramed | Transport::ThriftBuffered)
+    }
+
     /// True if calls are requests of HTTP.
     pub fn is_http(self) -> bool {
         matches!(self.spec().transport, Transport::Http1 | Transport::Http2)

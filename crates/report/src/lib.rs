@@ -57,7 +57,8 @@ pub use html::{Calls, Comparison, TrialCalls, changes_html, html};
 pub use layout::Layout;
 pub use lives::Lives;
 pub use load::{
-    AllCalls, Bound, Capacity, Load, LoadCurve, LoadPoint, PointVerdict, cut_short, load_hdr,
+    AllCalls, Bound, Capacity, Load, LoadCurve, LoadPair, LoadPoint, PointVerdict, cut_short,
+    load_hdr,
 };
 pub use openings::Openings;
 pub use row::{Absent, Row};

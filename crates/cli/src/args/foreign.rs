@@ -1,115 +1,171 @@
 //! Options of other load generators, answered with those of `rpcbench load`.
 
-/// Names without dashes, and what to give instead.
-const OPTIONS: [(&[&str], &str); 36] = [
-    (
-        &["concurrency", "vus", "u"],
-        "-c is the number of connections, and -m that of calls in flight on each",
-    ),
-    (
-        &["rps", "qps", "query-per-second", "R"],
-        "give --rate (-r) for calls a second over all connections",
-    ),
-    (&["async"], "give --rate, which sends calls when they are due"),
-    (
-        &[
-            "load-schedule",
-            "load-start",
-            "load-step",
-            "load-end",
-            "load-step-duration",
-            "load-max-duration",
-        ],
-        "give --arrivals steps:FROM..TO+STEP/LENGTH or ramp:FROM..TO/LENGTH",
-    ),
-    (
-        &[
-            "concurrency-schedule",
-            "concurrency-start",
-            "concurrency-step",
-            "concurrency-end",
-            "concurrency-step-duration",
-            "concurrency-max-duration",
-        ],
-        "a load changes by its rate: give --arrivals steps:FROM..TO+STEP/LENGTH",
-    ),
-    (&["total", "requests", "iterations"], "give --calls (-n)"),
-    (
-        &["max-duration", "duration-stop", "x"],
-        "give --duration (-z); calls in flight at its end are awaited for --grace",
-    ),
-    (&["threads", "cpus", "workers"], "give --client-threads (-t)"),
-    (
-        &["p", "streams", "max-concurrent-streams", "parallel"],
-        "give -m for the calls in flight on each connection",
-    ),
-    (&["plaintext"], "leave it out: TLS is on with --tls, https:// or grpcs:// only"),
-    (
-        &["skipTLS", "skip-tls", "no-verify", "insecure-skip-tls-verify"],
-        "give --insecure-skip-verify (-k)",
-    ),
-    (&["cname", "sni", "server-name"], "give --servername NAME"),
-    (&["metadata", "M", "headers"], "give -H 'name: value', once for each"),
-    (&["metadata-file"], "give -H 'name: value', once for each"),
-    (&["reflect-metadata"], "give --reflect-header 'name: value'"),
-    (&["import-paths", "i"], "give -I DIR, once for each"),
-    (
-        &["binary", "binary-file", "b", "B"],
-        "give -D FILE.bin, each message after its length in four bytes",
-    ),
-    (&["body"], "give --data (-d), @FILE for the content of a file"),
-    (&["body-file", "Z"], "give -d @FILE, or -D FILE.jsonl for a request in each line"),
-    (&["content-type", "T"], "give -H 'content-type: ...'"),
-    (&["A"], "give -H 'accept: ...'"),
-    (&["a", "auth", "basic-auth"], "give --user (-u) USER:PASSWORD"),
-    (&["host"], "give --authority HOST"),
-    (&["http2", "h2"], "give --http 2"),
-    (&["http-version"], "give --http 1.1 or --http 2"),
-    (&["http3", "h3"], "HTTP/3 is not supported; h2load can be built with it"),
-    (&["disable-keepalive", "disable-keep-alive", "no-keepalive"], "give --connection-life short"),
-    (
-        &["redirect", "disable-redirects", "max-redirects"],
-        "redirects are a status and are not followed; leave it out",
-    ),
-    (
-        &["disable-compression"],
-        "nothing is compressed unless --compress gzip, or -H 'accept-encoding: gzip' of a URL, asks for it; leave it out",
-    ),
-    (&["enable-compression", "e", "compressed"], "give --compress gzip"),
-    (
-        &["latency-correction", "latency", "L"],
-        "response times always count from when a call was due; leave it out",
-    ),
-    (&["skipFirst", "skip-first"], "give --warmup LENGTH"),
-    (&["no-tui", "no-progress", "silent"], "give --quiet (-q)"),
-    (&["j", "json"], "give --format json"),
-    (
-        &["o", "O", "output", "output-format"],
-        "results go to standard output; --format chooses how, and --out DIR writes a record",
-    ),
-    (&["script", "s"], "scripts are not supported; docs/migrating.md names a tool for them"),
-];
+use clap::CommandFactory as _;
 
-/// What to give instead of another tool's option, if `arguments` of a load that can't be read have one.
+use super::Cli;
+
+/// A line for each meaning: names without dashes, the kind of value that tells it from an option of ours, and what to give.
+const OPTIONS: &str = include_str!("foreign.txt");
+
+/// Options with one meaning.
+#[derive(Clone, Copy, Debug)]
+struct Foreign<'a> {
+    names: &'a str,
+    /// The kind of value without which it is not meant: `number` and the like. `None`: any, or none.
+    kind: Option<&'a str>,
+    instead: &'a str,
+}
+
+impl<'a> Foreign<'a> {
+    fn parse(line: &'a str) -> Option<Self> {
+        let (names, instead) = line.split_once(": ")?;
+        let (names, kind) = match names.split_once(" <") {
+            Some((names, kind)) => (names, Some(kind.strip_suffix('>')?)),
+            None => (names, None),
+        };
+        Some(Self { names, kind, instead })
+    }
+
+    fn is_named(&self, name: &str) -> bool {
+        self.names.split(' ').any(|other| other == name)
+    }
+
+    /// True if `value`, which follows the name, is of its kind.
+    fn fits(&self, value: &str) -> bool {
+        match self.kind {
+            None => true,
+            Some("number") => !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()),
+            Some("zero") => value == "0",
+            Some("length") => is_length(value),
+            Some("method") => {
+                !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_uppercase())
+            }
+            Some("json") => value.starts_with('{') || value.ends_with(".json"),
+            Some("unit") => ["ns", "us", "ms", "s", "m", "h"].contains(&value),
+            Some(_) => false,
+        }
+    }
+}
+
+/// `30s`, `1.5m`.
+fn is_length(value: &str) -> bool {
+    let number = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = &value[number.len()..];
+    number.parse::<f64>().is_ok() && ["ms", "s", "m", "h"].contains(&unit)
+}
+
+fn options() -> impl Iterator<Item = Foreign<'static>> {
+    OPTIONS.lines().filter_map(Foreign::parse)
+}
+
+/// What to give instead of another tool's option, if the `arguments` of a load, which can't be used, have one.
 pub fn hint(arguments: &[String]) -> Option<String> {
     let at = arguments.iter().position(|argument| argument == "load")?;
     let given = &arguments[at + 1..];
     let next = |index: usize| given.get(index + 1).map(String::as_str).unwrap_or_default();
-    given.iter().enumerate().find_map(|(index, argument)| match argument.as_str() {
-        "-q" if next(index).starts_with(|c: char| c.is_ascii_digit()) => {
-            Some("-q: it prints no progress; give --rate (-r) for calls a second".to_owned())
-        }
-        "-t" if next(index).ends_with(['s', 'm']) => Some(
-            "-t: it is the number of client threads; give --timeout for a call's limit, or --duration (-z)".to_owned(),
-        ),
-        argument => known(argument),
-    })
+    given.iter().enumerate().find_map(|(index, argument)| answer(argument, next(index)))
 }
 
-fn known(argument: &str) -> Option<String> {
-    let name = argument.strip_prefix("--").or_else(|| argument.strip_prefix('-'))?;
-    let name = name.split('=').next().unwrap_or(name);
-    let (_, instead) = OPTIONS.iter().find(|(names, _)| names.contains(&name))?;
-    let dashes = &argument[..argument.len() - argument.trim_start_matches('-').len()];
-    Some(format!("{dashes}{name}: {instead}"))
+/// The same for one argument, and the one after it.
+fn answer(argument: &str, next: &str) -> Option<String> {
+    let dashes = argument.len() - argument.trim_start_matches('-').len();
+    let (name, value) =
+        argument.get(dashes..)?.split_once('=').unwrap_or((&argument[dashes..], next));
+    if !matches!(dashes, 1 | 2) || name.is_empty() {
+        return None;
+    }
+    let dashed = &argument[..dashes + name.len()];
+    let found = options().find(|it| it.is_named(name) && it.fits(value));
+    if let Some(Foreign { instead, .. }) = found {
+        return Some(format!("{dashed}: {instead}"));
+    }
+    if dashes == 1 && name.len() > 2 && is_own(name) {
+        return Some(format!("{dashed}: give --{name}, with two dashes"));
+    }
+    // A letter with its value: -d30s.
+    let (letter, value) = name.split_at_checked(1).filter(|_| dashes == 1)?;
+    let found = options().find(|it| it.kind.is_some() && it.is_named(letter) && it.fits(value));
+    found.map(|Foreign { instead, .. }| format!("-{letter}: {instead}"))
+}
+
+/// True if `load` has an option of this name.
+fn is_own(name: &str) -> bool {
+    let command = Cli::command();
+    let load = command.find_subcommand("load");
+    load.is_some_and(|load| load.get_arguments().any(|it| it.get_long() == Some(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    /// What is said of a command line that can't be read.
+    fn said(line: &str) -> String {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        assert!(Cli::try_parse_from(&words).is_err(), "{line}");
+        hint(&words).expect(line)
+    }
+
+    #[test]
+    fn options_of_other_tools_are_answered_with_ours() {
+        insta::assert_snapshot!(said("rpcbench load http://h/ -q 500"), @"-q: -q prints no progress; give --rate (-r) for calls a second");
+        insta::assert_snapshot!(said("rpcbench load h:1 -t 20s"), @"-t: -t is the number of client threads; give --timeout for a call's limit, or --duration (-z)");
+        insta::assert_snapshot!(said("rpcbench load h:1 --concurrency 50"), @"--concurrency: -c is the number of connections, and -m that of calls in flight on each");
+        insta::assert_snapshot!(said("rpcbench load h:1 -rps 50"), @"-rps: give --rate (-r) for calls a second over all connections");
+        insta::assert_snapshot!(said("rpcbench load h:1 --total=50"), @"--total: give --calls (-n)");
+        insta::assert_snapshot!(said("rpcbench load h:1 --skipTLS"), @"--skipTLS: give --insecure-skip-verify (-k)");
+        insta::assert_snapshot!(said("rpcbench load http://h/ --http2 -p 20"), @"--http2: give --http 2");
+        insta::assert_snapshot!(said("rpcbench load http://h/ -R 2000"), @"-R: give --rate (-r) for calls a second over all connections");
+        insta::assert_snapshot!(said("rpcbench load http://h/ -m POST"), @"-m: -m is the number of calls in flight on each connection; give --method (-X)");
+        insta::assert_snapshot!(said("rpcbench load http://h/ -duration 30s"), @"-duration: give --duration, with two dashes");
+        insta::assert_snapshot!(said("rpcbench load h:1 --stream-interval 1s"), @"--stream-interval: streams are not supported; docs/migrating.md names a tool for them");
+        let own = ["rpcbench", "load", "h:1", "--nonsense"].map(str::to_owned);
+        assert_eq!(hint(&own), None);
+    }
+
+    #[test]
+    fn letters_with_another_meaning_are_told_by_their_value() {
+        for (argument, next, expected) in [
+            ("-m", "{\"a\":\"b\"}", Some("give -H")),
+            ("-m", "20", None),
+            ("-u", "10", Some("-c is")),
+            ("-u", "ms", Some("times have their unit")),
+            ("-u", "ann:x", None),
+            ("-d30s", "", Some("--duration (-z)")),
+            ("-d", "30s", Some("--duration (-z)")),
+            ("-d", "{}", None),
+            ("-D", "30", Some("--duration (-z)")),
+            ("-D30", "", Some("--duration (-z)")),
+            ("-D", "a.jsonl", None),
+            ("-c", "50", None),
+            ("-x", "http://proxy:1", Some("proxies")),
+            ("-x", "30s", Some("--duration")),
+            ("-r", "0", Some("redirects")),
+            ("-r", "500", None),
+        ] {
+            let said = answer(argument, next);
+            let is_expected = match (&said, expected) {
+                (Some(said), Some(part)) => said.contains(part),
+                (None, None) => true,
+                _ => false,
+            };
+            assert!(is_expected, "{argument} {next}: {said:?}");
+        }
+    }
+
+    #[test]
+    fn table_has_no_option_of_ours_without_a_kind_of_value() {
+        assert_eq!(options().count(), OPTIONS.lines().count());
+        let command = Cli::command();
+        let load = command.find_subcommand("load").unwrap();
+        let names = load.get_arguments().flat_map(|it| {
+            it.get_long().map(str::to_owned).into_iter().chain(it.get_short().map(String::from))
+        });
+        for name in names {
+            let taken = options().find(|it| it.kind.is_none() && it.is_named(&name));
+            assert!(taken.is_none(), "{name}: {taken:?}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use rpcbench_harness::setup::RunRequest;
 use rpcbench_record::{Labels, Run};
 use rpcbench_report::{
-    Changes, Comparison, Document, Gate, changes, changes_html, changes_of_builds,
+    Changes, Comparison, Document, Gate, LoadPair, changes, changes_html, changes_of_builds,
 };
 
 use super::build::building;
@@ -26,13 +26,16 @@ pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict>
     match compared {
         Compared::Runs(old, new) => {
             let (old, new) = (&*report::record_in(old)?, &*report::record_in(new)?);
-            let runs = [read(old)?, read(new)?];
+            let runs = [rpcbench_record::read(old)?, rpcbench_record::read(new)?];
             if runs[0].header.id == runs[1].header.id {
                 bail!(
                     "{} and {} are one run; name an earlier run and a later one",
                     old.display(),
                     new.display()
                 );
+            }
+            if runs.iter().any(is_load) {
+                return output.show_loads(&runs);
             }
             let changes = changes(&runs[0], &runs[1], &args.options());
             if !args.force {
@@ -42,7 +45,7 @@ pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict>
         }
         Compared::Run(folder) => {
             let folder = &*report::record_in(folder)?;
-            let runs = [read(folder)?];
+            let runs = [rpcbench_record::read(folder)?];
             let changes = of_builds(&runs[0], args)?;
             output.show(&changes, &Records { folders: &[folder], runs: &runs })
         }
@@ -96,6 +99,21 @@ struct Output<'a> {
 }
 
 impl Output<'_> {
+    /// Shows two loads of the same calls.
+    fn show_loads(self, runs: &[Run; 2]) -> anyhow::Result<Verdict> {
+        let Self { context, args, page } = self;
+        if page.is_some() || !args.fail_if.is_empty() || !args.figures.is_empty() {
+            bail!(
+                "--html, --figure and --fail-if are for runs of servers; a load is one window on one process, whose limits `rpcbench load \
+                 --fail-if` checks"
+            );
+        }
+        let pair = LoadPair::of(&runs[0], &runs[1], args.force).map_err(anyhow::Error::msg)?;
+        let format = report::document_format(args.format);
+        print(&Document::of_load_pair(&pair).render(format, context.style)?)?;
+        Ok(Verdict::Done)
+    }
+
     fn show(self, changes: &Changes, records: &Records<'_>) -> anyhow::Result<Verdict> {
         let Self { context, args, page } = self;
         if let Some(page) = page {
@@ -127,24 +145,9 @@ fn refuse_servers(context: &Context, args: &CompareArgs) -> anyhow::Result<()> {
     }
 }
 
-/// Reads a run of servers. A load on an address has one process, which is not enough to compare.
-fn read(folder: &Path) -> anyhow::Result<Run> {
-    let run = rpcbench_record::read(folder)?;
-    if !run.header.plan.placement.starts_servers() {
-        bail!(
-            "{} is the record of a load of {}, one window on one process; compare needs runs, which measure several, and \
-             `rpcbench history FOLDER` lists loads by target",
-            folder.display(),
-            run.header
-                .plan
-                .servers
-                .iter()
-                .map(|server| &*server.entry)
-                .collect::<Vec<_>>()
-                .join(", ")
-        );
-    }
-    Ok(run)
+/// True if a run is a load of a server that the user runs.
+fn is_load(run: &Run) -> bool {
+    !run.header.plan.placement.starts_servers()
 }
 
 fn refuse(changes: &Changes) -> anyhow::Result<()> {

@@ -3,6 +3,8 @@
 use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 use crate::bench::{Machine, Target, look, repository, rpcbench};
 use crate::grpc_peer::{self, Reply};
@@ -156,9 +158,17 @@ fn one_call_shows_request_and_reply() {
     let ended =
         load(&server, &["--call", "Echo/Text", "-d", r#"{"text": "a"}"#, "--once"]).expect(0);
     assert!(ended.out.contains("{\n  \"echo\": \"a\"\n}"), "{}", ended.out);
+    for part in [
+        "\nStatus 0 OK after ",
+        "\n  content-type: application/grpc",
+        "\nTrailers\n  grpc-status: 0",
+    ] {
+        assert!(ended.out.contains(part), "{}", ended.out);
+    }
     let failing = Target::new("always-internal");
     let ended = load(&failing, &["--call", "Echo/Text", "--once"]).expect(1);
-    assert!(ended.out.contains("status 13"), "{}", ended.out);
+    assert!(ended.out.contains("\nStatus 13 INTERNAL after "), "{}", ended.out);
+    load(&failing, &["--call", "Echo/Text", "--once", "--ok", "INTERNAL"]).expect(0);
 }
 
 #[test]
@@ -171,36 +181,66 @@ fn server_that_is_never_reached_ends_the_wait() {
     );
 }
 
-/// A server of gRPC that has nothing but reflection, if that.
-fn serve_stranger(reflects: bool) -> SocketAddr {
-    grpc_peer::serve(move |request| {
+/// A server of gRPC that has nothing but reflection, if that, and counts calls of other services.
+fn serve_stranger(reflects: bool) -> (SocketAddr, Arc<AtomicU32>) {
+    let calls = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&calls);
+    let address = grpc_peer::serve(move |request| {
         let reflection = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
-        if !reflects || request.path != reflection {
-            return Reply { status: 12, ..Reply::default() };
+        if reflects && request.path == reflection {
+            // list_services_response { service { name: "shop.Orders" } }
+            return Reply::message(false, b"\x32\x0f\x0a\x0d\x0a\x0bshop.Orders");
         }
-        // list_services_response { service { name: "shop.Orders" } }
-        Reply::message(false, b"\x32\x0f\x0a\x0d\x0a\x0bshop.Orders")
-    })
+        counted.fetch_add(u32::from(request.path.starts_with("/rpcbench.")), Ordering::Relaxed);
+        Reply { status: 12, ..Reply::default() }
+    });
+    (address, calls)
 }
 
 #[test]
-fn services_of_a_server_without_the_contract_are_named_after_the_load() {
+fn server_without_the_contract_is_refused_with_what_to_type() {
     let _machine = Machine::shared();
-    for (reflects, expected) in [
-        (
-            true,
-            "does not have rpcbench's contract, but offers shop.Orders; `rpcbench load ADDRESS --list` shows their methods",
-        ),
-        (
-            false,
-            "does not have rpcbench's contract, and offers no reflection; name a method with --call",
-        ),
-    ] {
-        let address = serve_stranger(reflects).to_string();
-        let ended = look(&format!("load {address} -n 50 -c 1 --warmup none --quiet")).expect(1);
-        let expected = expected.replace("ADDRESS", &address);
-        assert!(ended.err.contains(&expected), "{}", ended.err);
-    }
+    let refusal = |reflects| {
+        let (address, calls) = serve_stranger(reflects);
+        let ended = look(&format!("load {address}")).expect(2);
+        assert_eq!(calls.load(Ordering::Relaxed), 1);
+        ended.err.replace(&address.to_string(), "ADDRESS")
+    };
+    insta::assert_snapshot!(refusal(true), @r"
+    rpcbench: ADDRESS does not have rpcbench's contract, but offers shop.Orders. To call one of its methods:
+
+      rpcbench load ADDRESS --list
+      rpcbench load ADDRESS --describe SERVICE/METHOD
+      rpcbench load ADDRESS --call SERVICE/METHOD -d 'JSON'
+    ");
+    insta::assert_snapshot!(refusal(false), @r"
+    rpcbench: ADDRESS does not have rpcbench's contract, and offers no reflection. To call one of its methods, give the file that describes it:
+
+      rpcbench load ADDRESS --proto FILE --list
+      rpcbench load ADDRESS --proto FILE --describe SERVICE/METHOD
+      rpcbench load ADDRESS --proto FILE --call SERVICE/METHOD -d JSON
+    ");
+}
+
+#[test]
+fn reflection_gets_the_headers_of_calls_and_its_own() {
+    let _machine = Machine::shared();
+    let seen = Arc::new(Mutex::new(String::new()));
+    let last = Arc::clone(&seen);
+    let address = grpc_peer::serve(move |request| {
+        let value = |name| request.headers.get(name).map_or("none", |it| it.to_str().unwrap());
+        *last.lock().unwrap() = format!("{} {}", value("authorization"), value("x-tenant"));
+        Reply { status: 7, ..Reply::default() }
+    });
+    let list = |options: &[&str]| {
+        let address = address.to_string();
+        let fixed = ["load", &address, "--list", "-H", "x-tenant: a"];
+        Program::start(&mut rpcbench(&[&fixed, options].concat())).finish().expect(2);
+        seen.lock().unwrap().clone()
+    };
+    assert_eq!(list(&["--token-command", "echo t0ken"]), "Bearer t0ken a");
+    assert_eq!(list(&["--user", "ann:pa55"]), "Basic YW5uOnBhNTU= a");
+    assert_eq!(list(&["--reflect-header", "x-tenant: b"]), "none b");
 }
 
 #[test]

@@ -208,6 +208,22 @@ fn replies_to_a_url_may_be_asked_for_in_gzip() {
 }
 
 #[test]
+fn one_request_shows_status_headers_and_body() {
+    let (_, address) = serve();
+    let once = |options: &[&str]| {
+        let url = format!("http://{address}/status/404");
+        load(&url, &[&["--once"], options].concat())
+    };
+    let ended = once(&[]).expect(1);
+    for part in
+        ["\nStatus 404 Not Found after ", "\n  Content-Length: 11\n", "\nReply, 11 B\n/status/404"]
+    {
+        assert!(ended.out.contains(part), "{}", ended.out);
+    }
+    once(&["--ok", "404"]).expect(0);
+}
+
+#[test]
 fn password_that_a_server_sends_back_is_not_shown() {
     let _machine = Machine::shared();
     let (_, address) = serve();

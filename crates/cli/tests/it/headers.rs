@@ -29,7 +29,7 @@ impl Seen {
     }
 }
 
-/// A server of HTTP/2 that answers 404 (in gRPC: status 5) to requests with the header.
+/// A server of HTTP/2 that answers 400 (in gRPC: status 5) to requests with the header.
 async fn http2(socket: tokio::net::TcpStream, seen: Arc<Seen>) -> Result<(), h2::Error> {
     let mut connection = h2::server::handshake(socket).await?;
     while let Some(request) = connection.accept().await {
@@ -43,7 +43,7 @@ async fn http2(socket: tokio::net::TcpStream, seen: Arc<Seen>) -> Result<(), h2:
         let reply = http::Response::builder();
         let reply = match grpc {
             true => reply.header("content-type", "application/grpc").header("grpc-status", "5"),
-            false => reply.status(404),
+            false => reply.status(400),
         };
         respond.send_response(reply.body(()).expect("a reply"), true)?;
     }
@@ -104,14 +104,14 @@ fn http1(mut socket: TcpStream, seen: &Seen) -> Option<()> {
         if call {
             seen.count(has);
         }
-        socket.write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n").ok()?;
+        socket.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n").ok()?;
     }
 }
 
 /// Every call of a load with these options has a header field, under each protocol over HTTP.
 fn carries(name: &'static str, value: &'static str, options: &str) {
     for (protocol, status) in
-        [("grpc", "NOT_FOUND"), ("json", "Not Found"), ("json-h2c", "Not Found")]
+        [("grpc", "NOT_FOUND"), ("json", "Bad Request"), ("json-h2c", "Bad Request")]
     {
         let seen = Seen::new(name, value);
         let serve = if protocol == "json" { serve_http1 } else { serve_http2 };
@@ -179,7 +179,8 @@ fn header_from_the_environment_is_sent_and_not_recorded() {
     let mut program = rpcbench(&[&words[..], &options].concat());
     program.env("CALLS_SECRET", "s3cr3t");
     Program::start(&mut program).finish().expect(1);
-    assert_eq!((seen.with.load(Ordering::Relaxed), seen.without.load(Ordering::Relaxed)), (20, 0));
+    // The load's, and the one before it.
+    assert_eq!((seen.with.load(Ordering::Relaxed), seen.without.load(Ordering::Relaxed)), (21, 0));
     let text = std::fs::read_to_string(out.join("run.json")).unwrap();
     assert!(text.contains("x-user: [redacted]") && !text.contains("s3cr3t"), "{text}");
     let mut program = rpcbench(&[&words[..], &options].concat());

@@ -115,14 +115,13 @@ fn wrong_protocol_is_named_at_once() {
     });
     let ended = look(&words).expect(2);
     answering.join().unwrap();
-    ended.complains(&["it speaks HTTP/1.1, not gRPC; try --protocol json"]);
+    ended.complains(&["it speaks HTTP/1.1, not gRPC. Give the port of its gRPC service"]);
 }
 
-/// In these protocols, neither side sends anything before the first call.
+/// In this protocol, neither side sends anything before the first call.
 #[test]
-fn wrong_protocol_is_named_after_load_fails() {
-    let words = "--protocol json --duration 100ms --timeout 100ms --grace 100ms";
-    let ended = load(&Target::new("honest"), words).expect(1);
+fn wrong_protocol_is_named_by_the_first_call() {
+    let ended = load(&Target::new("honest"), "--protocol json").expect(2);
     ended.complains(&[": it speaks HTTP/2, not json; try --protocol grpc"]);
 }
 
@@ -288,7 +287,8 @@ fn exact_number_of_calls_is_made() {
         );
         assert!(json["calls_per_s"].as_f64().unwrap() > 0.0, "{words}");
     }
-    assert_eq!(server.calls(), 1301);
+    // Before each load, one shows that the server has the contract.
+    assert_eq!(server.calls(), 1301 + 3);
 }
 
 #[test]

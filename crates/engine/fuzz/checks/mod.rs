@@ -6,6 +6,7 @@
 mod bounds;
 mod carries;
 mod frames;
+mod gzip;
 mod hpack;
 // By its path, since fuzzing needs nothing else of the testkit, and would compile all that it depends on.
 #[path = "../../../reference/src/http2/mod.rs"]
@@ -14,6 +15,8 @@ mod http2;
 mod ledger;
 mod machine;
 mod peer;
+#[cfg(test)]
+mod replay;
 mod replies;
 #[cfg(test)]
 mod tests;
@@ -21,6 +24,7 @@ mod thrift;
 mod tls;
 
 pub use frames::frames;
+pub use gzip::gzip;
 pub use hpack::hpack;
 use machine::Machine;
 pub use replies::replies;

@@ -1,16 +1,8 @@
 //! Replays the committed corpus without a fuzzer.
 
-use std::fs;
-use std::path::Path;
-
 use proptest::prelude::*;
 
-fn replay(target: &str, play: fn(&[u8])) {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
-    let files: Vec<_> = fs::read_dir(&corpus).unwrap().map(|file| file.unwrap().path()).collect();
-    assert!(files.len() > 20, "{}: {} files", corpus.display(), files.len());
-    files.iter().for_each(|file| play(&fs::read(file).unwrap()));
-}
+use super::replay::replay;
 
 #[test]
 fn corpus_of_connections_is_survived() {
@@ -20,6 +12,11 @@ fn corpus_of_connections_is_survived() {
 #[test]
 fn corpus_of_frames_is_survived() {
     replay("frames", super::frames);
+}
+
+#[test]
+fn corpus_of_compressed_replies_is_read_alike() {
+    replay("gzip", super::gzip);
 }
 
 #[test]
@@ -47,6 +44,7 @@ proptest! {
     fn any_input_is_survived(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         super::connection(&bytes);
         super::frames(&bytes);
+        super::gzip(&bytes);
         super::hpack(&bytes);
         super::replies(&bytes);
         super::thrift(&bytes);

@@ -3,12 +3,15 @@
 use std::io;
 use std::sync::Arc;
 
-use super::{CallError, CallPosition};
+use super::{CallError, CallPosition, Transcript};
 use crate::driver::{Blocking, EpollDriver, TlsDriver};
 use crate::plan::ConnectionOptions;
 use crate::protocol::{Allowance, Call, Connection, End, Events};
 use crate::target::Target;
 use rpcbench_clock::Nanos;
+
+/// The field of a status.
+const STATUS: &[u8] = b":status";
 
 pub(super) struct Link<C> {
     pub socket: Blocking<TlsDriver<EpollDriver>>,
@@ -20,6 +23,10 @@ pub(super) struct Link<C> {
 #[derive(Debug, Default)]
 pub(super) struct Answer<'a> {
     target: Option<&'a Target>,
+    headers: Vec<(String, String)>,
+    trailers: Vec<(String, String)>,
+    /// True if the headers end the stream.
+    has_one_block: bool,
     message: Option<Vec<u8>>,
     problem: Option<String>,
     pub end: Option<End>,
@@ -39,13 +46,35 @@ impl Events for Answer<'_> {
         self.problem = Some(problem.to_owned());
     }
 
+    fn field(&mut self, is_trailer: bool, name: &[u8], value: &[u8]) {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        if name == STATUS {
+            // After those of a reply of status 1xx.
+            self.headers.clear();
+            self.has_one_block = is_trailer;
+        }
+        let is_trailer = is_trailer && !self.has_one_block;
+        let fields = if is_trailer { &mut self.trailers } else { &mut self.headers };
+        fields.push((text(name), text(value)));
+    }
+
     fn ended(&mut self, _call: Call, end: End) {
         self.end = Some(end);
     }
 }
 
 impl Answer<'_> {
-    pub fn into_reply(self) -> Result<Vec<u8>, CallError> {
+    pub fn into_transcript(self) -> Transcript {
+        let Self { headers, trailers, .. } = &self;
+        let (headers, trailers) = (headers.clone(), trailers.clone());
+        let details = match &self.end {
+            Some(End::Status { details, .. }) => details.clone(),
+            _ => Vec::new(),
+        };
+        Transcript { headers, trailers, details, reply: self.into_reply() }
+    }
+
+    fn into_reply(self) -> Result<Vec<u8>, CallError> {
         match (self.end, self.message) {
             (
                 Some(End::Answered { right: true } | End::Accepted { right: true }),

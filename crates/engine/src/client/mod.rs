@@ -30,7 +30,7 @@ trait SingleCalls {
         target: &Target,
         message: &[u8],
         position: CallPosition,
-    ) -> Result<Vec<u8>, CallError>;
+    ) -> Result<Transcript, CallError>;
 
     fn disconnect(&mut self);
 
@@ -63,7 +63,13 @@ impl Client {
         message: &[u8],
         position: CallPosition,
     ) -> Result<Vec<u8>, CallError> {
-        self.0.call(target, message, position)
+        self.0.call(target, message, position)?.reply
+    }
+
+    /// The same, with all that comes back. If that fails before the call has ended, with the error alone.
+    pub fn transcript(&mut self, target: &Target, message: &[u8]) -> Transcript {
+        let called = self.0.call(target, message, CallPosition::Any);
+        called.unwrap_or_else(|error| Transcript { reply: Err(error), ..Transcript::default() })
     }
 
     /// Closes its connection: the next call opens another.
@@ -74,6 +80,39 @@ impl Client {
     /// What its latest connection agreed on. `None` without TLS, and before the first.
     pub fn tls(&self) -> Option<&Tls> {
         self.0.tls()
+    }
+}
+
+/// What comes back from a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transcript {
+    /// Names and values of header fields in their order, `:status` first. Empty under protocols without any.
+    pub headers: Vec<(String, String)>,
+    /// Those after the message.
+    pub trailers: Vec<(String, String)>,
+    /// Details of a status.
+    pub details: Vec<String>,
+    /// The message, without the protocol's framing.
+    pub reply: Result<Vec<u8>, CallError>,
+}
+
+impl Transcript {
+    /// HTTP's status. `None` without one.
+    pub fn http_status(&self) -> Option<u32> {
+        self.header(":status")?.parse().ok()
+    }
+
+    /// The value of the first header with a name.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut found = self.headers.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name));
+        found.next().map(|(_, value)| value.as_str())
+    }
+}
+
+impl Default for Transcript {
+    fn default() -> Self {
+        let (headers, trailers, details) = (Vec::new(), Vec::new(), Vec::new());
+        Self { headers, trailers, details, reply: Ok(Vec::new()) }
     }
 }
 
@@ -118,8 +157,8 @@ impl<C: Connection> SingleCalls for ProtocolClient<C> {
         target: &Target,
         message: &[u8],
         position: CallPosition,
-    ) -> Result<Vec<u8>, CallError> {
-        self.exchange(target, message, position)?.into_reply()
+    ) -> Result<Transcript, CallError> {
+        Ok(self.exchange(target, message, position)?.into_transcript())
     }
 
     fn disconnect(&mut self) {

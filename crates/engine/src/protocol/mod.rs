@@ -64,6 +64,9 @@ pub(crate) trait Events {
     fn malformed(&mut self, request: u32, problem: &str);
     /// A call has ended. Each call ends once.
     fn ended(&mut self, call: Call, end: End);
+    /// A field of the head of a reply, or of its trailers; of a status line, `:status`. Only fields that are decoded come: those of
+    /// a block that equals an earlier one are not.
+    fn field(&mut self, _is_trailer: bool, _name: &[u8], _value: &[u8]) {}
     /// What the call addresses. `None` if that makes no difference.
     fn target(&self, _call: Call) -> Option<&Target> {
         None

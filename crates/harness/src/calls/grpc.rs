@@ -34,18 +34,36 @@ impl CallSpec {
         Ok(Some(schema))
     }
 
-    /// The schema that the server gives by reflection; `timeout` bounds each question.
+    /// The server's reflection, with the headers of calls; `timeout` bounds each question.
+    pub(crate) fn reflection(
+        &self,
+        server: &ConnectionOptions,
+        headers: &[CallHeader],
+        timeout: Duration,
+    ) -> Reflection {
+        let server = ConnectionOptions { protocol: Protocol::Grpc, ..server.clone() };
+        Reflection::new(server, self.reflection_headers(headers), timeout)
+    }
+
+    /// The headers of calls, with those for reflection instead of those of the same name.
+    fn reflection_headers(&self, headers: &[CallHeader]) -> Vec<CallHeader> {
+        let own = &self.reflect_header;
+        let is_kept = |header: &&CallHeader| own.iter().all(|it| it.name() != header.name());
+        headers.iter().filter(is_kept).chain(own).cloned().collect()
+    }
+
+    /// The schema that the server gives by reflection.
     pub(crate) fn schema_by_reflection(
         &self,
         server: &ConnectionOptions,
+        headers: &[CallHeader],
         timeout: Duration,
     ) -> Result<Schema, ConfigError> {
-        let server = ConnectionOptions { protocol: Protocol::Grpc, ..server.clone() };
-        let mut reflection = Reflection::new(server, self.reflect_header.clone(), timeout);
+        let mut reflection = self.reflection(server, headers, timeout);
         let schema = reflection.schema(self.call.as_deref().or(self.describe.as_deref()));
         let schema = schema.map_err(|error| {
             let mut problem = error.to_string();
-            Secrets::of_headers(&self.reflect_header).conceal(&mut problem);
+            Secrets::of_headers(&self.reflection_headers(headers)).conceal(&mut problem);
             ConfigError(problem)
         })?;
         self.keep(&schema)?;
@@ -89,7 +107,6 @@ impl CallSpec {
         }
         let statuses = Statuses::of(self.ok.as_deref(), protocol);
         let statuses = statuses.map_err(|problem| ConfigError::value("--ok", problem))?;
-        let headers = self.all_headers(headers, None)?;
         let requests = match Data::read(self, io::stdin().lock())? {
             None => vec![Vec::new()],
             Some(data) => encoded(&method, &data)?,
@@ -112,7 +129,7 @@ impl CallSpec {
         let renewal = self.token.token_command.as_ref().map(|_| Renewal::default());
         let payload =
             CallPayload { target, requests, method, deadline_ms, expectations, max_reply, renewal };
-        Calls::new(payload, &self.messages, (name, ok), headers)
+        Calls::new(payload, &self.messages, (name, ok), headers.to_vec())
     }
 }
 
@@ -124,7 +141,11 @@ fn refused(error: &SchemaError) -> ConfigError {
 fn encoded(method: &Method, data: &Data) -> Result<Vec<Vec<u8>>, ConfigError> {
     match data.format {
         Format::LengthPrefixed => {
-            let messages = data.length_prefixed()?;
+            let messages = match data.length_prefixed() {
+                // One message as it is. No message begins as the length of a shorter one than 16 MiB does.
+                Err(_) if method.check_request(&data.bytes).is_ok() => vec![data.bytes.clone()],
+                messages => messages?,
+            };
             for (number, message) in (1..).zip(&messages) {
                 let place = || format!("{}: message {number}", data.origin);
                 method.check_request(message).map_err(|it| ConfigError::value(place(), it))?;

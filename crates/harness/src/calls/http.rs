@@ -34,7 +34,7 @@ impl CallSpec {
         let method = self.method.clone().unwrap_or_else(|| HttpMethod::for_data(has_data));
         let statuses = Statuses::of(self.ok.as_deref(), protocol);
         let statuses = statuses.map_err(|problem| ConfigError::value("--ok", problem))?;
-        let headers = self.all_headers(headers, content_type)?;
+        let headers = Self::all_headers(headers, content_type)?;
         let target = Target {
             http_method: method.to_string(),
             headers: headers.clone(),
@@ -72,15 +72,28 @@ impl CallSpec {
         Ok(Bodies { bodies, content_type: json.then(|| "application/json".to_owned()) })
     }
 
-    /// The user's headers, and those that follow from the data and `--user` unless the user gives them.
-    pub(super) fn all_headers(
-        &self,
+    /// The user's headers, and the one that follows from the data unless the user gives it.
+    fn all_headers(
         given: &[CallHeader],
         content_type: Option<String>,
     ) -> Result<Vec<CallHeader>, ConfigError> {
         let content_type = content_type.map(|it| format!("content-type: {it}").parse());
         let content_type = content_type.transpose();
         let content_type = content_type.map_err(|error| ConfigError::value("--form", error))?;
+        let own = content_type
+            .into_iter()
+            .filter(|header: &CallHeader| find(given, header.name()).is_none());
+        Ok(own.chain(given.iter().cloned()).collect())
+    }
+
+    /// The header of `--user` or `--token-command`, whose command runs now. `given`: the user's own.
+    ///
+    /// # Errors
+    /// If there are several, or the command fails.
+    pub(crate) fn authorization(
+        &self,
+        given: &[CallHeader],
+    ) -> Result<Option<CallHeader>, ConfigError> {
         let own = [
             self.user.as_ref().map(|_| "--user"),
             self.token.token_command.as_ref().map(|_| "--token-command"),
@@ -91,10 +104,13 @@ impl CallSpec {
             let remedy = "a call has one authorization; leave one of them out";
             return Err(ConfigError::contradiction(first, second, remedy));
         }
-        let authorization = self.authorization()?;
-        let own = [content_type, authorization].into_iter().flatten();
-        let own = own.filter(|header| find(given, header.name()).is_none());
-        Ok(own.chain(given.iter().cloned()).collect())
+        let Some(user) = &self.user else { return self.token.header() };
+        if !user.contains(':') {
+            let problem = "the password is missing; write USER:PASSWORD";
+            return Err(ConfigError::value("--user", problem));
+        }
+        let header = CallHeader::basic_authorization(user);
+        header.map(Some).map_err(|error| ConfigError::value("--user", error))
     }
 }
 
@@ -157,10 +173,11 @@ mod tests {
     #[test]
     fn user_becomes_basic_authorization() {
         let spec = CallSpec { user: Some("ann:secret".to_owned()), ..CallSpec::default() };
-        let headers = calls(&spec, &[]).unwrap().headers;
-        assert_eq!(find(&headers, "authorization").unwrap().value(), "Basic YW5uOnNlY3JldA==");
-        assert!(!format!("{headers:?}").contains("YW5u"));
-        let refusal = calls(&spec, &["authorization: x"]).unwrap_err().to_string();
+        let header = spec.authorization(&[]).unwrap().unwrap();
+        assert_eq!(header.value(), "Basic YW5uOnNlY3JldA==");
+        assert!(!format!("{header:?}").contains("YW5u"));
+        let own = ["authorization: x".parse().unwrap()];
+        let refusal = spec.authorization(&own).unwrap_err().to_string();
         insta::assert_snapshot!(refusal, @"--user contradicts --header authorization: a call has one authorization; leave one of them out");
     }
 

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use rpcbench_engine::Scheme;
 use rpcbench_record::{CallHeader, DescribedCall, Protocol};
 
-use crate::config::ConfigError;
+use crate::config::{ConfigError, Length};
 
 pub use connecting::{ConnectSpec, ConnectTo, Resolve};
 pub use messages::{Coding, MessageSize, MessageSpec};
@@ -80,9 +80,24 @@ impl CallSpec {
 impl Calls {
     /// What a user may have forgotten.
     pub(crate) fn notice(&self, spec: &CallSpec) -> Option<String> {
-        let method = self.payload.method.as_ref()?;
         let is_empty = spec.data.is_none() && spec.data_file.is_none();
-        is_empty.then(|| format!("no --data: all calls of {} send an empty message", method.name()))
+        if let Some(method) = self.payload.method.as_ref().filter(|_| is_empty) {
+            return Some(format!(
+                "no --data: all calls of {} send an empty message",
+                method.name()
+            ));
+        }
+        let data = spec.data.as_deref().unwrap_or_default();
+        if data.parse::<Length>().is_ok() {
+            return Some(format!(
+                "-d {data}: sent as the body of each request; -z {data} is the length of a load"
+            ));
+        }
+        // As in ghz, k6 and Go's templates.
+        data.contains("{{").then(|| {
+            "'{{' in the data is sent as it is: there are no templates; -D FILE.jsonl sends different requests in turn"
+                .to_owned()
+        })
     }
 
     /// `payload` is not compressed yet; `target`: what a record says that it addresses; `ok`: which statuses count as success.

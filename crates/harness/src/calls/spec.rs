@@ -29,14 +29,14 @@ pub struct CallSpec {
     /// File with descriptors, as protoc --include_imports --descriptor_set_out and buf build write it; repeatable
     #[arg(long, value_name = "FILE")]
     pub protoset: Vec<PathBuf>,
-    /// Header for reflection alone; repeatable
+    /// Header for reflection alone, instead of one of --header with its name; repeatable
     #[arg(long, value_name = "NAME: VALUE")]
     pub reflect_header: Vec<CallHeader>,
     /// Data of every call: a body, or JSON for a gRPC method; @FILE is a file's content, @- standard input
     #[arg(short, long, value_name = "DATA", allow_hyphen_values = true)]
     pub data: Option<String>,
     /// File with the data of calls. FILE.jsonl has a request in each line, FILE.bin encoded messages, each after its length in
-    /// four bytes; they are sent in turn. - is standard input
+    /// four bytes, or one without; they are sent in turn. - is standard input
     #[arg(short = 'D', long, value_name = "FILE")]
     pub data_file: Option<PathBuf>,
     /// Send random bodies of this size, such as 64k
@@ -337,17 +337,6 @@ impl CallSpec {
                 .map_err(|problem| ConfigError::value(format!("--expect '{text}'"), problem))
         };
         self.expect.iter().map(one).collect()
-    }
-
-    /// The header that `--user` or `--token-command` stands for.
-    pub(super) fn authorization(&self) -> Result<Option<CallHeader>, ConfigError> {
-        let Some(user) = &self.user else { return self.token.header() };
-        if !user.contains(':') {
-            let problem = "the password is missing; write USER:PASSWORD";
-            return Err(ConfigError::value("--user", problem));
-        }
-        let header = CallHeader::basic_authorization(user);
-        header.map(Some).map_err(|error| ConfigError::value("--user", error))
     }
 }
 

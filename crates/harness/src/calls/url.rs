@@ -29,6 +29,13 @@ pub enum LoadAddress {
     Url(Url),
 }
 
+impl LoadAddress {
+    /// True if it says that connections have TLS.
+    pub fn is_tls(&self) -> bool {
+        matches!(self, Self::Url(url) if url.tls)
+    }
+}
+
 impl FromStr for Url {
     type Err = String;
 

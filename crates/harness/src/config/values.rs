@@ -79,7 +79,14 @@ impl FromStr for Calls {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        whole(text, u64::MAX).map(Self)
+        let multiple = units::rate(text).filter(|calls| calls.fract() == 0.0 && *calls >= 1.0);
+        match (text.parse(), multiple) {
+            (Ok(0), _) => Err("must be more than zero".to_owned()),
+            (Ok(number), _) => Ok(Self(number)),
+            // Below 2^53, as no load makes more.
+            (Err(_), Some(calls)) if calls < 9e15 => Ok(Self(calls as u64)),
+            _ => Err("must be a whole number from 1, such as 500, 20k or 1M".to_owned()),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rpcbench_contract::cases::{CallError, Caller, SpotChecks};
 use rpcbench_contract::{Corpus, Encoding, Method, Profile, Shape};
 use rpcbench_engine::{
-    CallPosition, Client, ConnectionOptions, Patch, Payload, Scheme, Target, Verdict,
+    CallPosition, Client, ConnectionOptions, Patch, Payload, Scheme, Target, Transcript, Verdict,
 };
 use rpcbench_record::{CallHeader, Protocol, Tls};
 
@@ -110,15 +110,25 @@ impl EchoClient {
         Self { protocol, scheme, client: Client::new(server, timeout), headers }
     }
 
+    /// Makes a call of a shape; returns all that comes back.
+    pub fn transcript(&mut self, shape: &Shape) -> Transcript {
+        let encoding = Profile::of(self.protocol).encoding;
+        let corpus = Corpus::canonical(shape, 1, encoding);
+        self.client.transcript(&self.target(corpus.method()), corpus.request(0))
+    }
+
     fn call_at(
         &mut self,
         method: Method,
         body: &[u8],
         position: CallPosition,
     ) -> Result<Vec<u8>, CallError> {
+        self.client.call(&self.target(method), body, position)
+    }
+
+    fn target(&self, method: Method) -> Target {
         let headers = self.headers.clone();
-        let target = Target { headers, scheme: self.scheme, ..target(self.protocol, method) };
-        self.client.call(&target, body, position)
+        Target { headers, scheme: self.scheme, ..target(self.protocol, method) }
     }
 }
 

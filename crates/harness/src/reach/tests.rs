@@ -102,7 +102,13 @@ fn server_of_another_protocol_is_named() {
     let h2c = answer(b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol::JsonH2c).unwrap_err();
     insta::assert_snapshot!(h2c, @"SERVER: it speaks HTTP/1.1, not json-h2c; try --protocol json");
     let other = |said| answer(said, Protocol::Grpc).unwrap_err();
-    insta::assert_snapshot!(other(b"HTTP/1.1 400 Bad Request\r\n\r\n"), @"SERVER: it speaks HTTP/1.1, not gRPC; try --protocol json, or the port of its gRPC service");
+    insta::assert_snapshot!(other(b"HTTP/1.1 400 Bad Request\r\n\r\n"), @r"
+    SERVER: it speaks HTTP/1.1, not gRPC. Give the port of its gRPC service, or call a URL of it:
+
+      rpcbench load http://SERVER/ --once
+      rpcbench load http://SERVER/
+      rpcbench load http://SERVER/PATH -X POST -d @body.json
+    ");
     insta::assert_snapshot!(other(b"\x15\x03\x01\0\x02\x02\x46"), @"SERVER: it speaks TLS; give --tls, or a URL with https:// or grpcs://");
     insta::assert_snapshot!(other(b"SSH-2.0-OpenSSH"), @"SERVER: it speaks SSH, not grpc; correct the port");
     insta::assert_snapshot!(other(b"J\0\0\0\x0a8.0.36"), @"SERVER: it does not speak HTTP/2, as --protocol grpc needs; correct the port or the option");

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use rpcbench_clock as clock;
-use rpcbench_engine::{CallError, CallPosition, Client, Gunzip, Payload as _};
-use rpcbench_record::units;
+use rpcbench_engine::{CallError, Client, Gunzip, Payload as _, Transcript};
+use rpcbench_record::{Protocol, units};
 use rpcbench_schema::Schema;
 
 use super::{LoadRequest, Setup, SetupError};
@@ -15,9 +15,11 @@ use crate::calls::Calls;
 pub struct OneCall {
     /// The call, with its data.
     pub calls: Calls,
-    /// The reply's content, or how the call ended without one.
-    pub reply: Result<Vec<u8>, CallError>,
-    /// Size of that content as received, perhaps compressed, bytes.
+    /// What came back, the message decompressed.
+    pub transcript: Transcript,
+    /// How the call ended in the terms of its protocol. `None` without an answer.
+    pub status: Option<u32>,
+    /// Size of the message as received, perhaps compressed, bytes.
     pub received: usize,
     /// Time from connecting to the reply's end.
     pub took: Duration,
@@ -31,7 +33,8 @@ impl Setup<'_> {
         }
         let used = self.reach(request)?.address;
         let server = request.connection(used);
-        Ok(request.call.schema_by_reflection(&server, request.connect_timeout())?)
+        let timeout = request.connect_timeout();
+        Ok(request.call.schema_by_reflection(&server, request.headers(), timeout)?)
     }
 
     /// The calls that a load would make. `None` for those of the contract.
@@ -53,12 +56,35 @@ impl Setup<'_> {
         let payload = &calls.payload;
         let mut client =
             Client::for_replies_up_to(payload.max_reply, request.connection(used), timeout);
+        let mut target = payload.target.clone();
+        let is_plain_http = matches!(request.protocol, Protocol::Http | Protocol::Http2);
+        if is_plain_http {
+            // The body is shown under any status.
+            target.accepted = vec![0..=u32::MAX];
+        }
         let began = clock::now();
-        let reply = client.call(&payload.target, payload.request(0), CallPosition::Any);
+        let mut transcript = client.transcript(&target, payload.request(0));
         let took = Duration::from(clock::now() - began);
-        let received = reply.as_ref().map_or(0, Vec::len);
-        let reply = reply.and_then(|reply| content(reply, payload.max_reply));
-        Ok(Some(OneCall { calls, reply, received, took }))
+        let received = transcript.reply.as_ref().map_or(0, Vec::len);
+        let status = match &transcript.reply {
+            Ok(_) if is_plain_http => transcript.http_status(),
+            Ok(_) => Some(request.protocol.spec().success),
+            Err(CallError::Status { code, .. }) => Some(*code),
+            Err(_) => None,
+        };
+        transcript.reply = transcript.reply.and_then(|reply| content(reply, payload.max_reply));
+        Ok(Some(OneCall { calls, transcript, status, received, took }))
+    }
+}
+
+impl OneCall {
+    /// True if its status counts as success.
+    pub fn is_ok(&self, protocol: Protocol) -> bool {
+        let target = &self.calls.payload.target;
+        self.status.is_some_and(|status| match status == protocol.spec().success {
+            true => !target.rejects_success,
+            false => target.accepts(status),
+        })
     }
 }
 

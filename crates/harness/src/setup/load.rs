@@ -6,11 +6,14 @@ use std::thread;
 use std::time::Duration;
 
 use rpcbench_engine::{ConnectionOptions, Scheme, ServerAddress, TlsClient};
-use rpcbench_record::{Content, Labels, Limits, Plan, Protocol, Threshold, Workload, units};
+use rpcbench_record::{
+    CallHeader, Content, Labels, Limits, Plan, Protocol, Threshold, Workload, units,
+};
 
-use super::{Address, PreparedRun, Setup, SetupError, room};
+use super::{Address, PreparedRun, Setup, SetupError, offers, room};
 use crate::build::Building;
 use crate::calls::{CallContext, CallSpec, Calls, ConnectSpec, LoadAddress, Renewer};
+use crate::config::ConfigError;
 use crate::manifest::Entry;
 use crate::placement::{Endpoint, Site as _, Unmanaged};
 use crate::reach::{Reached, reach_unless};
@@ -46,8 +49,25 @@ pub struct LoadRequest {
 }
 
 impl LoadRequest {
+    /// Adds the credentials of `--user` or `--token-command` to the headers of all calls.
+    ///
+    /// # Errors
+    /// If the command fails, or calls have an authorization already.
+    pub fn authorize(&mut self) -> Result<(), ConfigError> {
+        let header = self.call.authorization(self.headers())?;
+        for workload in &mut self.workloads {
+            workload.headers.extend(header.clone());
+        }
+        Ok(())
+    }
+
+    /// The header fields of calls.
+    pub(super) fn headers(&self) -> &[CallHeader] {
+        self.workloads.first().map_or(&[], |workload| &workload.headers)
+    }
+
     fn context(&self) -> CallContext<'_> {
-        let headers = self.workloads.first().map_or(&[][..], |workload| &workload.headers);
+        let headers = self.headers();
         let &Self { protocol, seed, .. } = self;
         CallContext {
             address: &self.address,
@@ -115,6 +135,10 @@ impl Setup<'_> {
         let Reached { address: used, others, .. } = self.reach(&request)?;
         let calls = match calls {
             None if request.call.is_method() => Some(request.calls_by_reflection(&used)?),
+            None => {
+                offers::check(&request, &used)?;
+                None
+            }
             calls => calls,
         };
         let mut payload = None;
@@ -182,7 +206,8 @@ impl LoadRequest {
     /// The calls of a method that the server describes.
     pub(super) fn calls_by_reflection(&self, used: &ServerAddress) -> Result<Calls, SetupError> {
         let server = self.connection(used.clone());
-        let schema = self.call.schema_by_reflection(&server, self.connect_timeout())?;
+        let timeout = self.connect_timeout();
+        let schema = self.call.schema_by_reflection(&server, self.headers(), timeout)?;
         Ok(self.call.method_calls(&schema, &self.context())?)
     }
 

@@ -270,9 +270,6 @@ impl PreparedRun {
         let runner = Runner::new(&environment, &subjects, writer, run, observer);
         let (run, ending) = runner.execute();
         let hint = existing.filter(|_| is_unanswered(&run)).and_then(|server| {
-            if let Some(instead) = offers::instead(&run, &server) {
-                return Some(instead);
-            }
             let speaks = reach::detect_protocol(&server, DETECT_TIMEOUT)?;
             Some(format!("{}: {speaks}", server.address))
         });

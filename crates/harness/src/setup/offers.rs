@@ -1,43 +1,137 @@
-//! The offer of a server that lacks the contract's service.
+//! What to type for a server that lacks the contract's service, found out by one call before the load.
 
 use std::time::Duration;
 
-use rpcbench_engine::ConnectionOptions;
-use rpcbench_record::{Content, Protocol, Run, Trial};
-use rpcbench_schema::{Reflection, SchemaError};
+use rpcbench_contract::Shape;
+use rpcbench_engine::{ConnectionOptions, ServerAddress, Transcript};
+use rpcbench_record::{CallError, Content, Protocol};
+use rpcbench_schema::{Method, Reflection};
 
-/// gRPC's code of methods that a server does not have.
-const UNIMPLEMENTED: u32 = 12;
-/// Time limit for the server to answer.
+use super::{LoadRequest, SetupError};
+use crate::load::EchoClient;
+use crate::reach::{commands_for_url, detect_protocol};
+
+/// Time limit of the call, and of each question to the server.
 const TIMEOUT: Duration = Duration::from_secs(1);
 /// Services named at most.
 const MAX_NAMED: usize = 5;
+/// Services that servers have besides those of their own.
+const COMMON: [&str; 4] =
+    ["grpc.health.", "grpc.channelz.", "grpc.reflection.", "envoy.service.status."];
+/// gRPC's code, and Connect's, of methods that a server lacks; Thrift's exception.
+const UNIMPLEMENTED: u32 = 12;
+const UNKNOWN_METHOD: u32 = 1;
 
-/// The command to type instead, if a server of gRPC refused all calls of the contract because it lacks them.
-pub(super) fn instead(run: &Run, server: &ConnectionOptions) -> Option<String> {
-    let plan = &run.header.plan;
-    let entry = plan.servers.first()?;
-    let is_contract = plan.loads().all(|load| matches!(load.content, Content::Shape(_)));
-    let lacks_it = |trial: &Trial| {
-        let outcomes = trial.measured().map(|measured| &measured.outcomes);
-        outcomes.is_some_and(|all| all.status.get(&UNIMPLEMENTED) == Some(&all.total()))
+/// Refuses a load of the contract's calls on a server that lacks them, and says what to type instead. A server that answers in
+/// another way, or not in time, is loaded.
+pub(super) fn check(request: &LoadRequest, used: &ServerAddress) -> Result<(), SetupError> {
+    let shape = request.workloads.first().and_then(|workload| match &workload.content {
+        Content::Shape(shape) => shape.parse::<Shape>().ok(),
+        Content::Call(_) => None,
+    });
+    let Some(shape) = shape else { return Ok(()) };
+    let server = request.connection(used.clone());
+    let (_, authority) = request.call.server(&request.address);
+    let typed = ConnectionOptions { authority, ..server.clone() };
+    let headers = request.headers().to_vec();
+    let answer = EchoClient::new(server, headers, TIMEOUT).transcript(&shape);
+    refusal(request, &typed, &answer).map_or(Ok(()), |problem| Err(SetupError::Refused(problem)))
+}
+
+fn refusal(
+    request: &LoadRequest,
+    server: &ConnectionOptions,
+    answer: &Transcript,
+) -> Option<String> {
+    let (name, protocol) = (&request.address, request.protocol);
+    match (protocol, &answer.reply) {
+        (Protocol::Grpc, Err(_)) if is_page(answer) => Some(format!(
+            "{name} speaks HTTP/2, not gRPC. To call a URL of it:\n\n{}",
+            commands_for_url(server, true)
+        )),
+        (Protocol::Grpc | Protocol::Connect, Err(CallError::Status { code, .. }))
+            if *code == UNIMPLEMENTED =>
+        {
+            Some(of_grpc(request, server))
+        }
+        (Protocol::Json | Protocol::JsonH2c, Err(CallError::Status { code, .. }))
+            if matches!(*code, 300..400 | 404 | 405 | 501) =>
+        {
+            Some(format!(
+                "{name} does not have rpcbench's contract. To call a URL of it:\n\n{}",
+                commands_for_url(server, protocol == Protocol::JsonH2c)
+            ))
+        }
+        (_, Err(CallError::Status { code: UNKNOWN_METHOD, .. })) if protocol.is_thrift() => {
+            Some(format!(
+                "{name} does not have rpcbench's contract, and other services of Thrift can't be loaded"
+            ))
+        }
+        (_, Err(CallError::Transport(_))) if !matches!(protocol, Protocol::Grpc) => {
+            detect_protocol(server, TIMEOUT).map(|speaks| format!("{name}: {speaks}"))
+        }
+        _ => None,
+    }
+}
+
+/// True if a page of a server of HTTP came, and not an answer of gRPC. One that is busy or asks for credentials may have gRPC
+/// behind it.
+fn is_page(answer: &Transcript) -> bool {
+    let is_grpc =
+        answer.header("content-type").is_some_and(|it| it.starts_with("application/grpc"));
+    let is_final = |status| status < 500 && ![401, 403, 407, 429].contains(&status);
+    !is_grpc && answer.http_status().is_some_and(is_final)
+}
+
+/// The services that a server has instead, as far as it says so.
+fn of_grpc(request: &LoadRequest, server: &ConnectionOptions) -> String {
+    let name = &request.address;
+    let mut typed = format!("  rpcbench load {name}");
+    let rest = if request.tls.is_some() { " (add your options for TLS)" } else { "" };
+    if request.tls.is_some() && !name.is_tls() {
+        typed.push_str(" --tls");
+    }
+    if request.protocol != Protocol::Grpc {
+        typed.push_str(&format!(" --protocol {}", request.protocol));
+    }
+    let mut reflection = request.call.reflection(server, request.headers(), TIMEOUT);
+    let services = reflection.services().unwrap_or_default();
+    if services.is_empty() {
+        return format!(
+            "{name} does not have rpcbench's contract, and offers no reflection. To call one of its methods, give the file that \
+             describes it:\n\n\
+             {typed} --proto FILE --list\n\
+             {typed} --proto FILE --describe SERVICE/METHOD\n\
+             {typed} --proto FILE --call SERVICE/METHOD -d JSON"
+        );
+    }
+    let (method, data) = match example(&mut reflection, &services) {
+        Some(method) => (method.name(), one_line(&method.template())),
+        None => ("SERVICE/METHOD".to_owned(), "JSON".to_owned()),
     };
-    if entry.protocol != Protocol::Grpc || !is_contract || !run.trials.iter().all(lacks_it) {
-        return None;
-    }
-    let name = &entry.server;
-    match Reflection::new(server.clone(), Vec::new(), TIMEOUT).services() {
-        Ok(services) if !services.is_empty() => Some(format!(
-            "{name} does not have rpcbench's contract, but offers {}; `rpcbench load {name} --list` shows their methods, and --call \
-             calls one",
-            listed(&services)
-        )),
-        Ok(_) | Err(SchemaError::NoReflection { .. }) => Some(format!(
-            "{name} does not have rpcbench's contract, and offers no reflection; name a method with --call, and the file that \
-             describes it with --proto"
-        )),
-        Err(_) => None,
-    }
+    format!(
+        "{name} does not have rpcbench's contract, but offers {}. To call one of its methods{rest}:\n\n\
+         {typed} --list\n\
+         {typed} --describe {method}\n\
+         {typed} --call {method} -d '{data}'",
+        listed(&services)
+    )
+}
+
+/// A unary method, if possible of a service that not every server has.
+fn example(reflection: &mut Reflection, services: &[String]) -> Option<Method> {
+    let is_common = |name: &&String| COMMON.iter().any(|common| name.starts_with(common));
+    let own = services.iter().filter(|name| !is_common(name));
+    own.chain(services.iter().filter(is_common)).find_map(|service| {
+        let schema = reflection.schema(Some(&format!("{service}/"))).ok()?;
+        let methods = schema.described(service).ok()?;
+        methods.into_iter().find(|method| method.streaming().is_none())
+    })
+}
+
+/// JSON without line breaks, which no text of a template has.
+fn one_line(json: &str) -> String {
+    json.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
 fn listed(services: &[String]) -> String {

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::plot::plot;
-use super::{CellHistory, History, Point, Since, loads};
+use super::{CellHistory, History, LoadHistory, Point, Since, loads};
 use crate::changes::{Change, ComparedFigure, change_of, is_compared_by_others};
 use crate::columns::Column;
 use crate::document::{Block, Content, Document, Part, Table, Tone};
@@ -45,7 +45,7 @@ impl<'a> Document<'a> {
 
 /// `3 runs, 2026-03-01 12:00 UTC to 2026-03-09 12:00 UTC`.
 fn headline(history: &History) -> String {
-    let loads = history.loads.iter().map(|it| it.loads.len() as u64).sum();
+    let loads = history.loads.iter().map(LoadHistory::count).sum();
     match history.runs.as_slice() {
         [] if loads > 0 => {
             let targets = format::plural(history.loads.len() as u64, "target");

@@ -139,6 +139,11 @@ impl LoadCurve {
         })
     }
 
+    /// Address and target.
+    pub(crate) fn name(&self) -> String {
+        named(&self.address, &self.workload)
+    }
+
     /// Address and load.
     pub(crate) fn title(&self) -> String {
         let w = &self.workload;
@@ -199,7 +204,7 @@ impl<'a> Document<'a> {
             origin: Some(words::origin(&curve.header)),
             parts: vec![Part { title: Some(curve.title()), blocks, ..Part::default() }],
             warnings: curve.complaint().into_iter().collect(),
-            ..Self::new(named(&curve.address, &curve.workload), curve)
+            ..Self::new(curve.name(), curve)
         }
     }
 }

@@ -6,6 +6,9 @@
 mod expect;
 mod reflection;
 #[cfg(test)]
+#[path = "../../../engine/fuzz/checks/replay.rs"]
+mod replay;
+#[cfg(test)]
 mod tests;
 
 use std::sync::LazyLock;

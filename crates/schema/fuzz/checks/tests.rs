@@ -1,16 +1,8 @@
 //! Replays the committed corpus without a fuzzer.
 
-use std::fs;
-use std::path::Path;
-
 use proptest::prelude::*;
 
-fn replay(target: &str, play: fn(&[u8])) {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
-    let files: Vec<_> = fs::read_dir(&corpus).unwrap().map(|file| file.unwrap().path()).collect();
-    assert!(files.len() > 20, "{}: {} files", corpus.display(), files.len());
-    files.iter().for_each(|file| play(&fs::read(file).unwrap()));
-}
+use super::replay::replay;
 
 #[test]
 fn corpus_of_descriptor_sets_is_read_alike_twice() {

@@ -244,22 +244,3 @@ fn wrong_values_of_load_are_refused_with_the_remedy() {
     insta::assert_snapshot!(refused("rpcbench load h:1 --log calls.txt"), @"error: invalid value 'calls.txt' for '--log <FILE>': its ending names the format; use .parquet or .csv");
     insta::assert_snapshot!(refused("rpcbench load h:1 --log calls"), @"error: invalid value 'calls' for '--log <FILE>': its ending names the format; use .parquet or .csv");
 }
-
-#[test]
-fn options_of_other_tools_are_answered_with_ours() {
-    let hint = |line: &str| {
-        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        assert!(Cli::try_parse_from(&words).is_err(), "{line}");
-        foreign::hint(&words).expect(line)
-    };
-    insta::assert_snapshot!(hint("rpcbench load http://h/ -q 500"), @"-q: it prints no progress; give --rate (-r) for calls a second");
-    insta::assert_snapshot!(hint("rpcbench load h:1 -t 20s"), @"-t: it is the number of client threads; give --timeout for a call's limit, or --duration (-z)");
-    insta::assert_snapshot!(hint("rpcbench load h:1 --concurrency 50"), @"--concurrency: -c is the number of connections, and -m that of calls in flight on each");
-    insta::assert_snapshot!(hint("rpcbench load h:1 -rps 50"), @"-rps: give --rate (-r) for calls a second over all connections");
-    insta::assert_snapshot!(hint("rpcbench load h:1 --total=50"), @"--total: give --calls (-n)");
-    insta::assert_snapshot!(hint("rpcbench load h:1 --skipTLS"), @"--skipTLS: give --insecure-skip-verify (-k)");
-    insta::assert_snapshot!(hint("rpcbench load http://h/ --http2 -p 20"), @"--http2: give --http 2");
-    insta::assert_snapshot!(hint("rpcbench load http://h/ -R 2000"), @"-R: give --rate (-r) for calls a second over all connections");
-    let own = ["rpcbench", "load", "h:1", "--nonsense"].map(str::to_owned);
-    assert_eq!(foreign::hint(&own), None);
-}

@@ -1,13 +1,12 @@
 //! What a user looks at before a load: `--list`, `--describe`, `--dry-run` and `--once`.
 
-use std::time::Duration;
-
 use anyhow::bail;
 use rpcbench_engine::{Gunzip, Payload as _};
 use rpcbench_harness::calls::{Calls, Inspection};
-use rpcbench_harness::setup::{LoadRequest, OneCall, Setup};
-use rpcbench_record::{CallHeader, Protocol, Secrets, printable, units};
+use rpcbench_harness::setup::{LoadRequest, Setup};
+use rpcbench_record::{Protocol, printable, units};
 
+use super::once;
 use crate::Verdict;
 use crate::print::out;
 
@@ -30,11 +29,11 @@ pub fn inspect(
             out!("{}", sent(&calls, request.protocol))?;
             Ok(Verdict::Done)
         }
-        Inspection::Once => once(setup, request),
+        Inspection::Once => once::once(setup, request),
     }
 }
 
-const NOTHING: &str =
+pub(super) const NOTHING: &str =
     "the contract's calls are not a single request; give a URL, or a method with --call";
 
 fn list(setup: &mut Setup<'_>, request: &LoadRequest) -> anyhow::Result<Verdict> {
@@ -67,45 +66,8 @@ fn describe(setup: &mut Setup<'_>, request: &LoadRequest, name: &str) -> anyhow:
     Ok(Verdict::Done)
 }
 
-fn once(setup: &mut Setup<'_>, request: &LoadRequest) -> anyhow::Result<Verdict> {
-    let Some(OneCall { calls, reply, received, took }) = setup.one_call(request)? else {
-        bail!(NOTHING)
-    };
-    out!("{}", sent(&calls, request.protocol))?;
-    let took = units::duration_ns(Duration::as_nanos(&took) as f64);
-    match reply {
-        Ok(reply) => {
-            let size = units::bytes(reply.len() as u64);
-            let compressed = match received == reply.len() {
-                true => String::new(),
-                false => format!(", compressed to {},", units::bytes(received as u64)),
-            };
-            out!("Reply, {size}{compressed} after {took}")?;
-            let decoded = calls.payload.method.as_ref().map(|method| method.reply_json(&reply));
-            let shown = decoded.unwrap_or(None).unwrap_or_else(|| text(&reply));
-            out!("{}", concealed(shown, &calls.headers))?;
-            if let Err(problem) = calls.payload.expect(0, &reply) {
-                out!("Not as expected: {}", concealed(problem, &calls.headers))?;
-                return Ok(Verdict::ChecksFailed);
-            }
-            Ok(Verdict::Done)
-        }
-        Err(error) => {
-            let error = printable(&error.to_string()).into_owned();
-            out!("No reply after {took}: {}", concealed(error, &calls.headers))?;
-            Ok(Verdict::ChecksFailed)
-        }
-    }
-}
-
-/// A text from the server without the secrets that it repeats.
-fn concealed(mut text: String, headers: &[CallHeader]) -> String {
-    Secrets::of_headers(headers).conceal(&mut text);
-    text
-}
-
 /// The first request, as it is sent.
-fn sent(calls: &Calls, protocol: Protocol) -> String {
+pub(super) fn sent(calls: &Calls, protocol: Protocol) -> String {
     let Calls { payload, described, .. } = calls;
     let sent = payload.request(0);
     let mut gunzip = Gunzip::default();
@@ -130,7 +92,7 @@ fn sent(calls: &Calls, protocol: Protocol) -> String {
 }
 
 /// Bytes as text, or in hexadecimal if they are none.
-fn text(bytes: &[u8]) -> String {
+pub(super) fn text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => {
             let shown: String = text.chars().take(MAX_TEXT).collect();

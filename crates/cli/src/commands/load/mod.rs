@@ -2,6 +2,7 @@
 
 mod inspect;
 mod live;
+mod once;
 mod tap;
 mod watch;
 
@@ -36,7 +37,7 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     for header in of_workloads.chain(&mut call.reflect_header) {
         *header = header.expand(variable).context("--header")?;
     }
-    let request = LoadRequest {
+    let mut request = LoadRequest {
         address: args.address.clone(),
         call,
         connect: args.connect.clone(),
@@ -50,6 +51,7 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
         labels: args.results.labels.labels(),
         out: args.results.out.clone(),
     };
+    request.authorize()?;
     // Before the load starts.
     let hdr = args.results.hdr.as_deref().map(|path| OutFile::open(path, HDR)).transpose()?;
     let (log, call_log) = args.results.log.as_ref().map(CallsLog::open).transpose()?.unzip();

@@ -166,11 +166,11 @@ mod tests {
     fn remembered_block_is_decoded_again_when_the_table_has_changed() {
         let mut reader = HeadReader::new();
         // grpc-status: 0 enters the table, then the same index means grpc-status: 5.
-        reader.read(b"\x40\x0bgrpc-status\x010", true).unwrap();
-        assert_eq!(reader.read(b"\xbe", true).unwrap().grpc, Some(0));
-        assert_eq!(reader.read(b"\xbe", true).unwrap().grpc, Some(0));
-        reader.read(b"\x40\x0bgrpc-status\x015", true).unwrap();
-        assert_eq!(reader.read(b"\xbe", true).unwrap().grpc, Some(5));
+        reader.read(b"\x40\x0bgrpc-status\x010", true, |_| ()).unwrap();
+        assert_eq!(reader.read(b"\xbe", true, |_| ()).unwrap().grpc, Some(0));
+        assert_eq!(reader.read(b"\xbe", true, |_| ()).unwrap().grpc, Some(0));
+        reader.read(b"\x40\x0bgrpc-status\x015", true, |_| ()).unwrap();
+        assert_eq!(reader.read(b"\xbe", true, |_| ()).unwrap().grpc, Some(5));
     }
 
     #[test]
@@ -178,7 +178,10 @@ mod tests {
         let mut reader = HeadReader::new();
         for _ in 0..3 {
             let before = reader.generation();
-            assert_eq!(reader.read(b"\x40\x0bgrpc-status\x010", true).unwrap().grpc, Some(0));
+            assert_eq!(
+                reader.read(b"\x40\x0bgrpc-status\x010", true, |_| ()).unwrap().grpc,
+                Some(0)
+            );
             assert_eq!(reader.generation(), before + 1);
         }
     }
@@ -187,7 +190,7 @@ mod tests {
     fn empty_block_adds_nothing_to_earlier_fields() {
         let mut reader = HeadReader::new();
         for block in [&b""[..], b"\x40\x0bgrpc-status\x010", b"", b"\xbe", b""] {
-            let head = reader.read(block, true).unwrap();
+            let head = reader.read(block, true, |_| ()).unwrap();
             assert_eq!(head.grpc.is_none(), block.is_empty());
             assert_eq!(head.status(503), if block.is_empty() { 14 } else { 0 });
         }
@@ -201,10 +204,13 @@ mod tests {
             (b"\x88\x00\x0bgrpc-status\x0a4294967296", 2),
         ] {
             let mut reader = HeadReader::new();
-            let head = reader.read(block, true).unwrap();
+            let head = reader.read(block, true, |_| ()).unwrap();
             assert!(head.status(0) == status && matches!(head.common.status, 0 | 200), "{head:?}");
         }
-        assert_eq!(HeadReader::new().read(b"\x08\x0565736", true).unwrap().common.status, 0);
+        assert_eq!(
+            HeadReader::new().read(b"\x08\x0565736", true, |_| ()).unwrap().common.status,
+            0
+        );
     }
 
     #[test]

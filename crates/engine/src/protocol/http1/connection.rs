@@ -172,7 +172,8 @@ impl<A: Http1Application> Connection<A> {
             if self.calls.awaited() == 0 && !rest.is_empty() {
                 return self.unasked(rest);
             }
-            match self.replies.next(&mut rest)? {
+            let see = |name: &[u8], value: &[u8]| events.field(false, name, value);
+            match self.replies.next(&mut rest, see)? {
                 Came::Head(head)
                     if self.templates.has_head_requests && awaits_head(&self.calls, events) =>
                 {

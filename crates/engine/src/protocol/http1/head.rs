@@ -41,8 +41,11 @@ pub(super) enum Framing {
     UntilClose,
 }
 
-/// Reads a whole head, and where the digits of its Content-Length are, if it has one.
-pub(super) fn parse(bytes: &[u8]) -> Result<(Head, Option<Range<usize>>), Problem> {
+/// Reads a whole head, and where the digits of its Content-Length are, if it has one. `see` gets the names and values of its fields.
+pub(super) fn parse(
+    bytes: &[u8],
+    see: &mut impl FnMut(&[u8], &[u8]),
+) -> Result<(Head, Option<Range<usize>>), Problem> {
     let mut room = [const { MaybeUninit::<Header<'_>>::uninit() }; MAX_FIELDS];
     let mut response = Response::new(&mut []);
     let parsed = ParserConfig::default()
@@ -54,6 +57,8 @@ pub(super) fn parse(bytes: &[u8]) -> Result<(Head, Option<Range<usize>>), Proble
         Ok(_) | Err(_) => return Err("a head that can't be read"),
     }
     let status = response.code.filter(|status| *status >= 100).ok_or("a status below 100")?;
+    see(b":status", status.to_string().as_bytes());
+    response.headers.iter().for_each(|field| see(field.name.as_bytes(), field.value));
     let is_1_0 = response.version == Some(0);
     let fields = Fields::of(response.headers)?;
     let framing = match status {

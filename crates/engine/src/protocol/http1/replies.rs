@@ -79,9 +79,14 @@ impl Replies {
         Self { stage: Stage::Head, kept, known, most, limit, interim: 0 }
     }
 
-    /// Takes the next event off `bytes`. After an error, the stream can't continue.
+    /// Takes the next event off `bytes`. `see` gets names and values of the fields of heads that are not known. After an error,
+    /// the stream can't continue.
     #[inline]
-    pub fn next<'a, 'b: 'a>(&'a mut self, bytes: &mut &'b [u8]) -> Result<Came<'a>, Problem> {
+    pub fn next<'a, 'b: 'a>(
+        &'a mut self,
+        bytes: &mut &'b [u8],
+        see: impl FnMut(&[u8], &[u8]),
+    ) -> Result<Came<'a>, Problem> {
         if let Stage::Body(body) = &mut self.stage {
             let status = body.status;
             let Some(body) = body.read(&mut self.kept, bytes)? else { return Ok(Came::Nothing) };
@@ -92,7 +97,7 @@ impl Replies {
             self.kept.clear();
             self.stage = Stage::Head;
         }
-        let Some(head) = self.head(bytes)? else { return Ok(Came::Nothing) };
+        let Some(head) = self.head(bytes, see)? else { return Ok(Came::Nothing) };
         let most = if head.status == 200 { self.most.0 } else { self.most.1 };
         self.stage = Stage::Body(Body::of(head, most, self.limit));
         self.interim = 0;
@@ -131,21 +136,29 @@ impl Replies {
     }
 
     #[inline]
-    fn head(&mut self, bytes: &mut &[u8]) -> Result<Option<Head>, Problem> {
+    fn head(
+        &mut self,
+        bytes: &mut &[u8],
+        see: impl FnMut(&[u8], &[u8]),
+    ) -> Result<Option<Head>, Problem> {
         if self.kept.is_empty()
             && let Some((head, length)) = self.known.recognise(bytes)
         {
             *bytes = &bytes[length..];
             return Ok(Some(head));
         }
-        self.other_head(bytes)
+        self.other_head(bytes, see)
     }
 
     /// Takes a head that is not known, or was cut.
     #[inline(never)]
-    fn other_head(&mut self, bytes: &mut &[u8]) -> Result<Option<Head>, Problem> {
+    fn other_head(
+        &mut self,
+        bytes: &mut &[u8],
+        mut see: impl FnMut(&[u8], &[u8]),
+    ) -> Result<Option<Head>, Problem> {
         while complete(&mut self.kept, bytes)? {
-            let (head, digits) = head::parse(&self.kept)?;
+            let (head, digits) = head::parse(&self.kept, &mut see)?;
             if head.is_interim() {
                 self.kept.clear();
                 self.interim += 1;

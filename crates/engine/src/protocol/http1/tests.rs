@@ -22,7 +22,7 @@ fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, ends: bool) -> Read {
     for piece in pieces {
         let mut rest = piece;
         loop {
-            match replies.next(&mut rest) {
+            match replies.next(&mut rest, |_, _| ()) {
                 Ok(Came::Head(head)) => read.last |= head.is_last(),
                 Ok(Came::Reply(Reply { status, body })) => {
                     read.replies.push((status, text(body)));

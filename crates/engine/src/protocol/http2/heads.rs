@@ -2,7 +2,7 @@
 
 use super::HpackError;
 use super::application::{Head, Http2Application};
-use super::hpack::Decoder;
+use super::hpack::{Decoder, Field};
 
 /// The last block of its kind, and the state of the table when it was decoded.
 #[derive(Debug, Default)]
@@ -37,13 +37,18 @@ impl<C: Http2Application> HeadReader<C> {
         Self { decoder: Decoder::new(), headers: Memo::default(), trailers: Memo::default() }
     }
 
-    /// Decodes a block; `last`: the stream ends with it.
+    /// Decodes a block; `last`: the stream ends with it. `see` gets its fields, unless they are known.
     #[inline]
-    pub fn read(&mut self, block: &[u8], last: bool) -> Result<&C::Head, HpackError> {
+    pub fn read(
+        &mut self,
+        block: &[u8],
+        last: bool,
+        see: impl FnMut(&Field<'_>),
+    ) -> Result<&C::Head, HpackError> {
         let memo = if last { &mut self.trailers } else { &mut self.headers };
         let known = memo.valid && memo.generation == self.decoder.generation();
         if !known || memo.block != block {
-            memo.decode(&mut self.decoder, block, last)?;
+            memo.decode(&mut self.decoder, block, last, see)?;
         }
         Ok(&memo.head)
     }
@@ -84,12 +89,16 @@ impl<H: Head> Memo<H> {
         decoder: &mut Decoder,
         block: &[u8],
         last: bool,
+        mut see: impl FnMut(&Field<'_>),
     ) -> Result<(), HpackError> {
         let before = decoder.generation();
         self.head = H::default();
         self.block.clear();
         (self.valid, self.success) = (false, false);
-        decoder.decode(block, |field| self.head.take(field))?;
+        decoder.decode(block, |field| {
+            see(&field);
+            self.head.take(field);
+        })?;
         // A block that changed the table has another meaning the next time.
         self.valid = decoder.generation() == before;
         self.success = self.valid && self.head.is_success(last);

@@ -6,7 +6,7 @@ use super::{BlockOwner, Connection, Expect, MAX_BLOCK, OpenBlock, Pings, State};
 use crate::protocol::http2::application::{Exchange, Http2Application, Problem};
 use crate::protocol::http2::frame::{self, Head};
 use crate::protocol::http2::sender::MAX_WINDOW;
-use crate::protocol::http2::{code, error_name};
+use crate::protocol::http2::{Field, code, error_name};
 use crate::protocol::{Broken, End, Events};
 
 /// Received bytes after which the connection's window is opened again.
@@ -226,7 +226,8 @@ impl<C: Http2Application> Connection<C> {
         events: &mut impl Events,
     ) -> Result<(), Broken> {
         // Decoded even for a closed stream, to keep the table in step.
-        let head = self.heads.read(block, last)?;
+        let see = |field: &Field<'_>| events.field(last, field.name, field.value);
+        let head = self.heads.read(block, last, see)?;
         let Some(exchange) = self.streams.get_mut(stream) else {
             return self.after_the_end(stream, block.len());
         };
