@@ -1,18 +1,19 @@
 //! One HTTP/2 connection as a state machine: bytes in, bytes out.
 
-use std::borrow::Cow;
+mod answer;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::attend::{Close, Session};
 use crate::encoder::Encoder;
-use crate::fault::{Fault, Faults, Striker};
+use crate::fault::{Faults, Striker};
 use crate::http2::flag::{ACK, END_HEADERS, END_STREAM, PADDED};
 use crate::http2::{
     DEFAULT_MAX_PAYLOAD, DEFAULT_WINDOW, Frame, FrameRef, FrameType, Head, MAX_WINDOW, PREFACE,
     setting,
 };
-use crate::rewrite::{Protobuf, REPLY_TAG};
+use crate::rewrite::Protobuf;
 
 const MAX_BODY: usize = (4 << 20) + 5;
 /// Larger than the largest body, so that streams need no window updates.
@@ -21,9 +22,6 @@ const WINDOW_REFILL: u32 = 1 << 29;
 const MAX_STREAMS: u32 = 16_384;
 
 const RESOURCE_EXHAUSTED: u32 = 8;
-/// A field with a length that is cut short.
-const MALFORMED: &[u8] = &[REPLY_TAG, 0xff, 0xff];
-
 const NO_ERROR: u32 = 0;
 const REFUSED_STREAM: u32 = 7;
 
@@ -277,88 +275,6 @@ impl Grpc {
         {
             self.answer(stream, &open.body, open.granted, out);
         }
-    }
-
-    #[inline]
-    fn answer(&mut self, stream: u32, body: &[u8], granted: i64, out: &mut Vec<u8>) {
-        if let Some(fault) = self.striker.next() {
-            return self.fail(fault, stream, body, out);
-        }
-        if self.last_answered.is_some_and(|last| stream > last) {
-            return;
-        }
-        self.calls += 1;
-        match (self.rewrite)(body) {
-            Ok(reply) => {
-                self.striker.keep(&reply);
-                self.ok(stream, reply, granted, out);
-            }
-            Err(status) => self.encoder.error(out, stream, status),
-        }
-    }
-
-    /// A call that goes wrong on purpose.
-    #[cold]
-    fn fail(&mut self, fault: Fault, stream: u32, body: &[u8], out: &mut Vec<u8>) {
-        if matches!(fault, Fault::Silence | Fault::Reset | Fault::HalfClose) {
-            self.closing = fault.close();
-            return;
-        }
-        self.calls += 1;
-        match fault {
-            Fault::Status(code) => self.encoder.error(out, stream, code),
-            Fault::Remembered => self.encoder.ok(out, stream, self.striker.last()),
-            Fault::Malformed => self.encoder.ok(out, stream, MALFORMED),
-            Fault::GoAway => {
-                Frame::goaway(stream, NO_ERROR).put(out);
-                self.last_answered = Some(stream);
-                if let Ok(reply) = (self.rewrite)(body) {
-                    self.encoder.ok(out, stream, &reply);
-                }
-            }
-            _ => self.encoder.ok(out, stream, b""),
-        }
-    }
-
-    #[inline]
-    fn ok(&mut self, stream: u32, reply: Cow<'_, [u8]>, granted: i64, out: &mut Vec<u8>) {
-        let length = reply.len() + 5;
-        let window = self.send_window.min(self.initial_window + granted);
-        if length <= DEFAULT_MAX_PAYLOAD && length as i64 <= window {
-            self.send_window -= length as i64;
-            return self.encoder.ok(out, stream, &reply);
-        }
-        let mut data = vec![0];
-        data.extend_from_slice(&(reply.len() as u32).to_be_bytes());
-        data.extend_from_slice(&reply);
-        if let Some(tag) = data.get_mut(5) {
-            *tag = REPLY_TAG;
-        }
-        self.encoder.headers(out, stream);
-        self.blocked.push_back(Blocked { stream, data, sent: 0, granted });
-        self.send_blocked(out);
-    }
-
-    /// Sends as much of the blocked replies as the peer's windows allow.
-    fn send_blocked(&mut self, out: &mut Vec<u8>) {
-        let Self { blocked, encoder, send_window, initial_window, .. } = self;
-        blocked.retain_mut(|reply| {
-            while reply.sent < reply.data.len() {
-                let window =
-                    (*send_window).min(*initial_window + reply.granted - reply.sent as i64);
-                let room = usize::try_from(window).unwrap_or(0);
-                let length = room.min(reply.data.len() - reply.sent).min(DEFAULT_MAX_PAYLOAD);
-                if length == 0 {
-                    return true;
-                }
-                Head { length, kind: FrameType::Data, flags: 0, stream: reply.stream }.put(out);
-                out.extend_from_slice(&reply.data[reply.sent..reply.sent + length]);
-                reply.sent += length;
-                *send_window -= length as i64;
-            }
-            encoder.trailers(out, reply.stream);
-            false
-        });
     }
 
     fn settings(&mut self, frame: &FrameRef<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
