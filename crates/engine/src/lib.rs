@@ -42,6 +42,7 @@ mod worker;
 pub use address::ServerAddress;
 pub use call_counter::{CallCounter, EndedCall};
 pub use client::{CallError, CallPosition, Client, Greeting, Transcript, greet};
+pub use driver::source_addresses;
 pub use failures::Failures;
 pub use file_limit::FileLimit;
 pub use gzip::{Gunzip, GzipError, gzip};

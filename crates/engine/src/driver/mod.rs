@@ -12,6 +12,7 @@ mod waker;
 pub(crate) use blocking::Blocking;
 pub(crate) use epoll::EpollDriver;
 pub(crate) use source::Sources;
+pub use source::source_addresses;
 pub(crate) use tls::TlsDriver;
 pub(crate) use waker::Waker;
 

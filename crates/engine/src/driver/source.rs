@@ -17,6 +17,18 @@ use crate::address::ServerAddress;
 /// Source addresses of a load thread, used in turn: more addresses have more free ports.
 const ADDRESSES: u32 = 4;
 
+/// How many source addresses the connections of `threads` load threads to `server` have, each with its own ports. `None`: a
+/// socket in the file system, which needs no ports.
+pub fn source_addresses(server: &ServerAddress, threads: u32) -> Option<u32> {
+    match server {
+        ServerAddress::Tcp(SocketAddr::V4(address)) if address.ip().is_loopback() => {
+            Some(ADDRESSES * threads.max(1))
+        }
+        ServerAddress::Tcp(_) => Some(1),
+        ServerAddress::Unix(_) => None,
+    }
+}
+
 /// The source address of the next connection.
 #[derive(Debug)]
 pub(crate) struct Sources {
@@ -55,6 +67,20 @@ pub(super) fn bind(socket: &impl AsFd, address: Ipv4Addr) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn connections_have_as_many_source_addresses_as_threads_choose() {
+        for (server, threads) in [("127.0.0.1:1", 3), ("[::1]:1", 3), ("10.0.0.1:1", 2)] {
+            let server = ServerAddress::Tcp(server.parse().unwrap());
+            let chosen = (0..threads).flat_map(|thread| {
+                let mut sources = Sources::spread(&server, thread);
+                (0..ADDRESSES).map(move |_| sources.next())
+            });
+            let chosen: std::collections::HashSet<_> = chosen.collect();
+            assert_eq!(source_addresses(&server, threads), Some(chosen.len() as u32), "{server}");
+        }
+        assert_eq!(source_addresses(&ServerAddress::Unix("/run/s".into()), 1), None);
+    }
 
     #[test]
     fn threads_have_addresses_of_their_own_and_only_towards_the_loopback_interface() {

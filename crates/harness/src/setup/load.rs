@@ -123,7 +123,8 @@ impl Setup<'_> {
         notices.for_each(|line| self.notice(line));
         let calls = request.calls_of_files()?;
         let (address, authority) = request.call.server(&request.address);
-        let first = address.resolve(&request.connect)?.swap_remove(0);
+        let addresses = of_one_family(address.resolve(&request.connect)?);
+        let first = addresses[0].clone();
         let (others, tls) = (Vec::new(), request.tls.clone());
         let endpoint = Endpoint { address: first, others, authority, tls };
         let site = Unmanaged::new(endpoint, request.pid)?;
@@ -131,7 +132,7 @@ impl Setup<'_> {
         let limits = Limits { cpus: site.capacity()?.cpus, memory_bytes: None };
         let plan = plan_load(request.workloads.clone(), limits, entry.planned(), request.seed)?;
         let mut plan = request.labelled(plan);
-        room::check(&plan)?;
+        room::check(&plan, &addresses)?;
         let Reached { address: used, others, .. } = self.reach(&request)?;
         let calls = match calls {
             None if request.call.is_method() => Some(request.calls_by_reflection(&used)?),
@@ -223,6 +224,17 @@ impl LoadRequest {
             calls => Ok(calls),
         }
     }
+}
+
+/// The addresses of the first one's family, as connections go to.
+fn of_one_family(mut addresses: Vec<ServerAddress>) -> Vec<ServerAddress> {
+    let is_ipv4 = |address: &ServerAddress| match address {
+        ServerAddress::Tcp(address) => Some(address.is_ipv4()),
+        ServerAddress::Unix(_) => None,
+    };
+    let first = addresses.first().and_then(is_ipv4);
+    addresses.retain(|address| is_ipv4(address) == first);
+    addresses
 }
 
 /// What is odd about this many client threads on this many CPUs.

@@ -1,5 +1,6 @@
 //! Runs of servers that rpcbench starts.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use rpcbench_record::{Labels, MAX_SEED, Plan, Role, Writer, printable};
@@ -49,7 +50,7 @@ impl Setup<'_> {
         let plan = Plan { labels: request.labels.clone(), ..plan };
         capacity.check(&plan.limits)?;
         ensure_any_tls(&plan, &entries)?;
-        room::check(&plan)?;
+        room::check(&plan, &[SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()])?;
         folders::check_results(&request.results)?;
         entries.retain(|entry| plan.servers.iter().any(|server| server.entry == entry.name()));
         let candidates = self.build(&*site, &entries, request.building)?;
