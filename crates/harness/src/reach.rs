@@ -38,7 +38,6 @@ pub fn reach(
     server: &ConnectionOptions,
     within: Duration,
 ) -> Result<ServerAddress, ReachError> {
-    let protocol = server.protocol;
     let deadline = clock::now() + Nanos::from(within);
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for (at, address) in addresses.iter().enumerate() {
@@ -47,23 +46,21 @@ pub fn reach(
         let share = left / u32::try_from(addresses.len() - at).unwrap_or(1);
         match greet(&ConnectionOptions { address: address.clone(), ..server.clone() }, share) {
             Ok(greeting) => {
-                return match unexpected(greeting, protocol, share) {
+                return match unexpected(greeting, server, share) {
                     None => Ok(address.clone()),
                     Some(what) => Err(ReachError(format!("{address}: {what}"))),
                 };
             }
             // A server does listen there.
-            Err(error) if is_tls(&error) => return Err(ReachError(format!("{address}: {error}"))),
+            Err(error) if TlsError::is_in(&error) => {
+                return Err(ReachError(format!("{address}: {error}")));
+            }
             Err(error) => last = error,
         }
     }
     let tried: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     let (tried, problem) = (tried.join(", "), describe(&last, within));
     Err(ReachError(format!("{tried}: {problem}; start the server, or correct the address")))
-}
-
-fn is_tls(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<TlsError>())
 }
 
 /// Addresses of a server that accept connections.
@@ -132,14 +129,23 @@ pub(crate) fn reach_unless(
     }
 }
 
-/// The reason to think that the server does not speak `protocol`. `None` if it may.
-fn unexpected(greeting: Greeting, protocol: Protocol, within: Duration) -> Option<String> {
+/// The reason to think that the server does not speak the protocol of connections. `None` if it may.
+fn unexpected(
+    greeting: Greeting,
+    connections: &ConnectionOptions,
+    within: Duration,
+) -> Option<String> {
+    let protocol = connections.protocol;
     match greeting {
         Greeting::Complete => None,
         Greeting::Other(said) => explain(Speaks::of(&said), protocol),
         Greeting::Silent => Some(format!(
             "it accepts connections and sends nothing for {}; {} needs HTTP/2",
             units::length(round_up(within)),
+            option(protocol)
+        )),
+        Greeting::Closed if connections.tls.is_some() => Some(format!(
+            "it closes the connection when spoken to in HTTP/2, as {} needs",
             option(protocol)
         )),
         Greeting::Closed => Some(format!(
