@@ -43,12 +43,19 @@ grpcurl() {
 # go_program NAME MODULE PACKAGE: a program at the version that the module locks.
 go_program() { (cd "$foreign/$2" && go build -mod=readonly -o "$folder/$1" "$3"); }
 
-# grpc_go: servers of grpc-go's examples.
+# grpc_go: servers of grpc-go's examples, and the files of those with TLS: certificates and a schema.
 grpc_go() {
   local examples=google.golang.org/grpc/examples
   go_program grpc-go-reflection grpc_go $examples/features/reflection/server
   go_program grpc-go-health grpc_go $examples/features/health/server
   go_program grpc-go-route-guide grpc_go $examples/route_guide/server
+  go_program grpc-go-tls grpc_go $examples/features/encryption/TLS/server
+  go_program grpc-go-mtls grpc_go $examples/features/encryption/mTLS/server
+  local files
+  files=$(cd "$foreign/grpc_go" && go list -m -f '{{.Dir}}' $examples)
+  rm -rf "$folder/grpc-go-files"
+  mkdir "$folder/grpc-go-files"
+  install -m 644 "$files"/data/x509/*.pem "$files"/features/proto/echo/echo.proto "$folder/grpc-go-files"
 }
 
 grpc_java() {

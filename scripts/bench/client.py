@@ -126,12 +126,14 @@ def main() -> int:
         )
         # All servers run all the time; unused ones are idle.
         servers = {}
-        for row in args.row or ROWS:
+        wanted = args.row or ROWS
+        tls = certificate(folder) if any(row.tls for row in wanted) else {}
+        for row in wanted:
             null = [str(args.programs / "rpcbench-testkit"), "--behaviour", NULL_SERVERS[row.protocol]]
+            null += ["--tls-records", row.records] if row.tls else []
             command = [args.tonic, "current-thread"] if row.server == "tonic" else null
             if row.service not in servers:
-                tls = certificate(folder) if row.tls else {}
-                servers[row.service] = stack.enter_context(server(command, server_cpu, folder, tls))
+                servers[row.service] = stack.enter_context(server(command, server_cpu, folder, tls if row.tls else {}))
         # The clients inherit it.
         os.sched_setaffinity(0, {client_cpu})
         above = heading(args, programs, client_cpu, server_cpu)

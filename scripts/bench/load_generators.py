@@ -34,8 +34,8 @@ FILES = {
 BASELINE_BAR = 0.99
 
 
-# A server, its protocol, and whether over TLS.
-Service = tuple[str, str, bool]
+# A server, its protocol, whether over TLS, and how it cuts replies into records.
+Service = tuple[str, str, bool, str]
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,18 @@ class Row:
     call: str = field(kw_only=True, default="")
     # By name, the minimum ratio of rpcbench's calls per client CPU-second to its own; for rpcbench, its minimum calls/s.
     bars: dict[str, float | None] = field(hash=False)
-    # With a certificate that no client verifies.
+    # With a certificate that no client verifies, except on short connections.
     tls: bool = False
+    # Over TLS, how the null server cuts replies into records: several in one, or "per-reply".
+    records: str = field(kw_only=True, default="shared")
+    # A connection for each call, with a handshake that is "resumed" or "full".
+    short: str = field(kw_only=True, default="")
 
     @property
     def load(self) -> str:
-        return f"{self.connections}x{self.in_flight}" + (f"-{self.call}" if self.call else "")
+        per_reply = self.records if self.records != "shared" else ""
+        short = f"short-{self.short}" if self.short else ""
+        return "-".join(filter(None, [f"{self.connections}x{self.in_flight}", self.call, per_reply, short]))
 
     @property
     def text(self) -> str:
@@ -76,7 +82,7 @@ class Row:
 
     @property
     def service(self) -> Service:
-        return self.server, self.protocol, self.tls
+        return self.server, self.protocol, self.tls, self.records
 
     def bar(self, client: str) -> float | None:
         return BASELINE_BAR if client == "baseline" else self.bars[client]
@@ -84,6 +90,11 @@ class Row:
 
 def null_row(protocol: str, connections: int, in_flight: int, call: str = "", rate: float | None = None, **bars: float | None) -> Row:
     return Row("null server", protocol, connections, in_flight, {**bars, "rpcbench": rate}, call=call)
+
+
+def tls_row(protocol: str, connections: int, in_flight: int, records: str = "shared", short: str = "", **bars: float | None) -> Row:
+    found = {**bars, "rpcbench": None}
+    return Row("null server", protocol, connections, in_flight, found, tls=True, records=records, short=short)
 
 
 ROWS = [
@@ -101,6 +112,13 @@ ROWS = [
     null_row("json", 50, 1, "expect", oha=None, wrk=1.0, floor=0.8),
     Row("tonic", "grpc", 50, 20, {"ghz": None, "h2load": 2.0, "rpcbench": None}, tls=True),
     Row("tonic", "grpc", 50, 1, {"ghz": None, "h2load": 2.0, "rpcbench": None}, tls=True),
+    tls_row("grpc", 50, 20, ghz=None, h2load=2.0, floor=0.85),
+    tls_row("grpc", 50, 20, "per-reply", h2load=2.0, floor=0.75),
+    tls_row("grpc", 50, 1, ghz=None, h2load=2.0, floor=0.85),
+    tls_row("grpc", 1, 100, h2load=2.0, floor=0.85),
+    tls_row("json", 50, 1, wrk=None, floor=0.85),
+    tls_row("json", 20, 1, short="resumed", floor=0.9),
+    tls_row("json", 20, 1, short="full", floor=0.9),
 ]
 
 
@@ -121,14 +139,14 @@ class Programs:
     def command(self, client: str, row: Row, address: str, seconds: int) -> list[str]:
         """The command line that loads `address` for `seconds`."""
         url = f"http{'s' if row.tls else ''}://{address}/{METHOD}"
-        ours, theirs = ("--tls -k", "--skipTLS") if row.tls else ("", "--insecure")
+        theirs = "--skipTLS" if row.tls else "--insecure"
         size = f"-c {row.connections} -m {row.in_flight}"
         echo = f"{address} --protocol {row.protocol} --shape text:{len(row.text)} {size}"
         body = f"{self.folder}/request" if row.text else f"{self.folder}/empty-request"
-        own = f"{size} {ours} -z {seconds}s --warmup none --quiet --format json"
+        own = f"{size} {self.ours(row)} -z {seconds}s --warmup none --quiet --format json"
         words, rest = {
             "rpcbench": ("load", [*self.called(row, address), *own.split()]),
-            "floor": (f"floor {echo} -z {seconds}", []),
+            "floor": (f"floor {echo} {self.floors(row)} -z {seconds}", []),
             "h2load": (f"{size} -D {seconds}", ["-H", "content-type: application/grpc", "-H", "te: trailers", "-d", body, url]),
             "oha": (
                 f"--no-tui --output-format json -c {row.connections} -z {seconds}s -m POST",
@@ -143,6 +161,19 @@ class Programs:
             ),
         }["rpcbench" if client == "baseline" else client]
         return [getattr(self, client), *words.split(), *rest]
+
+    def ours(self, row: Row) -> str:
+        """How rpcbench connects."""
+        if not row.short:
+            return "--tls -k" if row.tls else ""
+        resume = " --tls-resume off" if row.short == "full" else ""
+        return f"--connection-life short --tls --cacert {self.folder}/cert.pem --servername localhost{resume}"
+
+    def floors(self, row: Row) -> str:
+        """How the floor connects."""
+        words = [f"--cacert {self.folder}/cert.pem"] if row.tls else []
+        words += ["--short"] if row.short else []
+        return " ".join([*words, "--no-resumption"] if row.short == "full" else words)
 
     def called(self, row: Row, address: str) -> list[str]:
         """What rpcbench calls, and with which data."""

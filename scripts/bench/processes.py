@@ -33,10 +33,11 @@ def ending(code: int) -> str:
 
 
 def certificate(folder: Path) -> dict[str, str]:
-    """The settings of a server with TLS; makes a self-signed certificate."""
+    """The settings of a server with TLS; makes a certificate that is its own authority."""
     cert, key = folder / "cert.pem", folder / "key.pem"
     words = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -noenc -subj /CN=localhost"
-    run([*words.split(), "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-out", str(cert), "-keyout", str(key)])
+    extensions = ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE"]
+    run([*words.split(), *extensions, "-out", str(cert), "-keyout", str(key)])
     return {"RPCBENCH_TLS_CERT": str(cert), "RPCBENCH_TLS_KEY": str(key)}
 
 

@@ -23,6 +23,9 @@ STEPS = [
     *[("null-50x20-empty", client) for client in ("floor", "rpcbench")],
     ("null-50x20-expect", "rpcbench"),
     *[("json-50x1-expect", client) for client in ("oha", "rpcbench")],
+    ("null-tls-50x20-per-reply", "floor"),
+    ("json-tls-50x1", "wrk"),
+    *[(f"json-tls-20x1-short-{kind}", client) for kind in ("resumed", "full") for client in ("floor", "rpcbench")],
 ]
 
 

@@ -52,17 +52,15 @@ pub fn reach(
                 };
             }
             // A server does listen there.
-            Err(error) if is_tls(&error) => return Err(ReachError(format!("{address}: {error}"))),
+            Err(error) if TlsError::is_in(&error) => {
+                return Err(ReachError(format!("{address}: {error}")));
+            }
             Err(error) => last = error,
         }
     }
     let tried: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     let (tried, problem) = (tried.join(", "), describe(&last, within));
     Err(ReachError(format!("{tried}: {problem}; start the server, or correct the address")))
-}
-
-fn is_tls(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<TlsError>())
 }
 
 /// Addresses of a server that accept connections.
@@ -140,6 +138,10 @@ fn unexpected(greeting: Greeting, server: &ConnectionOptions, within: Duration) 
         Greeting::Silent => Some(format!(
             "it accepts connections and sends nothing for {}; {} needs HTTP/2",
             units::length(round_up(within)),
+            option(protocol)
+        )),
+        Greeting::Closed if server.tls.is_some() => Some(format!(
+            "it closes the connection when spoken to in HTTP/2, as {} needs",
             option(protocol)
         )),
         Greeting::Closed => Some(format!(

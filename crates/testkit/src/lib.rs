@@ -40,5 +40,5 @@ pub use plan::{Channel, Plan};
 pub use relay::{Upstream, relay_abstract, relay_in_pieces, relay_tcp, relay_unix};
 pub use server::{Ended, Server};
 pub use skip::skip;
-pub use tls::{TlsFlaw, relay_tls, tls_config};
+pub use tls::{Records, TlsFlaw, relay_tls, tls_config};
 pub use workload::workload;

@@ -3,15 +3,15 @@
 mod outside;
 
 use std::io::{self, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
 use rpcbench_testkit::{
-    Behaviour, Ended, FORMS, Plan, Server, TlsFlaw, process_cpu, raise_file_limit, relay_abstract,
-    relay_tcp, relay_tls, tls_config,
+    Behaviour, Ended, FORMS, Plan, Records, Server, TlsFlaw, process_cpu, raise_file_limit,
+    relay_abstract, relay_tcp, tls_config,
 };
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -40,6 +40,9 @@ struct Arguments {
     /// What it does wrong with TLS
     #[arg(long)]
     tls_flaw: Option<TlsFlaw>,
+    /// How a null server cuts replies into records of TLS
+    #[arg(long, value_name = "FORM", default_value = "shared", requires = "tls_cert")]
+    tls_records: Records,
     /// Print the address on stdout
     #[arg(long)]
     print_address: bool,
@@ -103,10 +106,7 @@ async fn serve(arguments: &Arguments, plan: Plan) -> Result<ExitCode, Box<dyn st
     let mut server = match (&arguments.tls_cert, &arguments.tls_key) {
         (Some(certificate), Some(key)) => {
             let config = tls_config((certificate, key), protocol, arguments.tls_flaw)?;
-            let listener = TcpListener::bind(address)?;
-            let server = Server::start_at(SocketAddr::new(arguments.host, 0), plan)?;
-            relay_tls(listener, config, server.address());
-            server
+            Server::start_secure(address, plan, config, arguments.tls_records)?
         }
         _ => Server::start_at(address, plan)?,
     };

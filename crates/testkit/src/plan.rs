@@ -6,6 +6,7 @@ use std::time::Duration;
 use rpcbench_record::Protocol;
 
 use crate::thrift::Form;
+use crate::tls::Secured;
 use crate::{Behaviour, BehaviourError};
 
 /// What a server does, by part.
@@ -35,6 +36,8 @@ pub struct Plan {
     pub counting: bool,
     /// Bytes of memory to take before listening.
     pub memory_at_start: u64,
+    /// TLS of a null server's own.
+    pub(crate) tls: Option<Secured>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

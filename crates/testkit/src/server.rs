@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
+use rustls::ServerConfig;
 use tokio::net::TcpSocket;
 use tokio::sync::oneshot;
 use tokio::task::LocalSet;
@@ -14,6 +15,7 @@ use tokio::task::LocalSet;
 use crate::cost::MemoryHog;
 use crate::plan::{Opening, Plan};
 use crate::serve::Counters;
+use crate::tls::{Records, Secured, relay_tls};
 use crate::{Behaviour, null, serve};
 
 /// A server that runs until it is stopped or dropped.
@@ -113,6 +115,29 @@ impl Server {
         Ok(Self { address, counters, running: Some(running), ended, thread: Some(thread) })
     }
 
+    /// Starts a server with TLS at `address` (port 0: a free one). Null servers do it themselves, others are behind a relay, which
+    /// can't cut replies.
+    pub fn start_secure(
+        address: SocketAddr,
+        mut plan: Plan,
+        config: ServerConfig,
+        records: Records,
+    ) -> io::Result<Self> {
+        if plan.least_work().is_some() {
+            plan.tls = Some(Secured { config: Arc::new(config), records });
+            return Self::start_at(address, plan);
+        }
+        if records == Records::PerReply {
+            let problem = "only null servers can send a record for each reply, such as `null`";
+            return Err(io::Error::other(problem));
+        }
+        let listener = TcpListener::bind(address)?;
+        let mut server = Self::start_at(SocketAddr::new(address.ip(), 0), plan)?;
+        let within = std::mem::replace(&mut server.address, listener.local_addr()?);
+        relay_tls(listener, config, within);
+        Ok(server)
+    }
+
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -182,7 +207,7 @@ fn run(
         }
         Port::Listening(listener) => match plan.least_work() {
             Some(protocol) => {
-                null::serve(protocol, &listener, &stop, &counters)?;
+                null::serve(protocol, plan.tls.as_ref(), &listener, &stop, &counters)?;
                 Ok(Ended::Stopped)
             }
             None => run_async(listener, plan, counters, stop),

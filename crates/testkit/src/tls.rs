@@ -26,6 +26,23 @@ pub enum TlsFlaw {
     NoResumption,
 }
 
+/// How a null server's replies are cut into records of TLS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Records {
+    /// Those that are ready together share records.
+    #[default]
+    Shared,
+    /// A record for each.
+    PerReply,
+}
+
+/// TLS of a null server.
+#[derive(Clone, Debug)]
+pub(crate) struct Secured {
+    pub(crate) config: Arc<ServerConfig>,
+    pub(crate) records: Records,
+}
+
 /// The configuration of a server with the certificate and key of these files, both in PEM.
 ///
 /// # Errors

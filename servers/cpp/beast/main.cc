@@ -7,6 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/beast/core/error.hpp>
@@ -18,6 +19,7 @@
 #include <future>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -29,6 +31,7 @@
 namespace {
 
 using boost::asio::ip::tcp;
+namespace ssl = boost::asio::ssl;
 using ErrorCode = boost::beast::error_code;
 
 // How long open connections may take to finish their calls after SIGTERM.
@@ -40,8 +43,9 @@ constexpr std::chrono::milliseconds kPause{100};
 // Accepts connections. Its steps run in sequence, on any thread, independent of those of connections.
 class Listener {
  public:
-  Listener(boost::asio::io_context& context, const tcp::endpoint& endpoint)
-      : context_(context), acceptor_(boost::asio::make_strand(context)), pause_(acceptor_.get_executor()) {
+  // `tls`: how connections speak TLS, if they do.
+  Listener(boost::asio::io_context& context, const tcp::endpoint& endpoint, std::optional<ssl::context> tls)
+      : context_(context), tls_(std::move(tls)), acceptor_(boost::asio::make_strand(context)), pause_(acceptor_.get_executor()) {
     acceptor_.open(endpoint.protocol());
     acceptor_.set_option(tcp::acceptor::reuse_address(true));
     acceptor_.bind(endpoint);
@@ -73,11 +77,16 @@ class Listener {
     }
     // If it can't be set the connection is about to end, as its first read shows.
     socket.set_option(tcp::no_delay(true), error);
-    std::make_shared<echo::Session>(std::move(socket), stopping_)->Read();
+    if (tls_) {
+      std::make_shared<echo::Session<echo::Secure>>(stopping_, std::move(socket), *tls_)->Start();
+    } else {
+      std::make_shared<echo::Session<echo::Plain>>(stopping_, std::move(socket))->Start();
+    }
     Accept();
   }
 
   boost::asio::io_context& context_;
+  std::optional<ssl::context> tls_;
   std::atomic<bool> stopping_{false};
   tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;
@@ -94,12 +103,23 @@ sigset_t BlockSigterm() {
   return signals;
 }
 
+// TLS 1.2 and 1.3 by the distribution's OpenSSL, with its defaults, if the environment names a certificate. Clients are asked for none.
+std::optional<ssl::context> Tls() {
+  if (std::getenv("RPCBENCH_TLS_CERT") == nullptr) return std::nullopt;
+  std::optional<ssl::context> context(ssl::context::tls_server);
+  context->set_options(ssl::context::default_workarounds | ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1);
+  context->use_certificate_chain_file(settings::Text("RPCBENCH_TLS_CERT"));
+  context->use_private_key_file(settings::Text("RPCBENCH_TLS_KEY"), ssl::context::pem);
+  return context;
+}
+
 std::unique_ptr<Listener> Listen(boost::asio::io_context& context) {
   const std::string host = settings::Host();
   const std::string port = std::to_string(settings::Port());
+  std::optional<ssl::context> tls = Tls();
   try {
     const tcp::endpoint endpoint = *tcp::resolver(context).resolve(host, port, tcp::resolver::passive).begin();
-    return std::make_unique<Listener>(context, endpoint);
+    return std::make_unique<Listener>(context, endpoint, std::move(tls));
   } catch (const boost::system::system_error& error) {
     throw std::runtime_error("cannot listen on " + host + ":" + port + ": " + error.code().message());
   }

@@ -3,11 +3,14 @@
 
 #include <atomic>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/stream_base.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "echo.h"
@@ -17,22 +20,43 @@ namespace echo {
 // Longest request in bytes: twice the contract's longest text. The library's default is 1 MiB.
 inline constexpr std::size_t kLongestBody = 8 * 1024 * 1024;
 
-class Session final : public std::enable_shared_from_this<Session> {
- public:
-  // `stopping`: the next reply is the last one of its connection.
-  Session(boost::asio::ip::tcp::socket socket, const std::atomic<bool>& stopping)
-      : stream_(std::move(socket)), stopping_(stopping) {}
+using Plain = boost::beast::tcp_stream;
+using Secure = boost::beast::ssl_stream<Plain>;
 
-  // Only one step is under way at a time, so no strand is needed.
-  void Read() {
-    parser_.emplace();
-    parser_->body_limit(kLongestBody);
-    http::async_read(stream_, buffer_, *parser_,
-                     boost::beast::bind_front_handler(&Session::OnRead, shared_from_this()));
+// Only one step is under way at a time, so no strand is needed.
+template <class Stream>
+class Session final : public std::enable_shared_from_this<Session<Stream>> {
+ public:
+  // `stopping`: the next reply is the last one of its connection. `stream`: what its stream is made of.
+  template <class... Parts>
+  explicit Session(const std::atomic<bool>& stopping, Parts&&... stream)
+      : stream_(std::forward<Parts>(stream)...), stopping_(stopping) {}
+
+  void Start() {
+    if constexpr (std::is_same_v<Stream, Secure>) {
+      stream_.async_handshake(boost::asio::ssl::stream_base::server, Next(&Session::OnHandshake));
+    } else {
+      Read();
+    }
   }
 
  private:
   using ErrorCode = boost::beast::error_code;
+
+  template <class Step>
+  auto Next(Step step) {
+    return boost::beast::bind_front_handler(step, this->shared_from_this());
+  }
+
+  void OnHandshake(ErrorCode error) {
+    if (!error) Read();
+  }
+
+  void Read() {
+    parser_.emplace();
+    parser_->body_limit(kLongestBody);
+    http::async_read(stream_, buffer_, *parser_, Next(&Session::OnRead));
+  }
 
   // Anything but HTTP ends the connection, and so does the client's closing it.
   void OnRead(ErrorCode error, std::size_t /*bytes*/) {
@@ -46,8 +70,7 @@ class Session final : public std::enable_shared_from_this<Session> {
       response_ = Answer(parser_->get());
     }
     if (stopping_.load(std::memory_order_relaxed)) response_.keep_alive(false);
-    http::async_write(stream_, response_,
-                      boost::beast::bind_front_handler(&Session::OnWrite, shared_from_this()));
+    http::async_write(stream_, response_, Next(&Session::OnWrite));
   }
 
   void OnWrite(ErrorCode error, std::size_t /*bytes*/) {
@@ -56,11 +79,19 @@ class Session final : public std::enable_shared_from_this<Session> {
   }
 
   void End() {
-    ErrorCode ignored;
-    stream_.socket().shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
+    if constexpr (std::is_same_v<Stream, Secure>) {
+      stream_.async_shutdown(Next(&Session::OnShutdown));
+    } else {
+      OnShutdown({});
+    }
   }
 
-  boost::beast::tcp_stream stream_;
+  void OnShutdown(ErrorCode /*error*/) {
+    ErrorCode ignored;
+    boost::beast::get_lowest_layer(stream_).socket().shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
+  }
+
+  Stream stream_;
   const std::atomic<bool>& stopping_;
   boost::beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;

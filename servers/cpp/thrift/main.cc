@@ -12,7 +12,10 @@
 #include <thrift/server/TNonblockingServer.h>
 #include <thrift/server/TThreadedServer.h>
 #include <thrift/transport/TBufferTransports.h>
+#include <thrift/transport/TNonblockingSSLServerSocket.h>
 #include <thrift/transport/TNonblockingServerSocket.h>
+#include <thrift/transport/TSSLServerSocket.h>
+#include <thrift/transport/TSSLSocket.h>
 #include <thrift/transport/TServerSocket.h>
 
 #include <cstdint>
@@ -41,7 +44,10 @@ using apache::thrift::server::TServerEventHandler;
 using apache::thrift::server::TThreadedServer;
 using apache::thrift::transport::TFramedTransportFactory;
 using apache::thrift::transport::TNonblockingServerSocket;
+using apache::thrift::transport::TNonblockingSSLServerSocket;
 using apache::thrift::transport::TServerSocket;
+using apache::thrift::transport::TSSLServerSocket;
+using apache::thrift::transport::TSSLSocketFactory;
 
 // The library allocates what a length claims before it reads on, and by default without a limit. No text is longer than the
 // library's limit on frames.
@@ -110,12 +116,31 @@ class StopOnSigterm final : public TServerEventHandler {
   std::thread waiting_;
 };
 
+// A listening socket of the library: with TLS by the distribution's OpenSSL if the environment names a certificate. Clients are asked
+// for none.
+template <class Plain, class Secure>
+std::shared_ptr<Plain> Listen() {
+  const std::string host = settings::Host();
+  const int port = static_cast<int>(settings::Port());
+  std::shared_ptr<Plain> socket;
+  if (std::getenv("RPCBENCH_TLS_CERT") == nullptr) {
+    socket = std::make_shared<Plain>(host, port);
+  } else {
+    const auto factory = std::make_shared<TSSLSocketFactory>();
+    factory->loadCertificate(settings::Text("RPCBENCH_TLS_CERT").c_str());
+    factory->loadPrivateKey(settings::Text("RPCBENCH_TLS_KEY").c_str());
+    factory->authenticate(false);
+    socket = std::make_shared<Secure>(host, port, factory);
+  }
+  socket->setAcceptBacklog(SOMAXCONN);
+  return socket;
+}
+
 // I/O threads on libevent, one per CPU. `pool`: as many separate threads handle the calls; otherwise
 // the I/O threads do, the library's default.
 std::shared_ptr<TServer> Nonblocking(const std::shared_ptr<TProcessor>& processor, bool pool) {
   const unsigned cpus = settings::Cpus();
-  const auto socket = std::make_shared<TNonblockingServerSocket>(settings::Host(), static_cast<int>(settings::Port()));
-  socket->setAcceptBacklog(SOMAXCONN);
+  const auto socket = Listen<TNonblockingServerSocket, TNonblockingSSLServerSocket>();
   std::shared_ptr<ThreadManager> handlers;
   if (pool) {
     handlers = ThreadManager::newSimpleThreadManager(cpus);
@@ -130,8 +155,7 @@ std::shared_ptr<TServer> Nonblocking(const std::shared_ptr<TProcessor>& processo
 // A thread per connection; the number of CPUs is only checked.
 std::shared_ptr<TServer> Threaded(const std::shared_ptr<TProcessor>& processor) {
   settings::Cpus();
-  const auto socket = std::make_shared<TServerSocket>(settings::Host(), static_cast<int>(settings::Port()));
-  socket->setAcceptBacklog(SOMAXCONN);
+  const auto socket = Listen<TServerSocket, TSSLServerSocket>();
   return std::make_shared<TThreadedServer>(processor, socket, std::make_shared<TFramedTransportFactory>(),
                                            Protocol());
 }

@@ -57,8 +57,8 @@ internal static class Service
     public static IPEndPoint Address() =>
         new(IPAddress.Parse(Setting("RPCBENCH_HOST")), int.Parse(Setting("RPCBENCH_PORT")));
 
-    // Of a server with TLS; Kestrel then offers the versions of TLS that the system allows, and resumes sessions.
-    private static X509Certificate2? Certificate() =>
+    /// <summary>Of a server with TLS, which offers the versions of TLS that the system allows, and resumes sessions.</summary>
+    public static X509Certificate2? Certificate() =>
         Environment.GetEnvironmentVariable("RPCBENCH_TLS_CERT") is { Length: > 0 } path
             ? X509Certificate2.CreateFromPemFile(path, Setting("RPCBENCH_TLS_KEY"))
             : null;

@@ -35,7 +35,9 @@ catch (SocketException error)
 // The thread pool's own limits, and the library's on the length of messages and frames.
 var server = new TThreadPoolAsyncServer(
     new TSingletonProcessorFactory(new Echo.AsyncProcessor(new EchoHandler())),
-    new TServerSocketTransport(listener, new TConfiguration()),
+    Service.Certificate() is { } certificate
+        ? new TlsListener(listener, certificate)
+        : new TServerSocketTransport(listener, new TConfiguration()),
     transport,
     transport,
     protocol,

@@ -17,7 +17,20 @@ start_link() ->
         %% Thousands of clients may connect at once. By default 128 wait, and 2,048 are served.
         {backlog, 4096},
         {max, 65536}
+        | tls(os:getenv("RPCBENCH_TLS_CERT"))
     ]).
+
+%% OTP's ssl, where the environment names a certificate. Sessions of TLS 1.3 are resumed only if the server says how.
+tls(false) ->
+    [];
+tls(Certificate) ->
+    Options = [
+        {certfile, Certificate},
+        {keyfile, os:getenv("RPCBENCH_TLS_KEY")},
+        {alpn_preferred_protocols, [<<"http/1.1">>]},
+        {session_tickets, stateless}
+    ],
+    [{ssl, true}, {ssl_opts, Options}].
 
 loop(Request) ->
     case method(mochiweb_request:get(path, Request)) of

@@ -5,8 +5,10 @@ import io.ktor.http.ContentType
 import io.ktor.serialization.kotlinx.serialization
 import io.ktor.server.application.Application
 import io.ktor.server.application.install
+import io.ktor.server.engine.EngineConnectorBuilder
 import io.ktor.server.engine.connector
 import io.ktor.server.engine.embeddedServer
+import io.ktor.server.engine.sslConnector
 import io.ktor.server.netty.Netty
 import io.ktor.server.plugins.contentnegotiation.ContentNegotiation
 import io.ktor.server.request.receive
@@ -15,6 +17,14 @@ import io.ktor.server.routing.post
 import io.ktor.server.routing.route
 import io.ktor.server.routing.routing
 import java.net.BindException
+import java.nio.file.Path
+import java.security.KeyFactory
+import java.security.KeyStore
+import java.security.cert.CertificateFactory
+import java.security.spec.PKCS8EncodedKeySpec
+import java.util.Base64
+import kotlin.io.path.inputStream
+import kotlin.io.path.readText
 import kotlin.system.exitProcess
 import kotlinx.serialization.DeserializationStrategy
 import kotlinx.serialization.StringFormat
@@ -47,6 +57,17 @@ private fun Application.echo() {
     }
 }
 
+/** A certificate and its key, both in PEM. */
+private fun keyStore(certificate: Path, key: Path): KeyStore {
+    val chain = certificate.inputStream().use { CertificateFactory.getInstance("X.509").generateCertificates(it) }
+    val encoded = Base64.getMimeDecoder().decode(key.readText().replace(Regex("-----[A-Z ]+-----"), ""))
+    val private = KeyFactory.getInstance("EC").generatePrivate(PKCS8EncodedKeySpec(encoded))
+    return KeyStore.getInstance(KeyStore.getDefaultType()).apply {
+        load(null, null)
+        setKeyEntry("server", private, charArrayOf(), chain.toTypedArray())
+    }
+}
+
 fun main() {
     val server =
         embeddedServer(
@@ -55,11 +76,18 @@ fun main() {
                 // Per group of threads: how long open connections may take to finish their calls after SIGTERM.
                 shutdownGracePeriod = 500
                 shutdownTimeout = 1500
-                // Its clients then start with HTTP/2. The port stays open to HTTP/1.1.
-                enableH2c = System.getenv("RPCBENCH_PROTOCOL") == "json-h2c"
-                connector {
+                val certificate = System.getenv("RPCBENCH_TLS_CERT")
+                // Its clients then start with HTTP/2. The port stays open to HTTP/1.1. With TLS, ALPN chooses.
+                enableH2c = certificate == null && System.getenv("RPCBENCH_PROTOCOL") == "json-h2c"
+                val at: EngineConnectorBuilder.() -> Unit = {
                     host = System.getenv("RPCBENCH_HOST")
                     port = System.getenv("RPCBENCH_PORT").toInt()
+                }
+                if (certificate == null) {
+                    connector(at)
+                } else {
+                    val keys = keyStore(Path.of(certificate), Path.of(System.getenv("RPCBENCH_TLS_KEY")))
+                    sslConnector(keys, "server", { charArrayOf() }, { charArrayOf() }, at)
                 }
             },
             module = Application::echo,

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# The contract's service as JSON on async-http, whose port takes only HTTP/2 without TLS. The launcher has checked the settings in the
-# environment.
+# The contract's service as JSON on async-http, whose port takes only HTTP/2. The launcher has checked the settings in the environment.
 $LOAD_PATH.unshift(__dir__)
 require "async"
 require "async/http/endpoint"
@@ -9,6 +8,7 @@ require "async/http/server"
 require "async/io/trap"
 require "json"
 require "messages"
+require "tls"
 require "workers"
 
 class Echo
@@ -46,9 +46,11 @@ Workers.serve("ruby-async-http") do |shared|
   host = ENV.fetch("RPCBENCH_HOST")
   # An IPv6 address is bracketed before a port.
   host = "[#{host}]" if host.include?(":")
+  tls = Tls.context(protocol: "h2")
   endpoint = Async::HTTP::Endpoint.parse(
-    "http://#{host}:#{ENV.fetch("RPCBENCH_PORT")}",
+    "#{tls ? "https" : "http"}://#{host}:#{ENV.fetch("RPCBENCH_PORT")}",
     protocol: Async::HTTP::Protocol::HTTP2,
+    ssl_context: tls,
     reuse_port: shared
   )
   terminated = Async::IO::Trap.new(:TERM)

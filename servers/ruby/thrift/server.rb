@@ -5,6 +5,7 @@ $LOAD_PATH.unshift(__dir__)
 require "socket"
 require "thrift"
 require "echo"
+require "tls"
 require "workers"
 
 module EchoHandler
@@ -25,6 +26,7 @@ class Listener < Thrift::ServerSocket
     super(address.ip_address, address.ip_port)
     @address = address
     @shared = shared
+    @tls = Tls.context
   end
 
   def listen
@@ -38,7 +40,22 @@ class Listener < Thrift::ServerSocket
   def accept
     socket, = @handle.accept
     socket.setsockopt(:TCP, :NODELAY, true)
-    Thrift::Socket.new.tap { |transport| transport.handle = socket }
+    transport = @tls ? SecureSocket.new : Thrift::Socket.new
+    transport.handle = @tls ? OpenSSL::SSL::SSLSocket.new(socket, @tls) : socket
+    transport
+  end
+end
+
+# The library's accept does the handshake, for which all other connections would wait; here a connection's own thread does it.
+class SecureSocket < Thrift::Socket
+  def read(size)
+    @is_open ||= handle.accept
+    super
+  end
+
+  def close
+    handle&.sync_close = true
+    super
   end
 end
 

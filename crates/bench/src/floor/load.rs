@@ -1,32 +1,26 @@
 //! The loop: one read and one write per connection and turn.
 
 use std::net::{SocketAddr, TcpStream};
-use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use rpcbench_contract::Shape;
 use rpcbench_record::Protocol;
 use rpcbench_testkit::http2::Frame;
-use rustix::buffer::spare_capacity;
-use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{self, RecvFlags, SendFlags};
-use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
-    timerfd_settime,
-};
+use rustls::ClientConfig;
 
+use super::events::{Events, Source};
 use super::opening::{self, CALLS, Opened};
 use super::replies::Replies;
 use super::requests::Requests;
+use super::tls::Records;
 use super::wire;
 
-/// Bytes of a read and events of a turn, as in the engine's epoll driver.
+/// Bytes of a read, as in the engine's epoll driver.
 const RECEIVE_BUFFER: usize = 256 * 1024;
-const EVENTS: usize = 1024;
-/// Marks the timer among the events.
-const TIMER: u64 = u64::MAX;
 /// How long to wait for the last replies.
 const GRACE: Duration = Duration::from_secs(5);
 /// Received bytes of DATA after which the connection's window is opened again.
@@ -41,6 +35,8 @@ pub(super) struct Load {
 
 struct Connection {
     stream: TcpStream,
+    /// `None` without TLS.
+    records: Option<Records>,
     sent: u64,
     answered: u64,
     received: u64,
@@ -50,8 +46,7 @@ struct Connection {
 
 /// Connections that keep a fixed number of calls in flight each, to a server whose replies all have one size.
 pub(super) struct Floor {
-    epoll: OwnedFd,
-    timer: OwnedFd,
+    events: Events,
     connections: Vec<Connection>,
     requests: Requests,
     replies: Replies,
@@ -64,9 +59,11 @@ pub(super) struct Floor {
 }
 
 impl Floor {
-    /// Opens the connections of `load` and makes three checked calls on each. Fails if replies differ in size.
+    /// Opens the connections of `load`, with TLS if there is a configuration, and makes three checked calls on each. Fails if
+    /// replies differ in size.
     pub fn open(
         address: SocketAddr,
+        tls: Option<&Arc<ClientConfig>>,
         protocol: Protocol,
         load: Load,
         shape: &Shape,
@@ -74,12 +71,9 @@ impl Floor {
         let Load { connections, in_flight } = load;
         let (wire, corpus) = wire::of(protocol, shape, address)?;
         let requests = Requests::new(&corpus, &*wire, in_flight as usize)?;
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).context("epoll_create")?;
-        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK)
-            .context("timerfd_create")?;
-        add(&epoll, &timer, TIMER, EventFlags::IN | EventFlags::ET)?;
+        let events = Events::new()?;
         let opened = (0..connections)
-            .map(|_| opening::open(address, &*wire, &corpus))
+            .map(|_| opening::open(address, tls, &*wire, &corpus))
             .collect::<anyhow::Result<Vec<Opened>>>()?;
         let size = opened.first().map_or(1, |opened| opened.reply);
         if let Some(other) = opened.iter().find(|opened| opened.reply != size) {
@@ -89,14 +83,12 @@ impl Floor {
         let windowed = wire.windowed(corpus.request(0));
         let replies = Replies::new(size as u64, windowed);
         let connections: Vec<Connection> =
-            opened.into_iter().map(|opened| Connection::new(opened.stream, replies)).collect();
-        let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+            opened.into_iter().map(|opened| Connection::new(opened, replies)).collect();
         for (index, connection) in connections.iter().enumerate() {
-            add(&epoll, &connection.stream, index as u64, flags)?;
+            events.add_socket(&connection.stream, index)?;
         }
         Ok(Self {
-            epoll,
-            timer,
+            events,
             connections,
             requests,
             replies,
@@ -113,16 +105,15 @@ impl Floor {
     pub fn run(&mut self, length: Duration) -> anyhow::Result<u64> {
         let before: u64 = self.answered();
         self.loading = true;
-        self.ring_after(length)?;
+        self.events.ring_after(length)?;
         for index in 0..self.connections.len() {
             self.send(index, u64::from(self.in_flight))?;
         }
-        let mut events = Vec::with_capacity(EVENTS);
-        while !self.turn(&mut events)? {}
+        while !self.turn()? {}
         self.loading = false;
-        self.ring_after(GRACE)?;
+        self.events.ring_after(GRACE)?;
         while self.outstanding > 0 {
-            if self.turn(&mut events)? && self.outstanding > 0 {
+            if self.turn()? && self.outstanding > 0 {
                 bail!(
                     "{} calls unanswered {} s after the last was sent",
                     self.outstanding,
@@ -150,32 +141,15 @@ impl Floor {
         Ok(())
     }
 
-    fn ring_after(&self, length: Duration) -> anyhow::Result<()> {
-        let never = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let it_value = Timespec {
-            tv_sec: length.as_secs() as i64,
-            tv_nsec: i64::from(length.subsec_nanos()) as _,
-        };
-        let times = Itimerspec { it_interval: never, it_value };
-        timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &times)
-            .context("timerfd_settime")?;
-        Ok(())
-    }
-
     /// Waits for events and handles them. True if the timer rang.
-    fn turn(&mut self, events: &mut Vec<Event>) -> anyhow::Result<bool> {
-        events.clear();
-        match epoll::wait(&self.epoll, spare_capacity(events), None) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno).context("epoll_wait"),
-        }
+    fn turn(&mut self) -> anyhow::Result<bool> {
         let mut rang = false;
-        for event in events.iter() {
-            let (source, flags) = (event.data.u64(), event.flags);
-            if source == TIMER {
-                rang = true;
-            } else if flags != EventFlags::OUT {
-                self.exchange(source as usize)?;
+        for index in 0..self.events.wait()? {
+            match self.events.source(index) {
+                Source::Timer => rang = true,
+                Source::Readable(connection) => self.exchange(connection)?,
+                // The kernel takes all that is sent.
+                Source::Writable(_) => {}
             }
         }
         Ok(rang)
@@ -193,7 +167,10 @@ impl Floor {
                 Err(Errno::AGAIN) => return Ok(()),
                 Err(errno) => return Err(errno).context("recv"),
             };
-            connection.received += read as u64;
+            connection.received += match &mut connection.records {
+                None => read as u64,
+                Some(records) => records.open(&mut self.buffer[..read])?,
+            };
             let answered = self.replies.answered(connection.received);
             let ended = answered - connection.answered;
             connection.answered = answered;
@@ -226,8 +203,7 @@ impl Floor {
     fn send(&mut self, index: usize, count: u64) -> anyhow::Result<()> {
         let connection = &mut self.connections[index];
         let requests = self.requests.take(count as usize, connection.sent);
-        put(
-            &connection.stream,
+        connection.put(
             requests
                 .context("a connection ran out of numbers for calls; run for a shorter time")?,
         )?;
@@ -245,32 +221,29 @@ impl Floor {
             return Ok(());
         }
         connection.refilled = connection.answered;
-        put(&connection.stream, &Frame::window_update(0, bytes as u32).encode())
+        connection.put(&Frame::window_update(0, bytes as u32).encode())
     }
 }
 
 impl Connection {
-    fn new(stream: TcpStream, replies: Replies) -> Self {
+    fn new(opened: Opened, replies: Replies) -> Self {
+        let Opened { stream, records, .. } = opened;
         let calls = u64::from(CALLS);
-        Self { stream, sent: calls, answered: calls, received: replies.bytes(calls), refilled: 0 }
+        let received = replies.bytes(calls);
+        Self { stream, records, sent: calls, answered: calls, received, refilled: 0 }
     }
-}
 
-fn add(
-    epoll: &OwnedFd,
-    source: impl std::os::fd::AsFd,
-    data: u64,
-    flags: EventFlags,
-) -> anyhow::Result<()> {
-    epoll::add(epoll, source, EventData::new_u64(data), flags).context("epoll_ctl")
-}
-
-fn put(stream: &TcpStream, bytes: &[u8]) -> anyhow::Result<()> {
-    let taken = net::send(stream, bytes, SendFlags::NOSIGNAL).context("send")?;
-    ensure!(
-        taken == bytes.len(),
-        "the kernel took {taken} of {} bytes; use fewer calls in flight",
-        bytes.len()
-    );
-    Ok(())
+    fn put(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        let bytes = match &mut self.records {
+            None => bytes,
+            Some(records) => records.seal(bytes)?,
+        };
+        let taken = net::send(&self.stream, bytes, SendFlags::NOSIGNAL).context("send")?;
+        ensure!(
+            taken == bytes.len(),
+            "the kernel took {taken} of {} bytes; use fewer calls in flight",
+            bytes.len()
+        );
+        Ok(())
+    }
 }

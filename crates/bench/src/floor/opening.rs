@@ -1,11 +1,14 @@
 //! The first calls of a connection. They are checked, and show the size of a reply.
 
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 
 use anyhow::{Context as _, ensure};
 use rpcbench_contract::Corpus;
+use rustls::ClientConfig;
 
 use super::peer::Peer;
+use super::tls::Records;
 use super::wire::{Reply, Wire};
 
 /// Calls made before the connection is handed over.
@@ -14,18 +17,23 @@ pub(super) const CALLS: u32 = 3;
 /// A connection that has made [`CALLS`] calls, and the size of its replies.
 pub(super) struct Opened {
     pub stream: TcpStream,
+    /// `None` without TLS.
+    pub records: Option<Records>,
     pub reply: usize,
 }
 
 pub(super) fn open(
     address: SocketAddr,
+    tls: Option<&Arc<ClientConfig>>,
     wire: &dyn Wire,
     corpus: &Corpus,
 ) -> anyhow::Result<Opened> {
-    let mut peer = Peer::connect(address)
-        .with_context(|| format!("can't connect to {address}; is the server running?"))?;
+    let mut peer = Peer::connect(address, tls)?;
     calls(&mut peer, wire, corpus)
-        .and_then(|reply| Ok(Opened { stream: peer.into_stream()?, reply }))
+        .and_then(|reply| {
+            let (stream, records) = peer.into_parts()?;
+            Ok(Opened { stream, records, reply })
+        })
         .context("first calls on a connection; the floor needs the null server of its protocol")
 }
 

@@ -2,20 +2,27 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 
+use anyhow::Context as _;
 use rpcbench_testkit::http2::{Frame, Head};
+use rustls::ClientConfig;
 
-pub(super) struct Peer(BufReader<TcpStream>);
+use super::tls::{Records, Stream};
+
+pub(super) struct Peer(BufReader<Stream>);
 
 impl Peer {
-    pub fn connect(address: SocketAddr) -> io::Result<Self> {
-        let stream = TcpStream::connect(address)?;
+    pub fn connect(address: SocketAddr, tls: Option<&Arc<ClientConfig>>) -> anyhow::Result<Self> {
+        let stream = TcpStream::connect(address)
+            .with_context(|| format!("can't connect to {address}; is the server running?"))?;
         stream.set_nodelay(true)?;
-        Ok(Self(BufReader::new(stream)))
+        Ok(Self(BufReader::new(Stream::new(stream, tls)?)))
     }
 
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.get_mut().write_all(bytes)
+        self.0.get_mut().write_all(bytes)?;
+        self.0.get_mut().flush()
     }
 
     pub fn read(&mut self, length: usize) -> io::Result<Vec<u8>> {
@@ -42,12 +49,12 @@ impl Peer {
         Ok(head.frame(self.read(head.length)?))
     }
 
-    /// The socket, now non-blocking. All that came must have been read.
-    pub fn into_stream(self) -> anyhow::Result<TcpStream> {
+    /// The socket, now non-blocking, and the keys of its records. All that came must have been read.
+    pub fn into_parts(self) -> anyhow::Result<(TcpStream, Option<Records>)> {
         let unread = self.0.buffer().len();
         anyhow::ensure!(unread == 0, "{unread} bytes after the last reply");
-        let stream = self.0.into_inner();
-        stream.set_nonblocking(true)?;
-        Ok(stream)
+        let (socket, records) = self.0.into_inner().into_parts()?;
+        socket.set_nonblocking(true)?;
+        Ok((socket, records))
     }
 }

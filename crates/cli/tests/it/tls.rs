@@ -148,7 +148,7 @@ fn handshake_that_never_ends_is_given_up() {
 }
 
 /// A root whose servers offer TLS.
-fn bench_with_tls() -> Bench {
+pub fn bench_with_tls() -> Bench {
     let manifest = "servers/testkit/liar/server.toml";
     Bench::new().edit(manifest, "protocols = [\"grpc\"]\n", "protocols = [\"grpc\"]\ntls = true\n")
 }
@@ -177,6 +177,11 @@ fn server_without_tls_is_skipped_where_tls_is_asked_for() {
     bench.run("check @honest --tls").expect(2).shows(&["skipped: it has no TLS"]);
     let served = bench.run(&format!("serve @honest --tls --port {}", port())).expect(2);
     served.complains(&["it has no TLS"]);
+    let manifest = "servers/testkit/liar/server.toml";
+    let known = "protocols = [\"grpc\"]\nno_tls = \"it only lies in plain text\"\n";
+    let bench = Bench::new().edit(manifest, "protocols = [\"grpc\"]\n", known);
+    let skipped = bench.run("check @honest --tls").expect(2);
+    skipped.shows(&["skipped: it has no TLS: it only lies in plain text"]);
 }
 
 #[test]

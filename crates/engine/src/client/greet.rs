@@ -9,6 +9,7 @@ use super::link::{Answer, Link};
 use crate::plan::ConnectionOptions;
 use crate::protocol::{Connection, ProtocolVisitor, dispatch};
 use crate::target::Target;
+use crate::tls::TlsError;
 use rpcbench_clock::{self as clock, Nanos};
 
 /// Bytes kept of what a server sends instead of its handshake.
@@ -30,7 +31,8 @@ pub enum Greeting {
 /// Connects to a server and does the handshake of its protocol, if it has one; `within` bounds each of the two.
 ///
 /// # Errors
-/// If the connection can't be made.
+/// If the connection can't be made, or TLS says what is wrong with it: over TLS 1.3 servers refuse a client's certificate after the
+/// handshake.
 pub fn greet(server: &ConnectionOptions, within: Duration) -> io::Result<Greeting> {
     dispatch(server.protocol, Greet { server, within: within.into() })
 }
@@ -53,18 +55,18 @@ impl ProtocolVisitor for Greet<'_> {
             &Arc::default(),
             clock::now() + self.within,
         )?;
-        Ok(handshake(link, clock::now() + self.within))
+        handshake(link, clock::now() + self.within)
     }
 }
 
-fn handshake<C: Connection>(mut link: Link<C>, deadline: Nanos) -> Greeting {
+fn handshake<C: Connection>(mut link: Link<C>, deadline: Nanos) -> io::Result<Greeting> {
     let mut said = Vec::new();
     let ended = loop {
         if let Err(error) = link.flush(deadline) {
-            break error.kind();
+            break error;
         }
         if !link.connection.is_handshaking() {
-            return Greeting::Complete;
+            return Ok(Greeting::Complete);
         }
         let Link { socket, connection, out } = &mut link;
         let received = socket.receive(deadline, |bytes| {
@@ -73,13 +75,14 @@ fn handshake<C: Connection>(mut link: Link<C>, deadline: Nanos) -> Greeting {
         });
         match received {
             Ok(true) => {}
-            Ok(false) => break io::ErrorKind::UnexpectedEof,
-            Err(error) => break error.kind(),
+            Ok(false) => break io::ErrorKind::UnexpectedEof.into(),
+            Err(error) => break error,
         }
     };
-    match ended {
-        _ if !said.is_empty() => Greeting::Other(said),
-        io::ErrorKind::TimedOut => Greeting::Silent,
-        _ => Greeting::Closed,
+    match ended.kind() {
+        _ if !said.is_empty() => Ok(Greeting::Other(said)),
+        _ if TlsError::is_in(&ended) => Err(ended),
+        io::ErrorKind::TimedOut => Ok(Greeting::Silent),
+        _ => Ok(Greeting::Closed),
     }
 }

@@ -39,8 +39,6 @@ struct Place {
     postponed: Option<Ready>,
     /// Plaintext that came with the end of the handshake.
     early: Vec<u8>,
-    /// What was wrong after the last plaintext.
-    broken: Option<TlsError>,
 }
 
 enum Stage {
@@ -150,7 +148,6 @@ impl Place {
             handshake: Handshake::default(),
             postponed: None,
             early: Vec::new(),
-            broken: None,
         }
     }
 
@@ -349,10 +346,9 @@ impl<D: Driver> TlsDriver<D> {
             plaintext.append(&mut place.early);
             return Ok(Received { bytes: plaintext, more: true, at: inner.now() });
         }
-        if let Some(problem) = place.broken.take() {
-            return Err(problem.into());
-        }
         loop {
+            // What was wrong after the last plaintext.
+            place.session.usable()?;
             let Received { bytes, more, at } = inner.receive(connection)?;
             let ended = bytes.is_empty();
             let opened = place.session.open(bytes, plaintext);
@@ -371,7 +367,6 @@ impl<D: Driver> TlsDriver<D> {
                     return Err(problem.into());
                 }
                 // What came before it counts.
-                place.broken = Some(problem);
                 return Ok(Received { bytes: plaintext, more: true, at });
             }
             if ended && !place.session.peer_closed {

@@ -19,6 +19,13 @@ pub enum TlsError {
     NoAlpn,
 }
 
+impl TlsError {
+    /// True if it is what the error says.
+    pub fn is_in(error: &io::Error) -> bool {
+        error.get_ref().is_some_and(|inner| inner.is::<Self>())
+    }
+}
+
 impl From<Error> for TlsError {
     fn from(error: Error) -> Self {
         Self::Session(error)

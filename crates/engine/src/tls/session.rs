@@ -29,6 +29,8 @@ pub(crate) struct Session {
     written: usize,
     /// Plaintext in `records` that was not yet reported as sent.
     sealed: usize,
+    /// Why no more is opened or sealed.
+    failed: Option<TlsError>,
     /// The peer said that it sends no more.
     pub peer_closed: bool,
     /// True once the peer can be written to.
@@ -50,6 +52,7 @@ impl Session {
             records: Vec::new(),
             written: 0,
             sealed: 0,
+            failed: None,
             peer_closed: false,
             is_open: false,
             received: 0,
@@ -88,8 +91,41 @@ impl Session {
     /// output.
     ///
     /// # Errors
-    /// The peer breaks the protocol, can't be trusted, or sent an alert.
+    /// The peer breaks the protocol, can't be trusted, or sent an alert. Later calls return it again.
     pub fn open(&mut self, received: &mut [u8], plaintext: &mut Vec<u8>) -> Result<(), TlsError> {
+        self.usable()?;
+        self.open_records(received, plaintext).inspect_err(|error| self.fail(error))
+    }
+
+    /// # Errors
+    /// Why the session has failed.
+    #[inline]
+    pub fn usable(&self) -> Result<(), TlsError> {
+        match &self.failed {
+            None => Ok(()),
+            Some(error) => Err(error.clone()),
+        }
+    }
+
+    /// Leaves only the alert to be sent: rustls must not see more bytes after a failure.
+    #[cold]
+    fn fail(&mut self, error: &TlsError) {
+        self.failed = Some(error.clone());
+        self.torn = Vec::new();
+        // What waits to be encoded comes before anything else.
+        while self.tls.wants_write()
+            && let Ok(ConnectionState::EncodeTlsData(data)) =
+                self.tls.process_tls_records(&mut []).state
+        {
+            encode(data, &mut self.records);
+        }
+    }
+
+    fn open_records(
+        &mut self,
+        received: &mut [u8],
+        plaintext: &mut Vec<u8>,
+    ) -> Result<(), TlsError> {
         if self.torn.is_empty() {
             let used = self.advance(received, plaintext)?;
             self.torn.extend_from_slice(&received[used..]);
@@ -179,8 +215,11 @@ impl Session {
         Ok(())
     }
 
-    /// Says that no more will be sent.
+    /// Says that no more will be sent, unless an alert said so.
     pub fn close(&mut self) -> io::Result<()> {
+        if self.failed.is_some() {
+            return Ok(());
+        }
         self.with_traffic(RECORD.0, |traffic, out| traffic.queue_close_notify(out))
     }
 
@@ -189,8 +228,10 @@ impl Session {
         room: usize,
         write: impl FnOnce(&mut Traffic<'_>, &mut [u8]) -> Result<usize, EncryptError>,
     ) -> io::Result<()> {
+        self.usable()?;
         let mut traffic = loop {
-            let UnbufferedStatus { state, .. } = self.tls.process_tls_records(&mut []);
+            // It remembers places in the start of a message of the handshake, such as a ticket.
+            let UnbufferedStatus { state, .. } = self.tls.process_tls_records(&mut self.torn);
             match state {
                 Ok(ConnectionState::WriteTraffic(traffic)) => break traffic,
                 // An update of the keys goes first.

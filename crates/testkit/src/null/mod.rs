@@ -6,6 +6,7 @@
 
 mod json;
 mod message;
+mod secure;
 mod tcp_echo;
 mod thrift;
 
@@ -14,24 +15,40 @@ use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
 
 use rpcbench_record::Protocol;
-use rpcbench_reference::{Counts, Grpc, Json, attend};
+use rpcbench_reference::{Counts, Grpc, Json, Session};
 
 use crate::serve::Counters;
 use crate::thrift::Form;
+use crate::tls::Secured;
 
-/// Serves the protocol until the other end of `stop` is closed.
+/// Serves the protocol, within TLS if it is secured, until the other end of `stop` is closed.
 pub(crate) fn serve(
     protocol: Protocol,
+    tls: Option<&Secured>,
     listener: &TcpListener,
     stop: &UnixStream,
     counters: &Counters,
 ) -> io::Result<()> {
     let counts = Counts { calls: &counters.calls, connections: &counters.connections };
     match (protocol, Form::of(protocol)) {
-        (Protocol::Grpc, _) => attend(listener, stop, counts, || Grpc::new(message::reply)),
-        (Protocol::Json, _) => attend(listener, stop, counts, || Json::new(json::answer)),
-        (Protocol::TcpEcho, _) => attend(listener, stop, counts, tcp_echo::TcpEcho::default),
-        (_, Some(form)) => attend(listener, stop, counts, || thrift::Thrift::new(form)),
+        (Protocol::Grpc, _) => attend(tls, listener, stop, counts, || Grpc::new(message::reply)),
+        (Protocol::Json, _) => attend(tls, listener, stop, counts, || Json::new(json::answer)),
+        (Protocol::TcpEcho, _) => attend(tls, listener, stop, counts, tcp_echo::TcpEcho::default),
+        (_, Some(form)) => attend(tls, listener, stop, counts, || thrift::Thrift::new(form)),
         (_, None) => Err(io::Error::other(format!("no null server speaks {protocol}"))),
     }
+}
+
+fn attend<S: Session>(
+    tls: Option<&Secured>,
+    listener: &TcpListener,
+    stop: &UnixStream,
+    counts: Counts<'_>,
+    session: impl Fn() -> S,
+) -> io::Result<()> {
+    let Some(tls) = tls else {
+        return rpcbench_reference::attend(listener, stop, counts, session);
+    };
+    let secure = || secure::Secure::new(tls, session());
+    rpcbench_reference::attend(listener, stop, counts, secure)
 }

@@ -55,7 +55,7 @@ async fn serve(listener: TcpListener) -> Result<(), Failure> {
         .route("/rpcbench.v1.Echo/Tree", post(tree))
         .layer(DefaultBodyLimit::max(MAX_BODY));
     if let Some(pem) = service::certificate()? {
-        let listener = TlsListener::new(listener, &pem, ALPN)?;
+        let listener = TlsListener::new(listener, &pem, &[ALPN])?;
         return Ok(axum::serve(listener, app)
             .with_graceful_shutdown(service::terminated()?)
             .await?);

@@ -27,21 +27,21 @@ pub struct TlsListener {
 }
 
 impl TlsListener {
-    /// Accepts connections from now on. `protocol`: what ALPN chooses.
+    /// Accepts connections from now on. `protocols`: what ALPN chooses from.
     ///
     /// # Errors
     /// If certificate and key, both in PEM, can't be used.
     pub fn new(
         listener: TcpListener,
         [certificate, key]: &[Vec<u8>; 2],
-        protocol: &str,
+        protocols: &[&str],
     ) -> Result<Self, Failure> {
         let chain = CertificateDer::pem_slice_iter(certificate).collect::<Result<Vec<_>, _>>()?;
         // The library's defaults: TLS 1.2 and 1.3, and sessions that can be resumed.
         let mut config = ServerConfig::builder()
             .with_no_client_auth()
             .with_single_cert(chain, PrivateKeyDer::from_pem_slice(key)?)?;
-        config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
+        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
         let address = listener.local_addr()?;
         let (handshaken, open) = channel(WAITING);
         tokio::spawn(accept(listener, TlsAcceptor::from(Arc::new(config)), handshaken));

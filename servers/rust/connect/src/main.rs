@@ -7,12 +7,16 @@ use std::{process::ExitCode, sync::Arc};
 use axum::serve::ListenerExt;
 use connectrpc::{RequestContext, Response, Router, ServiceRequest, ServiceResult};
 use service::Failure;
+use tls::TlsListener;
 use tokio::net::TcpListener;
 
 use pb::{
     DtoReply, DtoRequest, Echo, RecordReply, RecordRequest, TextReply, TextRequest, TreeReply,
     TreeRequest,
 };
+
+#[path = "../../axum/src/tls.rs"]
+mod tls;
 
 mod generated {
     connectrpc::include_generated!();
@@ -72,6 +76,12 @@ fn main() -> ExitCode {
 /// The library's defaults: messages up to 4 MiB.
 async fn serve(listener: TcpListener) -> Result<(), Failure> {
     let app = Router::new().add_service(Arc::new(EchoService)).into_axum_router();
+    if let Some(pem) = service::certificate()? {
+        let listener = TlsListener::new(listener, &pem, &["h2", "http/1.1"])?;
+        return Ok(axum::serve(listener, app)
+            .with_graceful_shutdown(service::terminated()?)
+            .await?);
+    }
     // If TCP_NODELAY can't be set the connection is about to end, as its first read shows.
     let listener = listener.tap_io(|connection| {
         let _ = connection.set_nodelay(true);

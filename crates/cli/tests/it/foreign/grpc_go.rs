@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use super::loads::{all_ok, load};
+use super::loads::{all_ok, at_once, load};
 use super::{file, peer};
 use crate::bench::{look, rpcbench};
 use crate::program::Program;
@@ -53,6 +53,34 @@ fn health_service_of_grpc_go_is_loaded_by_a_proto_file() {
     let proto = file("health.proto");
     let call = [&address, "--wait", "60s", "--proto", &proto, "--call", "Health/Check", "-d", "{}"];
     all_ok(&[&call[..], &["--expect", "$.status == \"SERVING\""]].concat());
+}
+
+/// Of grpc-go's examples, whose servers' certificate is for names below test.example.com.
+#[test]
+#[ignore = "needs scripts/peers.sh"]
+fn certificates_of_grpc_go_are_verified_and_asked_for() {
+    let issued = |name: &str| peer("grpc-go-files").join(name).display().to_string();
+    let [authority, cert, key, proto] =
+        ["ca_cert.pem", "client_cert.pem", "client_key.pem", "echo.proto"].map(issued);
+    let identity = ["--cert", &cert, "--key", &key];
+    for (name, identity) in [("grpc-go-tls", &[][..]), ("grpc-go-mtls", &identity[..])] {
+        let (_server, address) = example(name, &[]);
+        let tls = ["--tls", "--cacert", &authority, "--wait", "60s", "--proto", &proto];
+        let call = ["--call", "Echo/UnaryEcho", "-d", r#"{"message": "ann"}"#];
+        let words = [&[address.as_str()], &tls[..], &call].concat();
+        let named = ["--servername", "a.test.example.com", "--expect", "$.message == \"ann\""];
+        all_ok(&[&words[..], &named, identity].concat());
+        let words = at_once(&words);
+        load(&[&words[..], identity].concat()).expect(2).complains(&[
+            "TLS: the server's certificate is not for '127.0.0.1', but for *.test.example.com",
+        ]);
+        if !identity.is_empty() {
+            let without = [&words[..], &named[..2], &["-c", "1", "-n", "1"]].concat();
+            let refused = load(&without);
+            assert_ne!(refused.code, Some(0));
+            refused.complains(&["TLS: the server requires a client certificate"]);
+        }
+    }
 }
 
 #[test]

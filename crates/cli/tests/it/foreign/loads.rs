@@ -16,6 +16,11 @@ pub fn load(arguments: &[&str]) -> Ended {
     Program::start(&mut rpcbench(&[&["load"], arguments].concat())).finish()
 }
 
+/// The arguments without `--wait 60s`: the service is there.
+pub fn at_once<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    arguments.iter().copied().filter(|it| !["--wait", "60s"].contains(it)).collect()
+}
+
 /// Loads with these arguments. All calls must be ok; returns how many were made, those before the window included.
 pub fn all_ok(arguments: &[&str]) -> u64 {
     let folder = tempfile::tempdir().unwrap();

@@ -39,7 +39,7 @@ pub(super) fn issue(change: impl FnOnce(&mut CertificateParams)) -> Issued {
 }
 
 /// By an authority of this name.
-fn issue_by(authority: &str, change: impl FnOnce(&mut CertificateParams)) -> Issued {
+pub(super) fn issue_by(authority: &str, change: impl FnOnce(&mut CertificateParams)) -> Issued {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     params.distinguished_name.push(DnType::CommonName, authority);

@@ -1,18 +1,22 @@
 //! Servers that break TLS, or bend it.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener};
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
+use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use rustls::crypto::CryptoProvider;
 use rustls::crypto::ring::{cipher_suite, default_provider};
-use rustls::{ServerConfig, pki_types::CertificateDer};
+use rustls::pki_types::CertificateDer;
+use rustls::{ConnectionTrafficSecrets, ProtocolVersion, ServerConfig, StreamOwned};
 
-use super::tls::{Issued, driver, issue, open, refused, serve, server_config, settings};
-use super::wait;
+use super::tls::{
+    Issued, Peer, driver, issue, issue_by, open, refused, serve, server_config, settings,
+};
+use super::{receive, wait};
 use crate::driver::Driver;
-use crate::tls::{Cryptography, TlsSettings};
+use crate::tls::{Cryptography, TlsSettings, TlsVersion};
 
 /// A record of the handshake with this content.
 fn record(content: &[u8]) -> Vec<u8> {
@@ -91,16 +95,148 @@ fn alert_in_the_middle_of_a_stream_is_named() {
     });
     let mut driver = driver(settings(&issued));
     open(&mut driver, address).unwrap();
-    let mut received = Vec::new();
-    let error = loop {
-        match driver.receive(0) {
-            Ok(more) => received.extend_from_slice(more.bytes),
-            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => drop(wait(&mut driver)),
-            Err(error) => break error,
-        }
-    };
-    assert_eq!(error.to_string(), "TLS: the server sent alert BadRecordMac");
-    assert_eq!(received, b"first");
+    assert_eq!(receive(&mut driver, 0, 5), b"first");
+    assert_eq!(failure(&mut driver), "TLS: the server sent alert BadRecordMac");
     driver.close(0);
     server.join().unwrap();
+}
+
+#[test]
+fn peer_is_told_why_the_session_fails() {
+    let (issued, stranger) = (issue(|_| {}), issue_by("Another Authority", |_| {}));
+    for (trusted, alert) in [(&issued, "BadRecordMac"), (&stranger, "UnknownCA")] {
+        let (address, server) = serve(server_config(&issued), |mut peer| {
+            let handshake = peer.conn.complete_io(&mut peer.sock).map(|_| ());
+            let forged = [&[23, 3, 3, 0, 32][..], &[7; 32]].concat();
+            let told = handshake.and_then(|()| {
+                peer.sock.write_all(&forged)?;
+                peer.read(&mut [0; 1]).map(|_| ())
+            });
+            told.unwrap_err().to_string()
+        });
+        let mut driver = driver(settings(trusted));
+        if open(&mut driver, address).is_ok() {
+            failure(&mut driver);
+        }
+        driver.close(0);
+        let told = server.join().unwrap();
+        assert_eq!(told, format!("received fatal alert: {alert}"));
+    }
+}
+
+/// Reads until it fails.
+fn failure(driver: &mut impl Driver) -> String {
+    loop {
+        match driver.receive(0) {
+            Ok(received) => assert!(!received.bytes.is_empty(), "the stream ended"),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => drop(wait(driver)),
+            Err(error) => return error.to_string(),
+        }
+    }
+}
+
+/// A ticket of TLS 1.3: its lifetime, its age, its nonce, the ticket, no extensions.
+const TICKET: [u8; 22] = [4, 0, 0, 18, 0, 0, 1, 0, 1, 2, 3, 4, 1, 0, 0, 4, 1, 2, 3, 4, 0, 0];
+
+#[test]
+fn request_is_sealed_while_half_of_a_ticket_has_come() {
+    let issued = issue(|_| {});
+    let (address, server) = serve(Forger::config(&issued), |peer| {
+        let mut forger = Forger::of(peer);
+        let (first, second) = TICKET.split_at(9);
+        forger.send(&[(23, b"x"), (22, first)]).unwrap();
+        assert!(forger.socket.read(&mut [0; 100]).unwrap() > 0);
+        forger.send(&[(22, second), (23, b"y")]).unwrap();
+        forger.socket
+    });
+    let mut driver = driver(settings(&issued));
+    open(&mut driver, address).unwrap();
+    assert_eq!(receive(&mut driver, 0, 1), b"x");
+    driver.send(0, b"ask").unwrap();
+    assert_eq!(receive(&mut driver, 0, 1), b"y");
+    server.join().unwrap();
+}
+
+#[test]
+fn bytes_without_end_are_refused_after_the_handshake() {
+    let ticket = [&[4, 0xff, 0xff, 0xff][..], &[0; 16_000]].concat();
+    let renegotiate = vec![0, 0, 0, 0];
+    for (version, kind, content, expected) in [
+        (TlsVersion::V1_3, 22, ticket, "sends a handshake message of more than 64 KiB"),
+        (TlsVersion::V1_3, 23, Vec::new(), "breaks the protocol: TooManyEmptyFragments"),
+        (TlsVersion::V1_2, 23, Vec::new(), "breaks the protocol: TooManyEmptyFragments"),
+        (TlsVersion::V1_2, 22, renegotiate, "breaks the protocol: TooManyRenegotiationRequests"),
+    ] {
+        let issued = issue(|_| {});
+        let (address, server) = serve(Forger::config(&issued), move |peer| {
+            let mut forger = Forger::of(peer);
+            while forger.send(&[(kind, &content)]).is_ok() {}
+        });
+        let mut driver = driver(TlsSettings { version, ..settings(&issued) });
+        open(&mut driver, address).unwrap();
+        assert_eq!(failure(&mut driver), format!("TLS: the server {expected}"));
+        assert!(driver.send(0, b"late").is_err());
+        driver.close(0);
+        server.join().unwrap();
+    }
+}
+
+/// A server's keys after its handshake, with which it seals what no server sends.
+struct Forger {
+    socket: TcpStream,
+    is_13: bool,
+    key: LessSafeKey,
+    iv: [u8; NONCE_LEN],
+    sequence: u64,
+}
+
+impl Forger {
+    /// A server that gives out its keys.
+    fn config(issued: &Issued) -> ServerConfig {
+        let mut config = server_config(issued);
+        config.enable_secret_extraction = true;
+        config
+    }
+
+    fn of(peer: Peer) -> Self {
+        let StreamOwned { mut conn, sock: mut socket } = peer;
+        conn.complete_io(&mut socket).unwrap();
+        let is_13 = conn.protocol_version() == Some(ProtocolVersion::TLSv1_3);
+        let (sequence, secrets) = conn.dangerous_extract_secrets().unwrap().tx;
+        let ConnectionTrafficSecrets::Aes256Gcm { key, iv } = secrets else {
+            panic!("another suite")
+        };
+        let key = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, key.as_ref()).unwrap());
+        Self { socket, is_13, key, iv: iv.as_ref().try_into().unwrap(), sequence }
+    }
+
+    /// Sends records of these types and contents in one write.
+    fn send(&mut self, records: &[(u8, &[u8])]) -> io::Result<()> {
+        let sealed = records.iter().map(|(kind, content)| self.seal(*kind, content));
+        let sealed = sealed.collect::<Vec<_>>().concat();
+        self.socket.write_all(&sealed)
+    }
+
+    fn seal(&mut self, kind: u8, content: &[u8]) -> Vec<u8> {
+        let mut nonce = self.iv;
+        let number = self.sequence.to_be_bytes();
+        nonce[4..].iter_mut().zip(number).for_each(|(byte, number)| *byte ^= number);
+        self.sequence += 1;
+        let (explicit, outer, mut sealed) = match self.is_13 {
+            true => (&[][..], 23, [content, &[kind]].concat()),
+            false => (&nonce[4..], kind, content.to_vec()),
+        };
+        let head = |length: usize| {
+            let length = u16::try_from(length).unwrap().to_be_bytes();
+            [&[outer, 3, 3], &length[..]].concat()
+        };
+        let header = head(explicit.len() + sealed.len() + AES_256_GCM.tag_len());
+        let aad = match self.is_13 {
+            true => header.clone(),
+            false => [&number[..], &head(content.len())].concat(),
+        };
+        let unique = Nonce::assume_unique_for_key(nonce);
+        self.key.seal_in_place_append_tag(unique, Aad::from(aad), &mut sealed).unwrap();
+        [&header[..], explicit, &sealed].concat()
+    }
 }

@@ -7,6 +7,7 @@ mod inside;
 mod killed;
 mod own_daemon;
 mod podman;
+mod tls;
 
 use std::fs;
 use std::path::Path;

@@ -1,0 +1,53 @@
+using System.Net.Security;
+using System.Net.Sockets;
+using System.Security.Cryptography.X509Certificates;
+using Thrift;
+using Thrift.Transport;
+using Thrift.Transport.Client;
+
+/// <summary>
+/// Connections with TLS by SslStream, with its defaults. The library's own transport speaks TLS 1.2 by default, and makes a handshake
+/// before it accepts the next connection.
+/// </summary>
+internal sealed class TlsListener(TcpListener listener, X509Certificate2 certificate)
+    : TServerTransport(new TConfiguration())
+{
+    // Shared, so that sessions can be resumed.
+    private readonly SslServerAuthenticationOptions options = new()
+    {
+        ServerCertificateContext = SslStreamCertificateContext.Create(certificate, null),
+    };
+
+    public override void Listen()
+    {
+        // The listener has been started.
+    }
+
+    public override void Close() => listener.Stop();
+
+    public override bool IsOpen() => listener.Server.IsBound;
+
+    public override bool IsClientPending() => listener.Pending();
+
+    protected override async ValueTask<TTransport> AcceptImplementationAsync(CancellationToken cancellationToken)
+    {
+        var client = await listener.AcceptTcpClientAsync(cancellationToken);
+        return new Connection(new SslStream(client.GetStream()), options, Configuration);
+    }
+
+    /// <summary>Its task makes the handshake, with the first read.</summary>
+    private sealed class Connection(SslStream stream, SslServerAuthenticationOptions options, TConfiguration configuration)
+        : TStreamTransport(stream, stream, configuration)
+    {
+        public override bool IsOpen => true;
+
+        public override async ValueTask<int> ReadAsync(byte[] buffer, int offset, int length, CancellationToken token)
+        {
+            if (!stream.IsAuthenticated)
+            {
+                await stream.AuthenticateAsServerAsync(options, token);
+            }
+            return await base.ReadAsync(buffer, offset, length, token);
+        }
+    }
+}
