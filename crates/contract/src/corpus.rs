@@ -8,10 +8,17 @@ use crate::nonce::NONCE_BYTES;
 use crate::shape::Shape;
 use crate::values::{Mismatch, PatchPoint, Source, Value};
 
-/// Target size of all requests, bytes: fits in a second-level cache.
-const BUDGET: usize = 256 * 1024;
-const MIN_REQUESTS: usize = 16;
-const MAX_REQUESTS: usize = 1024;
+/// How many requests a corpus has.
+#[derive(Clone, Copy)]
+struct Size {
+    min: usize,
+    max: usize,
+    /// Target size of all requests, bytes.
+    bytes: usize,
+}
+
+/// Of a load: fits in a second-level cache.
+const LOAD: Size = Size { min: 16, max: 1024, bytes: 256 * 1024 };
 /// One request in this many has a non-canonical encoding.
 const NON_CANONICAL_EVERY: usize = 64;
 /// Index of the first one.
@@ -42,38 +49,53 @@ struct Request {
 impl Corpus {
     /// Generates 16 to 1,024 requests, about 256 KiB in total if those limits allow it.
     pub fn generate(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
-        Self::with(shape, seed, encoding, Value::add_patch_point, |value, other, at| {
-            let forms = encoding.codec().non_canonical_forms();
-            let number = at / NON_CANONICAL_EVERY;
-            let oddity = NonCanonicalVariant::numbered(forms[number % forms.len()], *shape, number);
-            (at % NON_CANONICAL_EVERY == FIRST_NON_CANONICAL)
-                .then(|| encoding.codec().non_canonical_request(value, other, oddity))
-        })
+        let encode = non_canonical(*shape, encoding);
+        Self::with(shape, (seed, LOAD), encoding, Value::add_patch_point, encode)
+    }
+
+    /// `count` requests of the same kind that [`Self::generate`] with this seed does not have; those of another `number` differ
+    /// too. Only map keys are the same, since decoders keep keys in caches.
+    pub fn unseen(
+        shape: &Shape,
+        seed: u64,
+        encoding: Encoding,
+        (number, count): (u32, usize),
+    ) -> Self {
+        let known = Self::generate(shape, seed, encoding);
+        let mut at = 0;
+        let patch = |value: &mut Value, source: &mut Source| {
+            value.take_keys(&known.at(at).value);
+            at += 1;
+            value.add_patch_point(source)
+        };
+        let seed = (seed ^ 1 << 63).wrapping_add(number.into());
+        let size = Size { min: count, max: count, bytes: 0 };
+        Self::with(shape, (seed, size), encoding, patch, non_canonical(*shape, encoding))
     }
 
     /// The same with every request in its canonical encoding, for clients and servers that support no other.
     pub fn canonical(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
-        Self::with(shape, seed, encoding, Value::add_patch_point, |_, _, _| None)
+        Self::with(shape, (seed, LOAD), encoding, Value::add_patch_point, |_, _, _| None)
     }
 
     /// The same with the nonce at the beginning of the first text, where client programs put theirs: contract/clients.md.
     pub fn for_clients(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
-        Self::with(shape, seed, encoding, Value::add_leading_patch_point, |_, _, _| None)
+        Self::with(shape, (seed, LOAD), encoding, Value::add_leading_patch_point, |_, _, _| None)
     }
 
-    /// `patch` chooses where a value's nonce goes. `encode` returns the non-canonical bytes of a value, given another value and the request's index; `None` for the
-    /// canonical ones.
+    /// `patch` chooses where a value's nonce goes. `encode` returns the non-canonical bytes of a value, given another value and
+    /// the request's index; `None` for the canonical ones.
     fn with(
         shape: &Shape,
-        seed: u64,
+        (seed, size): (u64, Size),
         encoding: Encoding,
-        patch: impl Fn(&mut Value, &mut Source) -> PatchPoint,
+        mut patch: impl FnMut(&mut Value, &mut Source) -> PatchPoint,
         encode: impl Fn(&Value, &Value, usize) -> Option<Vec<u8>>,
     ) -> Self {
         let mut source = Source::new(seed);
         let mut requests: Vec<Request> = Vec::new();
         let mut total = 0;
-        while requests.len() < MIN_REQUESTS || total < BUDGET && requests.len() < MAX_REQUESTS {
+        while requests.len() < size.min || total < size.bytes && requests.len() < size.max {
             let mut value = Value::random(*shape, &mut source);
             let patch_point = patch(&mut value, &mut source);
             let other = requests.last().map_or(&value, |last| &last.value);
@@ -140,6 +162,20 @@ impl Corpus {
 
     fn at(&self, index: usize) -> &Request {
         &self.requests[index % self.requests.len()]
+    }
+}
+
+/// The non-canonical bytes of one request in 64.
+fn non_canonical(
+    shape: Shape,
+    encoding: Encoding,
+) -> impl Fn(&Value, &Value, usize) -> Option<Vec<u8>> {
+    move |value, other, at| {
+        let forms = encoding.codec().non_canonical_forms();
+        let number = at / NON_CANONICAL_EVERY;
+        let oddity = NonCanonicalVariant::numbered(forms[number % forms.len()], shape, number);
+        (at % NON_CANONICAL_EVERY == FIRST_NON_CANONICAL)
+            .then(|| encoding.codec().non_canonical_request(value, other, oddity))
     }
 }
 

@@ -14,6 +14,9 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, set_parent_process_death_signal,
 };
 
+/// Interval of calls to a caller that waits for output.
+const TICK: Duration = Duration::from_millis(100);
+
 /// A running helper in its own process group. Dropping it kills the group.
 #[derive(Debug)]
 pub(crate) struct Task {
@@ -41,11 +44,16 @@ impl Task {
         Self::start(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()))
     }
 
-    /// Waits for its end as [`Self::wait_while`] does, and returns what it printed.
-    pub(crate) fn output(mut self, limit: Duration) -> io::Result<Option<Output>> {
+    /// Waits for its end, at most `limit` and while `keep_waiting`, called several times a second, returns true. Returns what it
+    /// printed.
+    pub(crate) fn output(
+        mut self,
+        limit: Duration,
+        keep_waiting: impl FnMut() -> bool,
+    ) -> io::Result<Option<Output>> {
         let out = self.child.stdout.take().map(collect);
         let err = self.child.stderr.take().map(collect);
-        let Some(status) = self.wait_while(limit, limit, || true)? else { return Ok(None) };
+        let Some(status) = self.wait_while(limit, TICK, keep_waiting)? else { return Ok(None) };
         let text = |reader: Option<JoinHandle<String>>| {
             reader.and_then(|reader| reader.join().ok()).unwrap_or_default()
         };

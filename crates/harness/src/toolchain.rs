@@ -12,6 +12,7 @@ use rpcbench_clock as clock;
 use rpcbench_record::{Toolchain, printable};
 
 use crate::build_env::BuildEnv;
+use crate::interrupt::Interrupt;
 use crate::manifest::{Server, ToolchainSpec};
 use crate::task::{Output, Task};
 
@@ -80,7 +81,11 @@ impl<'a> Versions<'a> {
     const AT_ONCE: usize = 16;
 
     /// Asks for every toolchain of some servers.
-    pub fn ask(servers: impl IntoIterator<Item = &'a Server>, env: &BuildEnv) -> Self {
+    pub fn ask(
+        servers: impl IntoIterator<Item = &'a Server>,
+        env: &BuildEnv,
+        interrupt: &Interrupt,
+    ) -> Self {
         let mut questions: BTreeMap<&[String], (&ToolchainSpec, &Path)> = BTreeMap::new();
         for server in servers {
             for spec in &server.toolchains {
@@ -92,7 +97,9 @@ impl<'a> Versions<'a> {
         let next = || questions.lock().unwrap_or_else(PoisonError::into_inner).next();
         let worker = || {
             let asked = std::iter::from_fn(next);
-            asked.map(|(key, (spec, folder))| (key, ask(spec, folder, env))).collect::<Vec<_>>()
+            asked
+                .map(|(key, (spec, folder))| (key, ask(spec, folder, env, interrupt)))
+                .collect::<Vec<_>>()
         };
         let answers = thread::scope(|scope| {
             let workers: Vec<_> = (0..count).map(|_| scope.spawn(worker)).collect();
@@ -141,7 +148,12 @@ fn judged(spec: &ToolchainSpec, output: Result<&Output, &String>) -> Probe {
     }
 }
 
-fn ask(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Result<Output, String> {
+fn ask(
+    spec: &ToolchainSpec,
+    folder: &Path,
+    env: &BuildEnv,
+    interrupt: &Interrupt,
+) -> Result<Output, String> {
     let (program, arguments) = spec.command.split_first().ok_or("it has no command")?;
     let mut command = Command::new(program);
     env.set(&mut command);
@@ -150,7 +162,8 @@ fn ask(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Result<Output, St
         std::io::ErrorKind::NotFound => "not installed".to_owned(),
         _ => format!("'{program}' can't be started: {error}"),
     })?;
-    let output = running.output(TIMEOUT).map_err(|error| error.to_string())?;
+    let output = running.output(TIMEOUT, || interrupt.check().is_ok());
+    let output = output.map_err(|error| error.to_string())?;
     output.ok_or_else(|| {
         let seconds = TIMEOUT.as_secs();
         format!("'{}' did not answer within {seconds} s", spec.command.join(" "))
@@ -229,7 +242,7 @@ mod tests {
     use super::*;
 
     fn probe(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Probe {
-        judged(spec, ask(spec, folder, env).as_ref())
+        judged(spec, ask(spec, folder, env, &Interrupt::default()).as_ref())
     }
 
     fn here() -> BuildEnv {
@@ -336,7 +349,7 @@ mod tests {
         let scripts = [meet("a", "b"), meet("b", "a"), meet("a", "b")];
         server.toolchains =
             scripts.iter().map(|script| spec(&["sh", "-c", script], r"v(\d)", None)).collect();
-        let versions = Versions::ask([&server, &server], &here());
+        let versions = Versions::ask([&server, &server], &here(), &Interrupt::default());
         assert!(versions.of(&server).iter().all(|probe| probe.found().is_some()), "{versions:?}");
         assert_eq!(versions.of(&server).len(), 3);
         let mut asked: Vec<_> =

@@ -309,8 +309,8 @@ fn languages_build_in_parallel_and_servers_of_one_in_turn() {
     let entries = Catalog::load(&project.path("")).unwrap().into_selected(&Selection::ALL).unwrap();
     let env = BuildEnv::new([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
     let site = placement::site(PlacementKind::Native).unwrap();
-    let builds = site.builder(&env).unwrap();
     let interrupt = Interrupt::default();
+    let builds = site.builder(&env, &interrupt).unwrap();
     let builder =
         Builder { builds: &*builds, building: Building::Changed, jobs: 4, interrupt: &interrupt };
     let mut done = Vec::new();

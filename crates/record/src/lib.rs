@@ -89,7 +89,7 @@ pub use plan::{
     Published, Stopping,
 };
 pub use preparation::{
-    CheckResult, Isolation, IsolationMode, Preparation, Readiness, WarmCurve, WarmSlice,
+    CheckResult, Isolation, IsolationMode, Preparation, Readiness, UnseenPair, WarmCurve, WarmSlice,
 };
 pub use price::Price;
 pub use printable::{is_printable, printable};

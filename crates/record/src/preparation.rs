@@ -45,6 +45,9 @@ pub struct Preparation {
     pub check: CheckResult,
     /// The warm-up. `None` if it failed before, or without a warm-up.
     pub warm: Option<WarmCurve>,
+    /// What requests cost that it had never seen. Empty if that was not measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<UnseenPair>,
     /// Whether it can be measured.
     pub readiness: Readiness,
 }
@@ -111,6 +114,17 @@ impl Isolation {
         let of_server = self.server_cpus.iter().copied();
         of_server.filter(|cpu| self.client_cpus.contains(cpu)).collect()
     }
+}
+
+/// The server's CPU time for as many calls with requests of the load, which it has seen before, as with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UnseenPair {
+    /// Calls of each kind.
+    pub calls: u64,
+    /// CPU time of those with requests of the load, nanoseconds.
+    pub seen_cpu_ns: u64,
+    /// CPU time of those with requests that it had never seen, nanoseconds.
+    pub unseen_cpu_ns: u64,
 }
 
 /// The warm-up over time.

@@ -8,7 +8,7 @@ use rpcbench_record::{
     Protocol, RankedBy, Rate, Readiness, Run, Search, Trial, TrialResult, Workload, in_parallel,
 };
 
-use crate::doubt::{doubts_if, outside_group, too_little_cpu};
+use crate::doubt::{doubts_if, outside_group, remembers_replies, too_little_cpu};
 use crate::figures::Figures;
 use crate::format;
 use crate::open::{bracket, client_bound, highest_rate, paced, searched};
@@ -227,8 +227,9 @@ impl<'a> Cell<'a> {
         // Without a cgroup, CPU time is known to the clock tick only.
         let is_exact = |p: &&Preparation| p.isolation.mode != IsolationMode::Affinity;
         if self.preparations.iter().all(is_exact)
-            && let Some(reason) =
-                outside_group(&self.measured()).or_else(|| too_little_cpu(&self.measured()))
+            && let Some(reason) = outside_group(&self.measured())
+                .or_else(|| too_little_cpu(&self.measured(), self.workload, self.server.protocol))
+                .or_else(|| remembers_replies(self.preparations.iter().copied()))
         {
             return Verdict::because(VerdictKind::Suspect, reason);
         }

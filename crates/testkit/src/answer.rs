@@ -1,6 +1,7 @@
 //! Answers calls as the plan says.
 
 use std::collections::HashMap;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -13,9 +14,9 @@ use crate::serve::Counters;
 
 /// Replies remembered at most. Beyond that all are dropped.
 const MEMORY: usize = 1 << 16;
-/// How the nonces of the first 65,536 calls with a request begin, and the digits after that.
-const NONCE: &[u8] = b"@@@@";
-const DIGITS: usize = 4;
+/// Bytes of a nonce, of these letters.
+const NONCE_BYTES: usize = 8;
+const NONCE_LETTERS: RangeInclusive<u8> = b'@'..=b'O';
 
 /// Answers calls, and remembers replies for servers that cheat.
 pub(crate) struct Answerer {
@@ -119,20 +120,23 @@ impl Answerer {
         method: &str,
         message: &[u8],
     ) -> Result<Bytes, D::Failure> {
-        let Some(at) = digits(message) else { return dialect.echo(method, message, Truth::Right) };
+        let Some(nonce) = nonce(message) else {
+            return dialect.echo(method, message, Truth::Right);
+        };
         let mut start = [0; 16];
-        let rest = &message[at + DIGITS..];
+        let rest = &message[nonce.end..];
         let known = rest.len().min(start.len());
         start[..known].copy_from_slice(&rest[..known]);
-        let key = (at, message.len(), start);
-        if let Some(known) = self.templates.get(&key).filter(|it| it.fits(method, message, at)) {
+        let key = (nonce.start, message.len(), start);
+        if let Some(known) = self.templates.get(&key).filter(|it| it.fits(method, message, &nonce))
+        {
             self.counters.recalled.fetch_add(1, Ordering::Relaxed);
             let mut reply = known.reply.to_vec();
-            reply[known.place..known.place + DIGITS].copy_from_slice(&message[at..at + DIGITS]);
+            reply[known.place..][..nonce.len()].copy_from_slice(&message[nonce]);
             return Ok(reply.into());
         }
         let reply = dialect.echo(method, message, Truth::Right)?;
-        if let Some(place) = digits(&reply) {
+        if let Some(place) = self::nonce(&reply).map(|place| place.start) {
             let (method, request) = (method.to_owned(), message.to_vec());
             if self.templates.len() == MEMORY {
                 self.templates.clear();
@@ -148,24 +152,30 @@ struct Template {
     method: String,
     request: Vec<u8>,
     reply: Bytes,
-    /// Where the nonce's digits are in the reply.
+    /// Where the nonce is in the reply.
     place: usize,
 }
 
 impl Template {
-    /// True if a message differs at most in the digits at `at`.
-    fn fits(&self, method: &str, message: &[u8], at: usize) -> bool {
-        let after = at + DIGITS;
+    /// True if a message differs at most in its nonce.
+    fn fits(&self, method: &str, message: &[u8], nonce: &Range<usize>) -> bool {
         self.method == method
-            && self.request[..at] == message[..at]
-            && self.request[after..] == message[after..]
+            && self.request[..nonce.start] == message[..nonce.start]
+            && self.request[nonce.end..] == message[nonce.end..]
     }
 }
 
-/// Where the last digits of the nonce are. `None` without a nonce, or if several places look like one.
-fn digits(message: &[u8]) -> Option<usize> {
-    let nonce = |bytes: &[u8]| bytes.windows(NONCE.len()).position(|it| it == NONCE);
-    let at = nonce(message)? + NONCE.len();
-    let rest = message.get(at + DIGITS..)?;
-    nonce(rest).is_none().then_some(at)
+/// Where the nonce is, with letters next to it that could be its own. `None` without a nonce, or if several places look like one.
+fn nonce(message: &[u8]) -> Option<Range<usize>> {
+    let (mut found, mut start) = (None, 0);
+    for end in 0..=message.len() {
+        if message.get(end).is_some_and(|byte| NONCE_LETTERS.contains(byte)) {
+            continue;
+        }
+        if end - start >= NONCE_BYTES && found.replace(start..end).is_some() {
+            return None;
+        }
+        start = end + 1;
+    }
+    found
 }

@@ -56,6 +56,7 @@ pub const FORMS: &[Form] = &[
     form("wrong-once:N", "wrong-once:1000", "one wrong reply in N", |it| Ok(Effect::Answer(Answer::WrongOnce(it.every()?)))),
     form("status-once:N", "status-once:1000", "one grpc-status 13 in N", |it| Ok(Effect::Answer(Answer::StatusOnce(it.every()?)))),
     form("token", "token", "grpc-status 16 without `authorization: token`", |_| Ok(Effect::Token)),
+    form("idle-limit:DURATION", "idle-limit:1500ms", "resets its connections at the first call after that long without one", |it| Ok(Effect::IdleLimit(it.duration()?))),
     form("ok-on-truncated", "ok-on-truncated", "ok with an empty message to malformed requests", |_| Ok(Effect::Answer(Answer::OkOnTruncated))),
     form("never-ready", "never-ready", "accepts and never answers", |_| Ok(Effect::Opening(Opening::NeverReady))),
     form("no-listen", "no-listen", "runs but never listens", |_| Ok(Effect::Opening(Opening::NoListen))),

@@ -20,6 +20,8 @@ pub struct Plan {
     pub(crate) opening: Opening,
     /// True if calls need a token.
     pub(crate) token: bool,
+    /// Time without calls after which it resets its connections.
+    pub(crate) idle_limit: Option<Duration>,
     /// True if SIGTERM does nothing.
     pub ignore_sigterm: bool,
     /// True if a child process is left behind.
@@ -124,6 +126,7 @@ pub(crate) enum Effect {
     Fault(FaultAfter),
     Opening(Opening),
     Token,
+    IdleLimit(Duration),
     MemoryAtStart(u64),
     IgnoreSigterm,
     SpawnChild,
@@ -207,6 +210,7 @@ impl Plan {
         let only_answers = self.answer == Answer::Honest
             && self.cost == Cost::Nothing
             && self.fault.is_none()
+            && self.idle_limit.is_none()
             && self.opening == Opening::Serve;
         match self.answer {
             Answer::Null => Some(Protocol::Grpc),
@@ -224,6 +228,7 @@ impl Plan {
             Effect::Fault(fault) => self.fault = Some(fault),
             Effect::Opening(opening) => self.opening = opening,
             Effect::Token => self.token = true,
+            Effect::IdleLimit(limit) => self.idle_limit = Some(limit),
             Effect::MemoryAtStart(bytes) => self.memory_at_start = bytes,
             Effect::IgnoreSigterm => self.ignore_sigterm = true,
             Effect::SpawnChild => self.spawn_child = true,

@@ -1,6 +1,6 @@
 //! Accepts connections and answers calls, with the faults of the plan.
 
-use std::cell::{RefCell, RefMut};
+use std::cell::{Cell, RefCell, RefMut};
 use std::future::poll_fn;
 use std::io;
 use std::pin::pin;
@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use h2::server::{Connection, SendResponse};
@@ -19,6 +20,7 @@ use tokio::sync::watch;
 use tokio::task::spawn_local;
 
 use crate::answer::Answerer;
+use crate::clock;
 use crate::cost::Spender;
 use crate::dialect::{self, Json, Protobuf, Reply, TcpEcho};
 use crate::echo::{self, Status};
@@ -46,6 +48,9 @@ pub(crate) struct ServerState {
     fault: Option<FaultAfter>,
     opening: Opening,
     token: bool,
+    idle_limit: Option<Duration>,
+    /// When the last call came, if there is such a limit.
+    last_call: Cell<Option<Duration>>,
     protocol: Protocol,
     counters: Arc<Counters>,
     struck: watch::Sender<Option<Fault>>,
@@ -59,6 +64,13 @@ impl ServerState {
         {
             self.struck.send_replace(Some(fault));
             return None;
+        }
+        if let Some(limit) = self.idle_limit {
+            let now = clock::monotonic();
+            if self.last_call.replace(Some(now)).is_some_and(|last| now - last > limit) {
+                self.struck.send_replace(Some(Fault::Reset));
+                return None;
+            }
         }
         Some(self.counters.calls.fetch_add(1, Ordering::Relaxed) + 1)
     }
@@ -89,6 +101,8 @@ pub(crate) async fn serve(
         fault: plan.fault,
         opening: plan.opening,
         token: plan.token,
+        idle_limit: plan.idle_limit,
+        last_call: Cell::new(None),
         protocol: plan.protocol,
         counters,
         struck,

@@ -1,8 +1,10 @@
 //! `rpcbench new`.
 
-use rpcbench_harness::manifest::Catalog;
+use std::sync::Arc;
+
+use rpcbench_harness::manifest::{Catalog, Server};
 use rpcbench_harness::scaffold::{self, Wanted};
-use rpcbench_record::Role;
+use rpcbench_record::{Protocol, Role};
 
 use crate::Verdict;
 use crate::args::{NewArgs, NewWhat};
@@ -22,10 +24,33 @@ pub fn new(context: &Context, args: &NewArgs) -> anyhow::Result<Verdict> {
     let catalog = Catalog::of(&root, role)?;
     let entry = catalog.servers().iter().find(|entry| entry.name == new.name);
     let locks = entry.is_some_and(|entry| !entry.lock_command().is_empty());
-    for (number, step) in (1..).zip(steps(role, &new.name, locks)) {
+    let protocol = given.protocol.0;
+    let mut steps = steps(role, &new.name, locks);
+    if protocol != Protocol::Json {
+        steps.insert(0, other_protocol(&catalog, (&new.name, language), protocol));
+    }
+    for (number, step) in (1..).zip(steps) {
         out!("{number}. {step}")?;
     }
     Ok(Verdict::Done)
+}
+
+/// What to do about a template that is that of a JSON server.
+fn other_protocol(catalog: &Catalog, (new, language): (&str, &str), protocol: Protocol) -> String {
+    let speaks = |it: &&Arc<Server>| {
+        it.language == language && it.name != new && it.protocols.contains(&protocol)
+    };
+    match catalog.servers().iter().find(speaks) {
+        Some(example) => {
+            let (name, folder) = (&example.name, example.folder.display());
+            format!(
+                "replace the template's packages, which are for JSON, by those for {protocol}; {name} has some, and builds its generated code: {folder}"
+            )
+        }
+        None => format!(
+            "replace the template's packages, which are for JSON, by those for {protocol}; no other {language} entry speaks it"
+        ),
+    }
 }
 
 /// What is left to do for the entry `name`.

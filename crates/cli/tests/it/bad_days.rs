@@ -41,6 +41,17 @@ fn server_that_breaks_under_load_fails_alone() {
     evidence(&bench, "exits", "rpcbench-testkit: exits on purpose");
 }
 
+/// The last call before the rest is named, not only the reset.
+#[test]
+fn limit_of_idle_connections_is_named_with_the_rest_before() {
+    let bench = Bench::new();
+    let words = "run @idle-limit @honest --rate 500 --warmup none --duration 4s --processes 1";
+    bench.run(&format!("{words} --rounds 2")).expect(1);
+    let cells = bench.cells();
+    cells.failed("idle-limit", "; before, it had no calls for ");
+    cells.measured("honest");
+}
+
 #[test]
 fn server_never_ready_is_abandoned() {
     let bench = Bench::new().edit("servers/_defaults.toml", "\"5s\"", "\"1s\"");

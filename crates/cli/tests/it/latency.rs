@@ -93,11 +93,6 @@ fn resumed_run_uses_the_measured_capacity() {
     assert_eq!(after.trials[..before.trials.len()], before.trials[..]);
     let [first, second] = after.preparations.as_slice() else { panic!("{:?}", after.preparations) };
     assert_eq!((first.workload.as_str(), second.workload.as_str()), ("capacity", "load-40"));
-    // It was warmed at full load too: an open loop at 40 % would make less than half of the calls.
-    let warm = |p: &rpcbench_record::Preparation| -> u64 {
-        p.warm.as_ref().expect("a warm-up").slices.iter().map(|slice| slice.calls).sum()
-    };
-    assert!(warm(second) * 2 > warm(first), "{} after {}", warm(second), warm(first));
 }
 
 #[test]

@@ -60,10 +60,25 @@ fn honest_server_passes_check() {
     ended.shows(&["passed: ", " cases"]);
 }
 
-/// The contract says so, and how much such a server gains.
+/// A check sends nothing twice; the run compares what unseen requests cost.
 #[test]
-fn server_that_remembers_all_but_the_nonce_passes() {
-    Bench::new().run("check @memo-nonce").expect(0).shows(&["passed: ", " cases"]);
+fn server_that_remembers_all_but_the_nonce_is_suspect() {
+    if !has_cgroups() {
+        return;
+    }
+    let bench = Bench::alone();
+    bench.run("check @memo-nonce").expect(0).shows(&["passed: ", " cases"]);
+    let servers = "@honest @memo-nonce testkit-json@honest testkit-json@memo-nonce";
+    bench.run(&format!("run {servers} --shape tree --warmup 1s --duration 500ms --rounds 1"));
+    let cells = bench.cells();
+    for name in ["testkit-liar", "testkit-json"] {
+        let [honest, cheat] =
+            ["honest", "memo-nonce"].map(|it| cells.entry(&format!("{name}@{it}")));
+        assert_ne!(honest["verdict"], "suspect", "{honest:#}");
+        assert_eq!(cheat["verdict"], "suspect", "{cheat:#}");
+        let reason = cheat["reason"].as_str().unwrap();
+        assert!(reason.contains("it remembers replies"), "{reason}");
+    }
 }
 
 #[test]

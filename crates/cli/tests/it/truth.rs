@@ -10,7 +10,7 @@ use std::thread;
 use rpcbench_clock::{self as clock, Nanos, Span};
 use rpcbench_contract::Shape;
 use rpcbench_engine::{ConnectionOptions, LoadPlan, Measurement, Payload, Session};
-use rpcbench_harness::EchoPayload;
+use rpcbench_harness::load::{EchoPayload, Requests};
 use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 use rpcbench_testkit::{Plan, Server, raise_file_limit};
 use rustix::process::{Pid, Signal, kill_process};
@@ -42,7 +42,7 @@ fn plan(protocol: Protocol, address: SocketAddr, arrivals: &str) -> LoadPlan {
 
 fn open(plan: &LoadPlan) -> Session {
     let payload: Arc<dyn Payload> =
-        Arc::new(EchoPayload::new(plan.server.protocol, &Shape::Text(100), 1, false));
+        Arc::new(EchoPayload::new(plan.server.protocol, &Shape::Text(100), 1, Requests::Usual));
     Session::open(plan, &payload).unwrap()
 }
 

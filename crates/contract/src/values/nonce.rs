@@ -71,6 +71,14 @@ impl Value {
         PatchPoint { text, range }
     }
 
+    /// Gives its map the keys of another value's.
+    pub fn take_keys(&mut self, other: &Self) {
+        if let (Self::Tree(tree), Self::Tree(other)) = (self, other) {
+            let values = std::mem::take(&mut tree.counters).into_values();
+            tree.counters = other.counters.keys().cloned().zip(values).collect();
+        }
+    }
+
     /// Writes a nonce at a patch point.
     pub fn write_nonce(&mut self, at: &PatchPoint, nonce: &str) {
         if let Some(text) = self.nonce_texts().into_iter().nth(at.text) {

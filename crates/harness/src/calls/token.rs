@@ -53,7 +53,7 @@ impl TokenSpec {
 /// Runs a command, and makes the header of what it prints.
 fn fetch(command: &str) -> Result<CallHeader, String> {
     let task = Task::ask(Command::new("sh").args(["-c", command]));
-    let ended = task.and_then(|task| task.output(LIMIT));
+    let ended = task.and_then(|task| task.output(LIMIT, || true));
     let limit = || format!("it has not ended after {}", units::length(LIMIT));
     let Output { out, err, success } =
         ended.map_err(|error| format!("can't be run: {error}"))?.ok_or_else(limit)?;

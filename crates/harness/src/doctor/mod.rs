@@ -13,6 +13,7 @@ use crate::finding::Finding;
 use crate::host::cpus::Topology;
 use crate::host::fingerprint::fingerprint;
 use crate::host::isolation::Isolation;
+use crate::interrupt::Interrupt;
 use crate::load::room::local_ports;
 use crate::manifest::{Catalog, Server};
 use crate::placement;
@@ -98,7 +99,7 @@ pub fn languages<'a>(
     servers: impl Iterator<Item = &'a Server> + Clone,
     env: &BuildEnv,
 ) -> Vec<Language> {
-    let versions = Versions::ask(servers.clone(), env);
+    let versions = Versions::ask(servers.clone(), env, &Interrupt::default());
     let mut found: Vec<Language> = Vec::new();
     for server in servers.filter(|server| !server.build.container_only) {
         let known = found.iter().position(|language| language.name == server.language);

@@ -9,6 +9,8 @@ use rpcbench_engine::{
 };
 use rpcbench_record::{CallHeader, Protocol, Tls};
 
+use super::Requests;
+
 /// What calls of a method address.
 fn target(protocol: Protocol, method: Method) -> Target {
     match Profile::of(protocol).encoding {
@@ -28,14 +30,20 @@ pub struct EchoPayload {
 }
 
 impl EchoPayload {
-    /// Many different requests, drawn from `seed`, with or without spot checks.
-    pub fn new(protocol: Protocol, shape: &Shape, seed: u64, spot_checks: bool) -> Self {
+    /// Many different requests, drawn from `seed`.
+    pub fn new(protocol: Protocol, shape: &Shape, seed: u64, requests: Requests) -> Self {
         let profile = Profile::of(protocol);
-        let corpus = Corpus::generate(shape, seed, profile.encoding);
-        let spot_checks = if spot_checks {
-            SpotChecks::generate(shape, seed, profile)
-        } else {
-            SpotChecks::none(shape, profile)
+        let corpus = match requests {
+            Requests::Usual | Requests::WithSpotChecks => {
+                Corpus::generate(shape, seed, profile.encoding)
+            }
+            Requests::Fresh { number, count } => {
+                Corpus::unseen(shape, seed, profile.encoding, (number, count as usize))
+            }
+        };
+        let spot_checks = match requests {
+            Requests::WithSpotChecks => SpotChecks::generate(shape, seed, profile),
+            Requests::Usual | Requests::Fresh { .. } => SpotChecks::none(shape, profile),
         };
         let patch = |index| Patch::nonce(corpus.nonce(index).clone());
         let patches = (0..corpus.len()).map(patch).collect();

@@ -34,7 +34,7 @@ pub struct InProcess {
 
 impl InProcess {
     fn payload(&self, request: &LoadRequest<'_>) -> Result<Arc<dyn Payload>, LoadError> {
-        let LoadRequest { endpoint, workload, protocol, seed, spot_checks, .. } = *request;
+        let LoadRequest { endpoint, workload, protocol, seed, requests, .. } = *request;
         let name = match &workload.content {
             Content::Shape(name) => name,
             Content::Call(described) => {
@@ -45,7 +45,7 @@ impl InProcess {
         };
         let shape: Shape =
             name.parse().map_err(|error| LoadError::Failed(format!("{name}: {error}")))?;
-        let mut payload = EchoPayload::new(protocol, &shape, seed, spot_checks);
+        let mut payload = EchoPayload::new(protocol, &shape, seed, requests);
         payload.target.headers = workload.headers.clone();
         payload.target.scheme = Scheme::of(endpoint.tls.is_some());
         Ok(Arc::new(payload))

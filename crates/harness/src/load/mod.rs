@@ -40,10 +40,26 @@ pub struct LoadRequest<'a> {
     pub seed: u64,
     /// True if measured calls go to the log of calls, if any.
     pub logged: bool,
-    /// True if the load can make spot checks.
-    pub spot_checks: bool,
+    /// Which requests of the workload's shape it sends.
+    pub requests: Requests,
     /// The program that makes the load, if it is a client under test.
     pub program: Option<&'a Arc<Program>>,
+}
+
+/// Requests of a shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Requests {
+    /// The usual ones.
+    Usual,
+    /// The usual ones, and spot checks.
+    WithSpotChecks,
+    /// This many that no load sends, each once. Those of different numbers differ.
+    Fresh {
+        /// A number.
+        number: u32,
+        /// How many.
+        count: u32,
+    },
 }
 
 /// Options of single calls, the same as of a load's calls.

@@ -39,6 +39,7 @@ use crate::finding::Finding;
 use crate::host::control_socket::ControlSocket;
 use crate::host::cpus::Topology;
 use crate::host::fingerprint::memory_bytes;
+use crate::interrupt::Interrupt;
 use crate::manifest::Entry;
 use container::{DOCKER, PODMAN};
 
@@ -66,6 +67,8 @@ pub struct SiteOptions {
     pub runtime_statistics: bool,
     /// Port of every server. `None`: any free one.
     pub port: Option<u16>,
+    /// Stops what waits for a container engine.
+    pub interrupt: Interrupt,
     /// True if servers are measured: then this run and others on the same CPUs see each other.
     pub measures: bool,
 }
@@ -88,10 +91,11 @@ pub trait Site {
     }
 
     /// Builds servers in the form that is started there. Fails with the remedy if they can't run there at all: its engine
-    /// is missing, or doesn't answer.
+    /// is missing, doesn't answer, or can't start a container.
     fn builder<'a>(
         &'a self,
         env: &'a BuildEnv,
+        interrupt: &'a Interrupt,
     ) -> Result<Box<dyn ServerBuilder + 'a>, PlacementError>;
 
     /// Opens it for servers. The calling thread, and those it starts later, may be moved to CPUs that are neither the

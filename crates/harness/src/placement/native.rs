@@ -27,6 +27,7 @@ use crate::host::isolation::{Backend, GroupLimits, Isolation};
 use crate::host::presence::{Presence, Rival};
 use crate::host::process::{ProcessError, ServerProcess, Spec};
 use crate::host::runtime_log::RuntimeLog;
+use crate::interrupt::Interrupt;
 use crate::manifest::{Address, Entry, Runtime};
 
 /// This machine as a site.
@@ -36,8 +37,9 @@ impl Site for ThisMachine {
     fn builder<'a>(
         &'a self,
         env: &'a BuildEnv,
+        interrupt: &'a Interrupt,
     ) -> Result<Box<dyn ServerBuilder + 'a>, PlacementError> {
-        Ok(Box::new(ProcessBuilder { env }))
+        Ok(Box::new(ProcessBuilder { env, interrupt }))
     }
 
     fn open(&self, options: SiteOptions) -> Result<Box<dyn OpenSite>, PlacementError> {

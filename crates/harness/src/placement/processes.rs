@@ -4,11 +4,13 @@ use rpcbench_record::{Failure, Toolchain};
 
 use crate::build::{self, BuildState, BuildWatch, ServerBuilder};
 use crate::build_env::BuildEnv;
+use crate::interrupt::Interrupt;
 use crate::manifest::Server;
 use crate::toolchain::{Probe, Versions};
 
 pub(super) struct ProcessBuilder<'a> {
     pub(super) env: &'a BuildEnv,
+    pub(super) interrupt: &'a Interrupt,
 }
 
 impl ServerBuilder for ProcessBuilder<'_> {
@@ -22,7 +24,7 @@ impl ServerBuilder for ProcessBuilder<'_> {
             let reason = Server::CONTAINER_ONLY.to_owned();
             return (Vec::new(), BuildState::Skipped { reason });
         }
-        let probes = Versions::ask([server], self.env).of(server);
+        let probes = Versions::ask([server], self.env, self.interrupt).of(server);
         let missing: Vec<String> = probes.iter().filter_map(Probe::remedy).collect();
         let toolchains: Vec<Toolchain> = probes.iter().filter_map(Probe::found).cloned().collect();
         if !missing.is_empty() {

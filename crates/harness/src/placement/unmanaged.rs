@@ -19,6 +19,7 @@ use crate::host::cpus::{Topology, allowed};
 use crate::host::fingerprint::fingerprint;
 use crate::host::isolation::ProcessTree;
 use crate::host::meter::Meter;
+use crate::interrupt::Interrupt;
 use crate::manifest::{Entry, Server};
 
 /// A server at an address: neither started nor stopped, frozen or limited. Given its process id on this machine, its CPU
@@ -98,6 +99,7 @@ impl Site for Unmanaged {
     fn builder<'a>(
         &'a self,
         _: &'a BuildEnv,
+        _: &'a Interrupt,
     ) -> Result<Box<dyn ServerBuilder + 'a>, PlacementError> {
         Ok(Box::new(Existing))
     }

@@ -37,6 +37,7 @@ mod state;
 mod stopping;
 mod subject;
 mod trial;
+mod unseen;
 mod warm;
 mod window;
 

@@ -6,6 +6,7 @@ use rpcbench_record::{CheckResult, Preparation, Readiness, WarmUp, Workload};
 use super::context::Context;
 use super::loaded_server::{LoadedServer, StepError};
 use super::subject::Subject;
+use super::unseen::compare_unseen;
 use super::warm::{warm, warm_by_calls};
 use crate::interrupt::StopNow;
 use crate::placement::{PlacementError, Running};
@@ -36,6 +37,8 @@ pub(super) fn prepare<'a>(
     match get_ready(context, preparing, &mut preparation, running) {
         Ok(server) => Ok((preparation, Some(server))),
         Err(StepError::Server(failure)) => {
+            // What the interrupt stopped is no failure.
+            context.interrupt().check()?;
             preparation.readiness = Readiness::Failed(failure);
             Ok((preparation, None))
         }
@@ -80,8 +83,9 @@ fn load(
     preparation.tls = server.load()?.tls();
     if preparation.warm.is_none() {
         preparation.warm = warm(server, preparing, begin)?;
-        if preparation.warm.is_some() && subject.is_proven() {
+        if let Some(warm) = preparation.warm.as_ref().filter(|_| subject.is_proven()) {
             server.spot_check(true)?;
+            preparation.unseen = compare_unseen(server, preparing, warm)?;
         }
     }
     Ok(())

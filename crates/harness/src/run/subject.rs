@@ -150,6 +150,7 @@ impl<'a> Subject<'a> {
             tls: None,
             check: CheckResult::default(),
             warm: None,
+            unseen: Vec::new(),
             readiness: self.readiness_for(workload.tls),
         }
     }

@@ -163,6 +163,11 @@ impl Setup<'_> {
         self.observer.event(&SetupEvent::Notice(line.into()));
     }
 
+    /// A failed step. What the interrupt stopped is no failure.
+    fn unless_stopped(&self, error: PlacementError) -> SetupError {
+        self.interrupt.check().map_or_else(SetupError::from, |()| error.into())
+    }
+
     /// Builds the servers of `entries`, as their site starts them.
     fn build(
         &mut self,
@@ -173,7 +178,8 @@ impl Setup<'_> {
         let folders: BTreeSet<_> = entries.iter().map(|entry| &entry.server.build_folder).collect();
         self.observer.event(&SetupEvent::Building(folders.len()));
         let candidates = {
-            let builds = &*site.builder(&self.build_env)?;
+            let builds = site.builder(&self.build_env, &self.interrupt);
+            let builds = &*builds.map_err(|error| self.unless_stopped(error))?;
             let jobs = site.capacity()?.cpus as usize;
             let builder = Builder { builds, building, jobs, interrupt: &self.interrupt };
             let observer = &mut *self.observer;
@@ -200,7 +206,9 @@ impl Setup<'_> {
     ) -> Result<(Machines, PreparedServers), SetupError> {
         let base_env = self.base_env.clone();
         let logs = self.root.join("build/logs");
-        let site = site.open(SiteOptions { base_env, logs, ..options })?;
+        let interrupt = self.interrupt.clone();
+        let site = site.open(SiteOptions { base_env, logs, interrupt, ..options });
+        let site = site.map_err(|error| self.unless_stopped(error))?;
         site.notices().iter().for_each(|line| self.notice(line));
         let client_cpus = site.client_cpus().to_vec();
         let role = candidates.first().map(|it| it.entry.server.role).unwrap_or_default();

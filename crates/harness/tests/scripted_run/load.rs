@@ -116,7 +116,7 @@ impl LoadSession for ScriptedLoad {
     }
 
     fn start(&mut self) -> Result<(), LoadError> {
-        self.log.add(&self.entry, "warms");
+        self.log.add(&self.entry, if self.arrivals.is_open() { "is paced" } else { "warms" });
         Ok(())
     }
 

@@ -261,6 +261,19 @@ fn server_late_in_its_warm_up_fails_only_if_it_does_not_answer_when_asked_again(
     assert_eq!(made.count("late is spot-checked"), 1);
 }
 
+/// Also if the workload, as of a run that is resumed, begins with an open loop.
+#[test]
+fn server_of_an_open_loop_is_warmed_at_full_load() {
+    let script = |_: &str, _| Answer::After(Nanos::from_millis(1));
+    let arrivals = "constant:100".parse().expect("arrivals");
+    let warm_up = WarmUp::Fixed { length_ms: 1000 };
+    let paced = Workload { arrivals, warm_up, ..workload() };
+    let (_, ending, log) = run(script, paced, Admission::Unchecked);
+    assert_eq!(ending, Ending::Finished);
+    assert!(log.iter().any(|line| line.ends_with(" warms")), "{log:?}");
+    assert!(!log.iter().any(|line| line.ends_with(" is paced")), "{log:?}");
+}
+
 #[test]
 fn search_finds_the_rate_at_which_the_load_breaks() {
     let script = |_: &str, arrivals: Arrivals| match arrivals {

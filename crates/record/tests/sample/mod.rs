@@ -4,8 +4,8 @@ use rpcbench_record::{
     CheckResult, Content, Cpu, Failure, Header, InterimAnalysis, Isolation, IsolationMode, Latency,
     Limits, Machine, Measured, Outcomes, Pauses, Plan, PlannedServer, PlannedTrial, Preparation,
     Protocol, Readiness, Role, Run, RuntimeStatistics, SCHEMA, ServerUsage, Slice, Slicing,
-    TlsMode, Tool, Toolchain, Trial, TrialResult, Unsteady, WarmCurve, WarmSlice, WarmUp, Window,
-    Workload,
+    TlsMode, Tool, Toolchain, Trial, TrialResult, UnseenPair, Unsteady, WarmCurve, WarmSlice,
+    WarmUp, Window, Workload,
 };
 
 pub fn header() -> Header {
@@ -127,6 +127,7 @@ pub fn preparation() -> Preparation {
             later_ms: None,
             cold_rate: 600.0,
         }),
+        unseen: vec![UnseenPair { calls: 200, seen_cpu_ns: 25, unseen_cpu_ns: 26 }],
         readiness: Readiness::Ready,
     }
 }

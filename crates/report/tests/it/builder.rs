@@ -269,6 +269,7 @@ fn preparation(entry: &str) -> Preparation {
             later_ms: None,
             cold_rate: 21_000.0,
         }),
+        unseen: Vec::new(),
         readiness: Readiness::Ready,
     }
 }

@@ -2,7 +2,7 @@
 
 use rpcbench_record::{
     Connections, InterimAnalysis, Latency, Measured, Outcomes, PlannedTrial, Slice, Stopping,
-    TrialResult, Unsteady, WarmUp,
+    TrialResult, UnseenPair, Unsteady, WarmUp,
 };
 use rpcbench_report::{Conclusion, Row, Summary, Verdict, VerdictKind, summary};
 use rpcbench_stats::Histogram;
@@ -110,7 +110,8 @@ fn doubt_outweighs_warming() {
 fn too_little_cpu_time_is_suspect() {
     let judged = |share: f64| {
         let run = RunBuilder::new().with("go-grpc", &[20_000; 3], |t| {
-            let least_ns = (t.client.cpu_ns - t.client.awake_ns) / 10;
+            t.client.cpu_ns = t.client.awake_ns + 3000 * t.outcomes.ok;
+            let least_ns = (t.client.cpu_ns - t.client.awake_ns) / 2;
             let server = t.server.as_mut().expect("usage");
             server.cpu_user_ns = (least_ns as f64 * share) as u64;
             server.cpu_system_ns = 0;
@@ -120,6 +121,30 @@ fn too_little_cpu_time_is_suspect() {
     };
     assert_ne!(judged(1.01).0, "suspect");
     let (name, reason) = judged(0.99);
+    assert_eq!(name, "suspect");
+    insta::assert_snapshot!(reason.expect("a reason"));
+}
+
+/// Pairs of equal cost but for noise of some percent, and such that unseen requests cost more.
+#[test]
+fn server_that_unseen_requests_cost_more_is_suspect() {
+    let judged = |ratio: f64, pairs: usize| {
+        let run = RunBuilder::new().with("go-grpc", &[20_000; 3], |_| {}).prepared(|it| {
+            let noise = [0.97, 1.02, 1.05, 0.96, 1.01, 0.99, 1.03, 0.98];
+            let pair = |noise: &f64| UnseenPair {
+                calls: 1000,
+                seen_cpu_ns: 25_000_000,
+                unseen_cpu_ns: (25e6 * ratio * noise) as u64,
+            };
+            it.unseen = noise[..pairs].iter().map(pair).collect();
+        });
+        let verdict = verdict(&summary(&run.run)).clone();
+        (verdict.name(), verdict.reason)
+    };
+    for (ratio, pairs) in [(1.0, 0), (2.0, 1), (1.0, 8), (1.1, 8), (0.5, 8)] {
+        assert_ne!(judged(ratio, pairs).0, "suspect", "{ratio} in {pairs} pairs");
+    }
+    let (name, reason) = judged(1.3, 8);
     assert_eq!(name, "suspect");
     insta::assert_snapshot!(reason.expect("a reason"));
 }

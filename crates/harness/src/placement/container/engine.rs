@@ -1,7 +1,7 @@
 //! The container engine, driven by its command.
 
 use std::io;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -11,6 +11,7 @@ use rpcbench_record::{Toolchain, units};
 use rustix::process::{Resource, getrlimit};
 
 use super::{DOCKER, PODMAN};
+use crate::interrupt::Interrupt;
 use crate::placement::PlacementError;
 use crate::task::{Output, Task};
 
@@ -18,6 +19,10 @@ use crate::task::{Output, Task};
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// The same while the daemon is known to hang: the servers of a run are ended one after another.
 const TIMEOUT_OF_HANGING: Duration = Duration::from_secs(5);
+
+/// The same once the run stops: servers are still removed. What then is left, the guard removes.
+const TIMEOUT_OF_STOPPED: Duration = Duration::from_secs(2);
+const TIMEOUT_OF_STOPPED_AND_HANGING: Duration = Duration::from_millis(100);
 
 /// Lines of an engine's message that are shown.
 const LAST_LINES: usize = 5;
@@ -62,11 +67,19 @@ pub(super) struct Engine {
     program: String,
     /// True if the last command of this engine hung.
     hangs: Arc<AtomicBool>,
+    /// Stops its commands.
+    interrupt: Interrupt,
 }
 
 impl Engine {
-    pub(super) fn new(program: &str) -> Self {
-        Self { program: program.to_owned(), hangs: Arc::default() }
+    pub(super) fn new(program: &str, interrupt: &Interrupt) -> Self {
+        let interrupt = interrupt.clone();
+        Self { program: program.to_owned(), hangs: Arc::default(), interrupt }
+    }
+
+    /// True once the run stops.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.interrupt.check().is_err()
     }
 
     pub(super) fn program(&self) -> &str {
@@ -95,9 +108,8 @@ impl Engine {
 
     /// True if its command is not installed.
     pub(super) fn is_missing(&self) -> bool {
-        let mut command = Command::new(&self.program);
-        command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        let asked = Task::ask(Command::new(&self.program).arg("--version"));
+        asked.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
     /// The engine's name, and the version of its daemon.
@@ -151,15 +163,22 @@ impl Engine {
             _ => PlacementError(format!("{} can't be started: {error}", self.program)),
         };
         let running = Task::ask(&mut command).map_err(|error| failed(&error))?;
-        let hangs = self.hangs.load(Ordering::Relaxed);
-        let limit = if hangs { TIMEOUT_OF_HANGING } else { TIMEOUT };
-        let output = running.output(limit)?;
+        let (hangs, was_stopped) = (self.hangs.load(Ordering::Relaxed), self.is_stopped());
+        let limit = match (was_stopped, hangs) {
+            (false, false) => TIMEOUT,
+            (false, true) => TIMEOUT_OF_HANGING,
+            (true, false) => TIMEOUT_OF_STOPPED,
+            (true, true) => TIMEOUT_OF_STOPPED_AND_HANGING,
+        };
+        let output = running.output(limit, || was_stopped || !self.is_stopped())?;
+        let (program, command) = (&self.program, arguments[0]);
+        if output.is_none() && self.is_stopped() != was_stopped {
+            return Err(PlacementError(format!("`{program} {command}` was stopped")));
+        }
         self.hangs.store(output.is_none(), Ordering::Relaxed);
         output.ok_or_else(|| {
             PlacementError(format!(
-                "`{} {}` did not end within {}; its daemon hangs, restart it (sudo systemctl restart docker)",
-                self.program,
-                arguments[0],
+                "`{program} {command}` did not end within {}; its daemon hangs, restart it (sudo systemctl restart docker)",
                 units::length(limit)
             ))
         })
@@ -188,7 +207,7 @@ pub(super) fn fake(script: &str) -> (tempfile::TempDir, Engine) {
     let path = folder.path().join("docker");
     std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let engine = Engine::new(&path.to_string_lossy());
+    let engine = Engine::new(&path.to_string_lossy(), &Interrupt::default());
     (folder, engine)
 }
 
@@ -196,11 +215,32 @@ pub(super) fn fake(script: &str) -> (tempfile::TempDir, Engine) {
 mod tests {
     use super::*;
 
+    fn engine_of(program: &str) -> Engine {
+        Engine::new(program, &Interrupt::default())
+    }
+
+    #[test]
+    fn interrupt_stops_a_command_and_shortens_later_ones() {
+        let (folder, engine) = fake("touch \"$0.began\"; exec sleep 1000");
+        let (began, interrupt) = (folder.path().join("docker.began"), engine.interrupt.clone());
+        let raising = std::thread::spawn(move || {
+            while !began.exists() {
+                std::thread::yield_now();
+            }
+            interrupt.raise();
+        });
+        let error = |command| engine.run(&[command]).unwrap_err().to_string();
+        assert!(error("inspect").ends_with("/docker inspect` was stopped"));
+        raising.join().unwrap();
+        assert!(error("rm").contains("did not end within 2s; its daemon hangs"));
+        assert!(error("rm").contains("did not end within 100ms;"));
+    }
+
     #[test]
     fn daemon_says_its_version() {
         let (_folder, engine) = fake("echo 20.10.24");
         assert_eq!(engine.version().unwrap().to_string(), "docker 20.10.24");
-        assert!(!engine.is_podman() && Engine::new("podman").is_podman());
+        assert!(!engine.is_podman() && engine_of("podman").is_podman());
     }
 
     #[test]
@@ -236,9 +276,9 @@ mod tests {
 
     #[test]
     fn missing_command_is_named() {
-        let error = Engine::new("/nowhere/docker").version().unwrap_err().to_string();
+        let error = engine_of("/nowhere/docker").version().unwrap_err().to_string();
         assert!(error.starts_with("/nowhere/docker is not installed"), "{error}");
-        let error = Engine::new("/nowhere/podman").version().unwrap_err().to_string();
+        let error = engine_of("/nowhere/podman").version().unwrap_err().to_string();
         assert!(error.contains("https://podman.io"), "{error}");
     }
 }

@@ -7,6 +7,7 @@ use super::facts::{Docker, Found, Podman, PodmanHost};
 use super::image::BUILDKIT;
 use super::{DOCKER, PODMAN};
 use crate::finding::{Finding, advice, fine};
+use crate::interrupt::Interrupt;
 
 const DOCKER_ROOT: &str = "use an engine that runs as root; --in docker refuses this one";
 
@@ -17,8 +18,8 @@ const PODMAN_ROOT: &str = "run rpcbench as root, or delegate the controllers cpu
 
 /// Findings on the engines of this machine.
 pub(in crate::placement) fn examine() -> Vec<Finding> {
-    let podman = Podman::ask(&Engine::new(PODMAN));
-    findings(&Found::ask(&Engine::new(DOCKER)), podman.as_ref())
+    let engine = |program| Engine::new(program, &Interrupt::default());
+    findings(&Found::ask(&engine(DOCKER)), Podman::ask(&engine(PODMAN)).as_ref())
 }
 
 fn findings(docker: &Found, podman: Option<&Podman>) -> Vec<Finding> {
@@ -34,6 +35,18 @@ fn findings(docker: &Found, podman: Option<&Podman>) -> Vec<Finding> {
     };
     found.extend(podman.map(podman_finding));
     found
+}
+
+/// The reason why an engine that answers can't run any server, with the remedy. `None`: it may.
+pub(super) fn obstacle(engine: &Engine) -> Option<String> {
+    let found = match engine.is_podman() {
+        true => podman_finding(&Podman::ask(engine)?),
+        false => match Found::ask(engine) {
+            Found::Answers { docker, .. } => self::engine(&docker),
+            Found::Missing | Found::Silent { .. } => return None,
+        },
+    };
+    found.remedy.map(|remedy| format!("{}: {}; {remedy}", found.id, found.what))
 }
 
 fn answers(docker: &Docker, bridges: &[String], free_bytes: Option<u64>) -> Vec<Finding> {
@@ -174,6 +187,20 @@ mod tests {
         Advice docker: docker 20.10.24+dfsg1, as root, cgroup v1 by cgroupfs, overlay2; it remaps users (userns-remap)
             -> remove userns-remap from /etc/docker/daemon.json; --in docker refuses every server otherwise
         "#);
+    }
+
+    #[test]
+    fn engine_that_would_refuse_every_server_is_refused_before_builds() {
+        let info = |info: &str| fake(&format!("cat <<'END'\n{info}\nEND"));
+        let (_folder, engine) = info(ROOT_20);
+        assert_eq!(obstacle(&engine), None);
+        let (_folder, engine) =
+            info(&ROOT_20.replace("name=seccomp,profile=default", "name=userns"));
+        let obstacle = obstacle(&engine).unwrap();
+        assert!(
+            obstacle.contains("it remaps users (userns-remap); remove userns-remap"),
+            "{obstacle}"
+        );
     }
 
     #[test]

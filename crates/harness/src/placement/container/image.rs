@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::PlacementError;
 use super::context::{lay_out, root};
 use super::engine::Engine;
+use super::examine::obstacle;
 use crate::build::{self, BuildError, BuildState, BuildWatch, Built, ServerBuilder, stamp};
 use crate::build_env::BuildEnv;
 use crate::manifest::{DOCKERFILE, Server};
@@ -143,13 +144,12 @@ pub(in crate::placement) struct ImageBuilder<'a> {
 
 impl<'a> ImageBuilder<'a> {
     /// # Errors
-    /// If no engine answers.
-    pub(in crate::placement) fn open(
-        command: &str,
-        env: &'a BuildEnv,
-    ) -> Result<Self, PlacementError> {
-        let engine = Engine::new(command);
+    /// If no engine answers, or it can't run servers.
+    pub(super) fn open(engine: Engine, env: &'a BuildEnv) -> Result<Self, PlacementError> {
         engine.version()?;
+        if let Some(obstacle) = obstacle(&engine) {
+            return Err(PlacementError(obstacle));
+        }
         Ok(Self { engine, env, turn: Mutex::new(()) })
     }
 
@@ -314,6 +314,7 @@ fn explained(mut error: BuildError) -> BuildError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interrupt::Interrupt;
     use crate::manifest::Catalog;
 
     fn env(all: &[(&str, &str)]) -> BuildEnv {
@@ -352,7 +353,9 @@ mod tests {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(&engine, mode).expect("a program");
         let env = env(&[("PATH", "/usr/bin:/bin")]);
-        let builder = ImageBuilder::open(&engine.to_string_lossy(), &env).expect("an engine");
+        let builder =
+            ImageBuilder::open(Engine::new(&engine.to_string_lossy(), &Interrupt::default()), &env)
+                .expect("an engine");
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let catalog = Catalog::load(&repository).expect("servers");
         let build = |name: &str| {

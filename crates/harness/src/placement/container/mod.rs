@@ -29,6 +29,7 @@ use crate::build_env::BuildEnv;
 use crate::host::guard::Guard;
 use crate::host::isolation::{Adopted, Owner};
 use crate::host::runtime_log::RuntimeLog;
+use crate::interrupt::Interrupt;
 use crate::manifest::{Address, Entry};
 use engine::Engine;
 pub(super) use examine::examine;
@@ -52,8 +53,9 @@ impl Site for Engines {
     fn builder<'a>(
         &'a self,
         env: &'a BuildEnv,
+        interrupt: &'a Interrupt,
     ) -> Result<Box<dyn ServerBuilder + 'a>, PlacementError> {
-        Ok(Box::new(ImageBuilder::open(self.0, env)?))
+        Ok(Box::new(ImageBuilder::open(Engine::new(self.0, interrupt), env)?))
     }
 
     fn open(&self, options: SiteOptions) -> Result<Box<dyn OpenSite>, PlacementError> {
@@ -88,7 +90,7 @@ impl Drop for Containers {
 
 impl Containers {
     pub(super) fn open(command: &str, options: SiteOptions) -> Result<Self, PlacementError> {
-        let engine = Engine::new(command);
+        let engine = Engine::new(command, &options.interrupt);
         let version = engine.version()?;
         let owner = Owner::this_process().map_err(|error| PlacementError(error.to_string()))?;
         let removed = sweep(&engine, owner)?;

@@ -47,8 +47,10 @@ impl Container {
 
     /// Ends it, and removes it.
     fn stop(&mut self, timeout: Duration) -> Result<(), PlacementError> {
-        let seconds = timeout.as_secs().max(1).to_string();
-        self.engine.run(&["stop", "-t", &seconds, &self.name])?;
+        if !self.engine.is_stopped() {
+            let seconds = timeout.as_secs().max(1).to_string();
+            self.engine.run(&["stop", "-t", &seconds, &self.name])?;
+        }
         self.remove()
     }
 

@@ -14,7 +14,7 @@ use super::context::Context;
 use super::observer::Event;
 use super::subject::{Admission, Subject};
 use crate::interrupt::StopNow;
-use crate::load::{CallOptions, LoadError, LoadRequest, LoadSession, Program};
+use crate::load::{CallOptions, LoadError, LoadRequest, LoadSession, Program, Requests};
 use crate::placement::{CpuReading, PlacementError, Running};
 
 /// Log lines that explain a failure.
@@ -210,25 +210,39 @@ impl<'a> LoadedServer<'a> {
 
     /// Opens the connections of `workload` in place of the open ones.
     pub fn connect(&mut self, workload: &Workload, logged: bool) -> Result<(), StepError> {
-        let Context { environment, observer, .. } = self.context;
         self.load = None;
+        let requests = match self.subject.is_proven() {
+            true => Requests::WithSpotChecks,
+            false => Requests::Usual,
+        };
+        self.load = Some(self.open_load(workload, logged, requests)?);
+        Ok(())
+    }
+
+    /// Opens the connections of `workload`.
+    pub fn open_load(
+        &mut self,
+        workload: &Workload,
+        logged: bool,
+        requests: Requests,
+    ) -> Result<Box<dyn LoadSession>, StepError> {
+        let Context { environment, observer, .. } = self.context;
         let request = LoadRequest {
             endpoint: self.running.endpoint(),
             protocol: self.subject.protocol,
             workload,
             seed: environment.seed,
             logged,
-            spot_checks: self.subject.is_proven(),
+            requests,
             program: self.program.as_ref(),
         };
         let wanted = workload.connections_under(self.subject.protocol);
         let mut progress = |open| observer.event(&Event::Connecting { open, wanted });
         let opened = self.subject.generator.open(&request, &environment.interrupt, &mut progress);
-        self.load = Some(opened.map_err(|error| match error {
+        opened.map_err(|error| match error {
             LoadError::Stopped => StopNow.into(),
             LoadError::Failed(reason) => StepError::Server(self.blame(reason)),
-        })?);
-        Ok(())
+        })
     }
 
     pub fn load(&mut self) -> Result<&mut dyn LoadSession, Failure> {

@@ -92,6 +92,7 @@ pub(in crate::run) fn prepared(entry: &str, readiness: Readiness) -> Preparation
         tls: None,
         check: CheckResult::default(),
         warm: None,
+        unseen: Vec::new(),
         readiness,
     }
 }

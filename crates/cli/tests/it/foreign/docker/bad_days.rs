@@ -2,6 +2,7 @@
 
 use crate::bench::Bench;
 use crate::foreign::docker::Docker;
+use crate::kernel::wait_until;
 use crate::program::{Ended, Program};
 
 #[test]
@@ -145,6 +146,25 @@ fn command_of(script: &str) -> tempfile::TempDir {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&path, mode).unwrap();
     folder
+}
+
+/// Its commands have a minute, and the user has none.
+#[test]
+fn signal_ends_what_waits_for_a_daemon_that_hangs() {
+    let bench = Bench::new();
+    let folder = command_of("touch \"$0.began\"; exec sleep 1000");
+    let began = folder.path().join("docker.began");
+    let path = format!("{}:/usr/bin:/bin", folder.path().display());
+    for words in ["build @honest", "run @honest", "check @honest", "serve @honest"] {
+        let mut command = bench.command(&format!("{words} --in docker"));
+        let program = Program::start(command.env("PATH", &path));
+        wait_until("a command of the engine", || began.exists());
+        program.signal(rustix::process::Signal::TERM);
+        let ended = program.finish().expect(2);
+        ended.complains(&["stopping now"]);
+        assert!(!ended.err.contains("hangs"), "{words}: {}", ended.err);
+        std::fs::remove_file(&began).unwrap();
+    }
 }
 
 #[test]
