@@ -144,7 +144,7 @@ public final class Client {
     return error instanceof TProtocolException ? Outcome.WRONG_ANSWER : Outcome.TRANSPORT;
   }
 
-  // A slot has decoded requests of its own, so they can be changed.
+  // A slot has decoded its own requests, so they can be changed.
   private static final Method<Connection, TextRequest, TextReply> TEXT =
       new Method<>(
           decoder(TextRequest::new),
