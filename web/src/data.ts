@@ -152,6 +152,11 @@ export function at(columns: { key: string }[], key: string | null): number {
   return columns.findIndex((column) => column.key === key);
 }
 
+/** What is measured: a server, or a client. */
+export function subject(table: Table): string {
+  return table.columns[at(table.columns, "entry")]?.title ?? "server";
+}
+
 /** A number of a row, by its column's key. */
 export function number(table: Table, row: Row, key: string | null): number | null {
   const value = row.values[at(table.columns, key)];

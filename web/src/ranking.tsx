@@ -1,6 +1,6 @@
 /** The ranking: a table that is its own chart. */
 import { Fragment } from "preact";
-import { at, type Column, interval, number, type Part, type Row } from "./data";
+import { at, type Column, interval, number, type Part, type Row, subject } from "./data";
 import { axisEnd, choices, chosen, firstOrder, label, labels } from "./rows";
 import { Choice } from "./figure";
 import type { Change, View } from "./view";
@@ -47,9 +47,10 @@ function Filters({ part, view, change, count }: Props & { count: number }) {
   if (new Set(table.rows.map((row) => row.entry)).size < 2) return null;
   const groups = labels.filter((of) => choices(table, of).length > 0);
   const narrowed = count < table.rows.length;
+  const find = `Find a ${subject(table)}`;
   return (
     <div class="filters">
-      <input type="search" placeholder="Find a server" aria-label="Find a server" value={view.get("q") ?? ""}
+      <input type="search" placeholder={find} aria-label={find} value={view.get("q") ?? ""}
         onInput={(event) => change({ q: event.currentTarget.value })} />
       {groups.map((of) => (
         <Choice key={of} label={of} value={view.get(of) ?? ""} onChange={(value) => change({ [of]: value })}

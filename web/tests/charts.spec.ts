@@ -161,7 +161,7 @@ test("calls of a run are drawn server by server", async ({ open }) => {
   const page = await open("short");
   const drawn = async () => (await csv(page, "Single calls")).reduce((sum, row) => sum + Number(row.ok), 0);
   for (const entry of ["node-http", "go-net-http"]) {
-    await page.locator("#single-calls").getByLabel("server").selectOption(entry);
+    await page.locator("#single-calls").getByLabel("entry").selectOption(entry);
     const last = read("short").events.filter((event) => event.trial?.entry === entry).at(-1)!.trial;
     expect(await drawn()).toBe(last.result.measured.outcomes.ok);
     await expect(page.locator("#single-calls figcaption")).toContainText(`trial ${last.number}`);

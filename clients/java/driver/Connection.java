@@ -1,5 +1,6 @@
 package dev.rpcbench.client;
 
+import dev.rpcbench.client.Library.Connections;
 import dev.rpcbench.client.Library.Target;
 
 /** A connection, or a pool. It is opened again when it has made its number of calls. */
@@ -23,7 +24,8 @@ final class Connection<C> {
   Connection(Library<C> library, Target target) {
     this.library = library;
     this.target = target;
-    this.limit = library.multiplexed() ? target.callsPerConnection() : 0;
+    boolean isPool = library.connections() == Connections.POOLED;
+    this.limit = isPool ? 0 : target.callsPerConnection();
   }
 
   synchronized C open() {

@@ -8,7 +8,7 @@ import java.util.Map;
  *
  * @param <C> makes the calls of one connection, or of the library's pool
  * @param name as in the manifest
- * @param multiplexed whether connections carry several calls at a time; if not, they are in a pool
+ * @param connections what a connection carries, and whose it is
  * @param blocking whether calls block their thread, a virtual one
  * @param connector opens connections
  * @param outcomes of calls that failed
@@ -17,11 +17,21 @@ import java.util.Map;
 public record Library<C>(
     String name,
     String version,
-    boolean multiplexed,
+    Connections connections,
     boolean blocking,
     Connector<C> connector,
     Outcomes outcomes,
     Map<String, Method<C, ?, ?>> methods) {
+
+  /** What a connection carries, and whose it is. */
+  public enum Connections {
+    /** Several calls at a time. */
+    MULTIPLEXED,
+    /** One call at a time; it is the caller's. */
+    EXCLUSIVE,
+    /** One call at a time; it is in the library's pool. */
+    POOLED
+  }
 
   /**
    * Where to, and how, connections are opened.

@@ -1,6 +1,7 @@
 package dev.rpcbench.client;
 
 import com.google.gson.JsonObject;
+import dev.rpcbench.client.Library.Connections;
 import dev.rpcbench.client.Library.Target;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -36,12 +37,12 @@ final class Load<C> {
     if (target.connections() < 1 || inFlight < 1 || target.timeoutNanos() < 1) {
       throw new IOException("connections, in_flight and timeout_ns must be 1 or more");
     }
-    if (!library.multiplexed() && inFlight > 1) {
+    if (library.connections() != Connections.MULTIPLEXED && inFlight > 1) {
       var text = "in_flight is %d, but a connection of %s makes one call at a time";
       throw new IOException(text.formatted(inFlight, library.name()));
     }
     requests = readRequests(message.get("requests").getAsString());
-    for (int i = 0; i < (library.multiplexed() ? target.connections() : 1); i++) {
+    for (int i = 0; i < (isPool() ? 1 : target.connections()); i++) {
       connections.add(new Connection<>(library, target));
     }
     slots = newSlots(target.connections() * inFlight);
@@ -61,6 +62,10 @@ final class Load<C> {
     return slots;
   }
 
+  private boolean isPool() {
+    return library.connections() == Connections.POOLED;
+  }
+
   void open() throws IOException, InterruptedException {
     var clients = new ArrayList<C>();
     for (var connection : connections) {
@@ -73,7 +78,7 @@ final class Load<C> {
 
   /** The number of connections that the load knows to be open. */
   int opened() {
-    return library.multiplexed() ? connections.size() : 0;
+    return isPool() ? 0 : connections.size();
   }
 
   void close() {

@@ -58,8 +58,9 @@ final class Run<C> {
     }
     var due = Load.readSchedule(message.get("schedule").getAsString());
     schedule = Arrays.copyOf(due, (int) Math.min(due.length, limit));
-    // A pool without a limit of its connections has as many as slots.
-    int connections = load.library.multiplexed() ? inFlightMax : load.target.connections();
+    // A connection with one call at a time has a slot, as has each of a pool without a limit.
+    boolean isMultiplexed = load.library.connections() == Library.Connections.MULTIPLEXED;
+    int connections = isMultiplexed ? inFlightMax : load.target.connections();
     slots = load.newSlots(Math.min(inFlightMax, connections));
   }
 

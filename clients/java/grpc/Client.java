@@ -200,7 +200,7 @@ public final class Client {
         new Library<>(
             "grpc-java",
             version(),
-            true,
+            Library.Connections.MULTIPLEXED,
             BLOCKING,
             new Connector(),
             Client::outcome,

@@ -193,7 +193,7 @@ public final class Client {
         new Library<>(
             "java.net.http",
             Runtime.version().toString(),
-            false,
+            Library.Connections.POOLED,
             BLOCKING,
             new Connector(),
             Client::outcome,

@@ -3,7 +3,7 @@
 import sys
 
 from driver import aio, requests
-from driver.library import TRANSPORT, Library, Outcome, Target
+from driver.library import TRANSPORT, Connections, Library, Outcome, Target
 
 
 class Pool:
@@ -29,4 +29,4 @@ def outcome(_error: Exception) -> Outcome:
 
 if __name__ == "__main__":
     sys.exit("not written yet: client.py makes the calls of contract/clients.md; then remove this line")
-    aio.run(Library("LIBRARY", "LIBRARY", False, requests.decode_json, Pool, outcome))
+    aio.run(Library("LIBRARY", "LIBRARY", Connections.POOLED, requests.decode_json, Pool, outcome))

@@ -6,7 +6,7 @@ import itertools
 import aiohttp
 
 from driver import aio, requests
-from driver.library import STATUS, TIMEOUT, TRANSPORT, WRONG_ANSWER, Library, Outcome, Target
+from driver.library import STATUS, TIMEOUT, TRANSPORT, WRONG_ANSWER, Connections, Library, Outcome, Target
 
 CLOSE = {"Connection": "close"}
 # The default closes idle connections after 15 s.
@@ -54,4 +54,4 @@ def outcome(error: Exception) -> Outcome:
 
 
 if __name__ == "__main__":
-    aio.run(Library("aiohttp", "aiohttp", False, requests.decode_json, Session, outcome))
+    aio.run(Library("aiohttp", "aiohttp", Connections.POOLED, requests.decode_json, Session, outcome))

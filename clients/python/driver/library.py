@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Any, Protocol
 
 OK, WRONG_ANSWER, STATUS, TIMEOUT, TRANSPORT, NOT_SENT = range(6)
@@ -28,6 +29,17 @@ class Target:
         return self.shape.capitalize()
 
 
+class Connections(Enum):
+    """What a connection carries, and whose it is."""
+
+    # Several calls at a time.
+    MULTIPLEXED = auto()
+    # One call at a time; it is the caller's.
+    EXCLUSIVE = auto()
+    # One call at a time; it is in the library's pool.
+    POOLED = auto()
+
+
 class Client(Protocol):
     """Makes the calls of one connection, or of a pool. With asyncio all three are coroutines."""
 
@@ -44,8 +56,7 @@ class Library:
     name: str
     # The package that has its version.
     distribution: str
-    # Whether connections carry several calls at a time. If not, the library has a pool of them.
-    multiplexed: bool
+    connections: Connections
     # Decodes a request of a shape: one of requests.py's.
     decode: Callable[[str, bytes], Any]
     # Opens a connection, or begins to.

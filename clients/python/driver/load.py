@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from driver.library import Client, Library, Target
+from driver.library import Client, Connections, Library, Target
 from driver.requests import Request, read_requests, read_schedule
 
 # How long before an instant a sleeper stays awake: timers of asyncio are a millisecond late.
@@ -17,7 +17,7 @@ class Connection:
 
     def __init__(self, library: Library, target: Target) -> None:
         self.library, self.target = library, target
-        self.limit = target.calls_per_connection if library.multiplexed else 0
+        self.limit = 0 if library.connections is Connections.POOLED else target.calls_per_connection
         # Clients that have made their calls, with the number of those in flight.
         self.retired: dict[Client, int] = {}
         self.client: Client | None = None
@@ -62,7 +62,7 @@ class Load:
     def __init__(self, library: Library, message: dict[str, Any]) -> None:
         if min(message["connections"], message["in_flight"], message["timeout_ns"]) < 1:
             raise ValueError("connections, in_flight and timeout_ns must be 1 or more")
-        if not library.multiplexed and message["in_flight"] > 1:
+        if library.connections is not Connections.MULTIPLEXED and message["in_flight"] > 1:
             raise ValueError(f"in_flight is {message['in_flight']}, but a connection of {library.name} makes one call at a time")
         self.library = library
         self.target = Target(
@@ -72,7 +72,8 @@ class Load:
             message["timeout_ns"] / 1e9,
             message.get("calls_per_connection", 0),
         )
-        number = self.target.connections if library.multiplexed else 1
+        self.is_pool = library.connections is Connections.POOLED
+        number = 1 if self.is_pool else self.target.connections
         self.connections = [Connection(library, self.target) for _ in range(number)]
         self.requests = read_requests(message["requests"])
         self.slots = self.new_slots(message["connections"] * message["in_flight"])
@@ -89,7 +90,7 @@ class Load:
 
     @property
     def opened(self) -> int:
-        return len(self.connections) if self.library.multiplexed else 0
+        return 0 if self.is_pool else len(self.connections)
 
 
 class Run:
@@ -111,7 +112,9 @@ class Run:
             if self.in_flight_max < 1:
                 raise ValueError("in_flight_max must be 1 or more")
             self.schedule = read_schedule(message["schedule"])[: self.limit]
-            self.slots = load.new_slots(self.in_flight_max)
+            # A connection of the caller's makes one call at a time: further ones wait for a slot.
+            is_exclusive = load.library.connections is Connections.EXCLUSIVE
+            self.slots = load.new_slots(min(self.in_flight_max, len(load.slots)) if is_exclusive else self.in_flight_max)
 
     def stop(self, at: int) -> None:
         self.stop_at = at

@@ -43,7 +43,9 @@ class Request:
             return False
 
 
-class ProtobufRequest(Request):
+class ObjectRequest(Request):
+    """A request of a generated class: protobuf or Thrift."""
+
     __slots__ = ()
 
     def patch(self) -> None:
@@ -69,13 +71,13 @@ class JsonRequest(Request):
         return echo[self.field] == self.text and (not self.whole or echo == self.content)
 
 
-def protobuf(types: dict[str, Any]) -> Callable[[str, bytes], ProtobufRequest]:
-    """Decodes protobuf with the generated types of requests, by shape."""
+def objects(read: Callable[[str, bytes], Any]) -> Callable[[str, bytes], ObjectRequest]:
+    """Decodes requests of generated classes, which `read` returns for a shape."""
 
-    def decode(shape: str, data: bytes) -> ProtobufRequest:
-        message = types[shape].FromString(data)
+    def decode(shape: str, data: bytes) -> ObjectRequest:
+        message = read(shape, data)
         content = message if shape == "text" else getattr(message, shape)
-        return ProtobufRequest(message, content, FIELDS[shape], getattr(content, FIELDS[shape]))
+        return ObjectRequest(message, content, FIELDS[shape], getattr(content, FIELDS[shape]))
 
     return decode
 

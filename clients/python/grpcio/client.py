@@ -8,7 +8,7 @@ import grpc
 import echo_pb2 as pb
 import echo_pb2_grpc
 from driver import aio, requests, threads
-from driver.library import STATUS, TIMEOUT, TRANSPORT, WRONG_ANSWER, Library, Outcome, Target
+from driver.library import STATUS, TIMEOUT, TRANSPORT, WRONG_ANSWER, Connections, Library, Outcome, Target
 
 OPEN_SECONDS = 10
 # The library's defaults, without retries. Channels to the same target would share a connection.
@@ -76,4 +76,5 @@ if __name__ == "__main__":
     # Otherwise the library ends its poller with the last channel, and may report a bad file descriptor.
     grpc.aio.init_grpc_aio()
     types = {"text": pb.TextRequest, "record": pb.RecordRequest, "dto": pb.DtoRequest, "tree": pb.TreeRequest}
-    run(Library("grpcio", "grpcio", True, requests.protobuf(types), client, outcome))
+    decode = requests.objects(lambda shape, data: types[shape].FromString(data))
+    run(Library("grpcio", "grpcio", Connections.MULTIPLEXED, decode, client, outcome))

@@ -5,7 +5,7 @@ import itertools
 import httpx
 
 from driver import aio, requests
-from driver.library import STATUS, TIMEOUT, TRANSPORT, WRONG_ANSWER, Library, Outcome, Target
+from driver.library import STATUS, TIMEOUT, TRANSPORT, WRONG_ANSWER, Connections, Library, Outcome, Target
 
 CLOSE = {"Connection": "close"}
 
@@ -44,4 +44,4 @@ def outcome(error: Exception) -> Outcome:
 
 
 if __name__ == "__main__":
-    aio.run(Library("httpx", "httpx", False, requests.decode_json, Pool, outcome))
+    aio.run(Library("httpx", "httpx", Connections.POOLED, requests.decode_json, Pool, outcome))

@@ -3,6 +3,7 @@
 use rpcbench_record::{Outcomes, Protocol};
 
 use crate::call::Call;
+use crate::counted::Part;
 use crate::log::{CallLog, Ended};
 use crate::nonce::Nonce;
 use crate::outcome::Outcome;
@@ -41,6 +42,11 @@ impl CallCounter {
     /// Measures the calls that come due in `span`, whose end may be unknown: [`Nanos::NEVER`].
     pub fn measure(&mut self, span: Span) {
         self.0.measure(span);
+    }
+
+    /// Measures the calls that come due in `span` as well, a part of a window, which ends with the last part.
+    pub fn measure_part(&mut self, span: Span, is_last: bool) {
+        self.0.measure_part(Part { span, is_last });
     }
 
     /// Ends the span at `end` instead. No recorded call may have come due at that instant or later.

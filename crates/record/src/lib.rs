@@ -89,7 +89,8 @@ pub use plan::{
     Published, Stopping,
 };
 pub use preparation::{
-    CheckResult, Isolation, IsolationMode, Preparation, Readiness, UnseenPair, WarmCurve, WarmSlice,
+    CheckResult, Counterpart, Isolation, IsolationMode, Preparation, Readiness, UnseenPair,
+    WarmCurve, WarmSlice,
 };
 pub use price::Price;
 pub use printable::{is_printable, printable};

@@ -30,11 +30,12 @@ pub struct Limits {
     pub memory_bytes: Option<u64>,
 }
 
-/// One entry: a server under one of its protocols, in one of its variants.
+/// One entry: a server or a client under one of its protocols, in one of its variants.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedServer {
     /// Unique in the run: `go-grpc`, `java-grpc@zgc`, and `go-connect:json` of a server that speaks several
-    /// protocols; the second time the same is entered it is `go-grpc#2`, and of two builds `go-grpc#old`, `go-grpc#new`.
+    /// protocols; the second time the same is entered it is `go-grpc#2`, and of two builds `go-grpc#old`, `go-grpc#new`. A client
+    /// that calls a server under test is `go-grpc+java-grpc@zgc`.
     pub entry: String,
     /// The server without protocol and variant: `java-grpc`.
     pub server: String,
@@ -49,6 +50,9 @@ pub struct PlannedServer {
     /// Whether it is a server or a client.
     #[serde(default, skip_serializing_if = "Role::is_server")]
     pub role: Role,
+    /// The server that a client calls: name and variant. `None`: the reference server, and of a server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counterpart: Option<String>,
     /// Which of two builds it is, where a run compares builds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<Build>,
@@ -241,6 +245,11 @@ impl Plan {
     /// Which half of a stack the entries are.
     pub fn role(&self) -> Role {
         self.servers.first().map(|entry| entry.role).unwrap_or_default()
+    }
+
+    /// Whether each entry is a client with a server under test: a matrix of both.
+    pub fn has_pairs(&self) -> bool {
+        self.servers.first().is_some_and(|entry| entry.counterpart.is_some())
     }
 
     fn headers(&self) -> impl Iterator<Item = &CallHeader> {

@@ -36,6 +36,9 @@ pub struct Preparation {
     pub command: Vec<String>,
     /// Environment variables set in addition to those of the process contract.
     pub env: BTreeMap<String, String>,
+    /// The server that a client called. `None`: the reference server, and of a server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counterpart: Option<Counterpart>,
     /// Where it ran and under which limits.
     pub isolation: Isolation,
     /// What the load's connections agreed on for TLS. `None` without TLS.
@@ -50,6 +53,19 @@ pub struct Preparation {
     pub unseen: Vec<UnseenPair>,
     /// Whether it can be measured.
     pub readiness: Readiness,
+}
+
+/// What a server under test was, which a client called.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Counterpart {
+    /// Name and variant.
+    pub server: String,
+    /// Library versions read from the lock file.
+    pub versions: BTreeMap<String, String>,
+    /// blake3 of everything that it was built from, hex.
+    pub source_hash: String,
+    /// The command line of the process.
+    pub command: Vec<String>,
 }
 
 /// Whether a server can be measured.

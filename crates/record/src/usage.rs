@@ -45,10 +45,11 @@ impl ServerUsage {
     }
 }
 
-/// What the load threads used over the window.
+/// What the load threads used over the window; of a client, what its counterpart used: the reference server's threads, or the server
+/// under test.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClientUsage {
-    /// Load threads.
+    /// Load threads. Of a server under test: its CPUs.
     pub threads: u32,
     /// CPU time of all of them, nanoseconds.
     pub cpu_ns: u64,
@@ -65,6 +66,17 @@ pub struct ClientUsage {
     /// Records of TLS that they received.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub tls_records: u64,
+}
+
+impl ClientUsage {
+    /// The usage of a server on this many CPUs, which a client under test calls, over a window.
+    pub fn of_server(server: &ServerUsage, window_ns: u64, cpus: u32) -> Self {
+        let share = window_ns as f64 / server.interval_ns.max(1) as f64;
+        let scale = |ns: u64| (ns as f64 * share).round() as u64;
+        let cpu_ns = scale(server.cpu_user_ns + server.cpu_system_ns);
+        let busiest_ns = scale(server.busiest_thread_ns).max(cpu_ns / u64::from(cpus.max(1)));
+        Self { threads: cpus, cpu_ns, busiest_ns, ..Self::default() }
+    }
 }
 
 /// What happened on the machine over the window.

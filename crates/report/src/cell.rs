@@ -12,11 +12,12 @@ use crate::doubt::{doubts_if, outside_group, remembers_replies, too_little_cpu};
 use crate::figures::Figures;
 use crate::format;
 use crate::open::{bracket, client_bound, highest_rate, paced, searched};
+use crate::parties::Parties;
 use crate::row::{Absent, Row};
 use crate::speed_trend::SpeedTrend;
 use crate::verdict::{Verdict, VerdictKind};
 use crate::warming::{remark, unsteady, warming};
-use crate::{connections, disturbed, figures, parties, words};
+use crate::{connections, disturbed, figures, words};
 
 /// A cell's part of the record.
 pub(crate) struct Cell<'a> {
@@ -130,7 +131,7 @@ impl<'a> Cell<'a> {
             by,
             price: self.run.header.plan.price.clone(),
             stalls_decide: false,
-            verdict: verdict.of_role(self.server.role),
+            verdict: verdict.of(Parties::of(self.server)),
             figures,
             highest_rate: highest_rate(&self.searches()),
             bracket: bracket(&self.searches()),
@@ -316,8 +317,8 @@ impl<'a> Cell<'a> {
                 format::plural(u64::from(self.planned), "trial")
             ));
         }
-        let role = self.server.role;
-        notes.into_iter().map(|note| parties::words(role, &note).into_owned()).collect()
+        let parties = Parties::of(self.server);
+        notes.into_iter().map(|note| parties.words(&note).into_owned()).collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! The columns of a table: those it has, those the user chose, and those that fit.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 use comfy_table::{CellAlignment, Table as Grid};
@@ -54,7 +55,7 @@ impl FromStr for ColumnName {
 /// A column of one table, with its cells.
 #[derive(Clone, Serialize)]
 pub(crate) struct Column {
-    pub(crate) title: &'static str,
+    pub(crate) title: Cow<'static, str>,
     pub(crate) is_number: bool,
     /// True if its cells are drawings in characters of one width.
     #[serde(skip)]
@@ -66,8 +67,12 @@ pub(crate) struct Column {
 
 impl Column {
     /// A column that is never dropped.
-    pub(crate) fn new(title: &'static str, is_number: bool, cells: Vec<String>) -> Self {
-        Self { title, is_number, drawn: false, spare: 0, cells }
+    pub(crate) fn new(
+        title: impl Into<Cow<'static, str>>,
+        is_number: bool,
+        cells: Vec<String>,
+    ) -> Self {
+        Self { title: title.into(), is_number, drawn: false, spare: 0, cells }
     }
 
     /// A column of drawings.
@@ -132,22 +137,22 @@ pub(crate) fn fitting(
     columns: &[Column],
     width: Option<usize>,
     gap: usize,
-) -> (Vec<Column>, Vec<&'static str>) {
+) -> (Vec<Column>, Vec<Cow<'static, str>>) {
     let mut columns = columns.to_vec();
-    let order: Vec<&str> = columns.iter().map(|column| column.title).collect();
+    let order: Vec<_> = columns.iter().map(|column| column.title.clone()).collect();
     let limit = width.unwrap_or(usize::MAX - gap);
     let mut hidden = Vec::new();
     while columns.iter().map(|column| column.width() + gap).sum::<usize>() > limit + gap {
         let spare = columns.iter().enumerate().max_by_key(|(_, column)| column.spare);
         match spare {
             Some((at, column)) if column.spare > 0 => {
-                hidden.push(column.title);
+                hidden.push(column.title.clone());
                 columns.remove(at);
             }
             _ => break,
         }
     }
-    hidden.sort_by_key(|title| order.iter().position(|other| other == title));
+    hidden.sort_by_key(|title: &Cow<'_, str>| order.iter().position(|other| other == title));
     (columns, hidden)
 }
 
@@ -155,7 +160,7 @@ pub(crate) fn fitting(
 pub(crate) fn fill(grid: &mut Grid, columns: &[Column], cell: impl Fn(&str) -> String) -> bool {
     let header = columns.iter().any(|column| !column.title.is_empty());
     if header {
-        grid.set_header(columns.iter().map(|column| column.title));
+        grid.set_header(columns.iter().map(|column| &column.title));
     }
     let rows = columns.first().map_or(0, |column| column.cells.len());
     for row in 0..rows {

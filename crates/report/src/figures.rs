@@ -156,6 +156,8 @@ pub struct ClientFigures {
     pub awake_share: f64,
     /// The busiest thread of each trial, as a share of one CPU: includes waiting for a CPU, excludes busy-waiting.
     pub busiest_share: f64,
+    /// Correct answers per second of its CPU time. `None` if it used none.
+    pub calls_per_cpu_s: Option<f64>,
 }
 
 /// All figures of a cell.
@@ -246,7 +248,10 @@ fn calls_per_cpu_s(trials: &[&Measured]) -> Option<f64> {
 
 fn client(trials: &[&Measured]) -> ClientFigures {
     let allowed = sum(trials, |t| t.window_ns * u64::from(t.client.threads));
+    let answered: f64 = trials.iter().map(|t| t.ok_pro_rata).sum();
+    let cpu_s = sum(trials, |t| t.client.cpu_ns) / 1e9;
     ClientFigures {
+        calls_per_cpu_s: (cpu_s > 0.0).then(|| answered / cpu_s),
         cpu_share: share(sum(trials, |t| t.client.cpu_ns), allowed),
         awake_share: share(sum(trials, |t| t.client.awake_ns), allowed),
         busiest_share: share(sum(trials, |t| t.client.busiest_ns), sum(trials, |t| t.window_ns)),

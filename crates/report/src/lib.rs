@@ -21,6 +21,7 @@ mod html;
 mod layout;
 mod lives;
 mod load;
+mod matrix;
 mod open;
 mod openings;
 mod parties;

@@ -1,14 +1,17 @@
 //! The two sides of a call, in words.
 //!
 //! In sentences of reports, the server is measured, and the client's threads make the load. In a run of clients, the client is
-//! measured, and the reference server answers: the words swap.
+//! measured, and the reference server or a server under test answers: the words swap.
 
 use std::borrow::Cow;
 
-use rpcbench_record::Role;
+use rpcbench_record::{Plan, PlannedServer, Role};
 
-/// Words about servers, and what replaces them in a run of clients. Of two that begin alike, the longer comes first.
-const CLIENTS: [(&str, &str); 13] = [
+/// Words about servers, and what replaces them. Of two that begin alike, the longer comes first.
+type Swaps = [(&'static str, &'static str)];
+
+/// In a run of clients.
+const CLIENTS: &Swaps = &[
     ("reference server", "reference server"),
     ("server-bound", "at its limit"),
     ("client-bound", "reference-bound"),
@@ -24,25 +27,70 @@ const CLIENTS: [(&str, &str); 13] = [
     ("client", "reference server"),
 ];
 
-/// A sentence in the words of a run of this role.
-pub(crate) fn words(role: Role, text: &str) -> Cow<'_, str> {
-    match role {
-        Role::Server => text.into(),
-        Role::Client => swapped(text).into(),
+/// In a run of clients that call servers under test.
+const PAIRS: &Swaps = &[
+    ("server-bound", "at its limit"),
+    ("client-bound", "server-bound"),
+    ("client threads", "CPUs of each server"),
+    ("client thread", "CPU of each server"),
+    ("load threads", "CPUs of the server"),
+    ("load thread", "CPU of the server"),
+    ("servers", "clients"),
+    ("Servers", "Clients"),
+    ("server", "client"),
+    ("Server", "Client"),
+    ("client", "server"),
+];
+
+/// Who is measured, and who is on the other side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parties {
+    /// A server, and this program.
+    Server,
+    /// A client, and the reference server.
+    Client,
+    /// A client, and a server under test.
+    Pair,
+}
+
+impl Parties {
+    /// Those of an entry.
+    pub(crate) fn of(entry: &PlannedServer) -> Self {
+        match (entry.role, &entry.counterpart) {
+            (Role::Server, _) => Self::Server,
+            (Role::Client, None) => Self::Client,
+            (Role::Client, Some(_)) => Self::Pair,
+        }
+    }
+
+    /// Those of a run.
+    pub(crate) fn of_run(plan: &Plan) -> Self {
+        plan.servers.first().map_or(Self::Server, Self::of)
+    }
+
+    /// A sentence in their words.
+    pub(crate) fn words(self, text: &str) -> Cow<'_, str> {
+        match self {
+            Self::Server => text.into(),
+            Self::Client => swapped(text, CLIENTS).into(),
+            Self::Pair => swapped(text, PAIRS).into(),
+        }
+    }
+
+    /// The same for the title of a column.
+    pub(crate) fn title(self, title: Cow<'static, str>) -> Cow<'static, str> {
+        match (self, &*title) {
+            (Self::Client | Self::Pair, "server") => "client".into(),
+            (Self::Client | Self::Pair, "server CPU") => "client CPU".into(),
+            (Self::Client, "client CPU") => "reference CPU".into(),
+            (Self::Pair, "client CPU") => "server CPU".into(),
+            (Self::Pair, "calls/cpu-s") => "calls/client-cpu-s".into(),
+            _ => title,
+        }
     }
 }
 
-/// The same for the title of a column.
-pub(crate) fn title(role: Role, title: &'static str) -> &'static str {
-    match (role, title) {
-        (Role::Client, "server") => "client",
-        (Role::Client, "server CPU") => "client CPU",
-        (Role::Client, "client CPU") => "reference CPU",
-        _ => title,
-    }
-}
-
-fn swapped(text: &str) -> String {
+fn swapped(text: &str, swaps: &Swaps) -> String {
     let mut words = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(next) = rest.chars().next() {
@@ -53,7 +101,7 @@ fn swapped(text: &str) -> String {
             let after = rest.strip_prefix(word)?;
             (!after.starts_with(|c: char| c.is_alphanumeric() || "-_".contains(c))).then_some(after)
         };
-        let found = CLIENTS.iter().find_map(|(word, other)| Some((other, whole(word)?)));
+        let found = swaps.iter().find_map(|(word, other)| Some((other, whole(word)?)));
         match found.filter(|_| begins) {
             Some((other, after)) => {
                 words.push_str(other);
@@ -74,7 +122,7 @@ mod tests {
 
     #[test]
     fn subject_and_counterpart_swap_in_a_run_of_clients() {
-        let clients = |text| words(Role::Client, text).into_owned();
+        let clients = |text| Parties::Client.words(text).into_owned();
         for (servers, expected) in [
             (
                 "the busiest client thread was at 95 % of a CPU, the server at 60 % of its limit",
@@ -90,8 +138,19 @@ mod tests {
             ("client and server shared CPU 0", "reference server and client shared CPU 0"),
         ] {
             assert_eq!(clients(servers), expected);
-            assert_eq!(words(Role::Server, servers), servers);
+            assert_eq!(Parties::Server.words(servers), servers);
         }
-        assert_eq!(title(Role::Client, "client CPU"), "reference CPU");
+        assert_eq!(Parties::Client.title("client CPU".into()), "reference CPU");
+    }
+
+    #[test]
+    fn both_sides_of_a_pair_are_under_test() {
+        let pair = |text| Parties::Pair.words(text).into_owned();
+        assert_eq!(
+            pair("the busiest client thread was at 95 % of a CPU, the server at 60 % of its limit"),
+            "the busiest CPU of each server was at 95 % of a CPU, the client at 60 % of its limit"
+        );
+        assert_eq!(pair("closed loop, 1 client thread"), "closed loop, 1 CPU of each server");
+        assert_eq!(Parties::Pair.title("client CPU".into()), "server CPU");
     }
 }

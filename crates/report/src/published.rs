@@ -1,8 +1,9 @@
 //! Published figures next to those of a run, as ratios between entries of one workload, since they come from another machine.
 
-use rpcbench_record::{Plan, Published};
+use rpcbench_record::{Plan, PlannedServer, Published};
 
 use crate::format;
+use crate::matrix;
 use crate::summary::Table;
 
 pub(crate) const TITLE: &str = "Compared with published figures from another machine";
@@ -11,7 +12,7 @@ pub(crate) const TITLE: &str = "Compared with published figures from another mac
 /// as published, 1.9x here`. The last lines name the sources.
 pub(crate) fn lines(plan: &Plan, table: &Table) -> Vec<String> {
     let here = |published: &Published| {
-        let row = table.rows.iter().find(|row| row.server.entry == published.entry)?;
+        let row = table.rows.iter().find(|row| is_measured_by(&row.server, &published.entry))?;
         let figures = row.figures.as_ref().filter(|_| !row.verdict.is_failed())?;
         (figures.calls_per_s.raw > 0.0).then_some(figures.calls_per_s.raw)
     };
@@ -31,4 +32,11 @@ pub(crate) fn lines(plan: &Plan, table: &Table) -> Vec<String> {
     sources.dedup();
     let sources = sources.into_iter().filter(|_| !others.is_empty());
     others.iter().map(line).chain(sources.map(|it| format!("source: {it}"))).collect()
+}
+
+/// True for the entry of that name, and for a client of that name with the server of that name.
+fn is_measured_by(server: &PlannedServer, published: &str) -> bool {
+    let both = || Some((matrix::client(server)?, server.counterpart.as_ref()?));
+    server.entry == published
+        || both().is_some_and(|(client, server)| client == published && server == published)
 }

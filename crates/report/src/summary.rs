@@ -39,9 +39,9 @@ pub struct Table {
     pub workload: Workload,
     /// The winner.
     pub conclusion: Conclusion,
-    /// The comparison of entries. `None` if each has its own load.
+    /// The comparison of entries. `None` if each has its own load, and of pairs.
     pub standings: Option<Standings>,
-    /// The fastest first, ranked or not; failed ones last.
+    /// The fastest first, ranked or not; failed ones last. Pairs in the plan's order.
     pub rows: Vec<Row>,
     /// Entries without a row, in the plan's order.
     pub absent: Vec<Absent>,
@@ -81,8 +81,13 @@ fn table(run: &Run, workload: &Workload, cells: &[Cell]) -> Table {
         .map(|(cell, trend)| cell.row(by, trend))
         .collect();
     estimate(&mut rows, run, workload);
-    rows.sort_by(order);
-    let standings = (!is_given(workload)).then(|| rank(&mut rows, run, workload, by));
+    // Pairs stay in the order of their matrix: what ranks them is the client's, and the limit may be the server's.
+    let is_matrix = run.header.plan.has_pairs();
+    if !is_matrix {
+        rows.sort_by(order);
+    }
+    let is_ranked = !is_matrix && !is_given(workload);
+    let standings = is_ranked.then(|| rank(&mut rows, run, workload, by));
     let conclusion = standings.as_ref().map_or(Conclusion::Nothing, |standings| {
         let ranked: Vec<&Row> = rows.iter().filter(|row| row.place.is_some()).collect();
         Conclusion::of(&ranked, standings)

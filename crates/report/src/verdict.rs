@@ -3,10 +3,10 @@
 use std::fmt;
 
 use itertools::Itertools as _;
-use rpcbench_record::{Role, SATURATED};
+use rpcbench_record::SATURATED;
 
 use crate::format::percent_near;
-use crate::parties;
+use crate::parties::Parties;
 
 /// The verdict on the figures of a cell or a load.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,17 +107,20 @@ impl Verdict {
         Self::because(VerdictKind::SharedCpu, reason)
     }
 
-    /// The same in the words of a run of this role.
-    pub(crate) fn of_role(self, role: Role) -> Self {
-        let kind = match (role, self.kind) {
-            (Role::Client, VerdictKind::ServerBound) => VerdictKind::AtItsLimit,
-            (Role::Client, VerdictKind::ClientBound) => VerdictKind::ReferenceBound,
+    /// The same in the words of these parties. A pair that its server limits has a verdict like any other.
+    pub(crate) fn of(self, parties: Parties) -> Self {
+        let kind = match (parties, self.kind) {
+            (Parties::Client | Parties::Pair, VerdictKind::ServerBound) => VerdictKind::AtItsLimit,
+            (Parties::Client, VerdictKind::ClientBound) => VerdictKind::ReferenceBound,
+            (Parties::Pair, VerdictKind::ClientBound) => {
+                return Self::ranked(VerdictKind::ServerBound);
+            }
             (_, kind) => kind,
         };
         // The run explains failures, and knows the role.
         let worded = |reason: String| match kind {
             VerdictKind::Failed => reason,
-            _ => parties::words(role, &reason).into_owned(),
+            _ => parties.words(&reason).into_owned(),
         };
         Self { kind, reason: self.reason.map(worded) }
     }
@@ -177,7 +180,7 @@ mod tests {
     #[test]
     fn client_at_its_limit_is_ranked_and_one_held_back_by_its_reference_is_not() {
         let verdict =
-            |client, reference| Verdict::saturation(Some(client), reference).of_role(Role::Client);
+            |client, reference| Verdict::saturation(Some(client), reference).of(Parties::Client);
         let (wanted, flaw) = (verdict(0.99, 0.6), verdict(0.6, 0.99));
         assert!(wanted.is_ranked() && wanted.name() == "at its limit");
         assert!(!flaw.is_ranked() && flaw.name() == "reference-bound");
@@ -187,6 +190,18 @@ mod tests {
                 "the busiest thread of the reference server was at 99 % of a CPU, the client at 60 % of its limit"
             )
         );
+    }
+
+    #[test]
+    fn pair_has_the_side_that_was_its_limit() {
+        let limit = |client, server| {
+            let verdict = Verdict::saturation(Some(client), server).of(Parties::Pair);
+            assert!(verdict.is_ranked() && verdict.reason.is_none());
+            verdict.name()
+        };
+        assert_eq!(limit(0.99, 0.6), "at its limit");
+        assert_eq!(limit(0.6, 0.99), "server-bound");
+        assert_eq!(limit(0.6, 0.7), "unclear");
     }
 
     #[test]

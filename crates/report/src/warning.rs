@@ -4,16 +4,14 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use itertools::Itertools as _;
-use rpcbench_record::{
-    Isolation, IsolationMode, Measured, Preparation, Readiness, Role, Run, Trial,
-};
+use rpcbench_record::{Isolation, IsolationMode, Measured, Preparation, Readiness, Run, Trial};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cell::Cell;
 use crate::figures::{ServerFigures, share};
 use crate::format::{bytes, percent_near, plural};
-use crate::parties;
+use crate::parties::Parties;
 use crate::standings::Standings;
 use crate::summary::Table;
 use crate::verdict::VerdictKind;
@@ -44,13 +42,13 @@ impl Warning {
         Self { kind, message: message.into(), advice: advice.into() }
     }
 
-    /// The same in the words of a run of this role.
-    fn of_role(self, role: Role) -> Self {
-        match role {
-            Role::Server => self,
-            Role::Client => Self {
-                message: parties::words(role, &self.message).into_owned(),
-                advice: parties::words(role, &self.advice).into_owned().into(),
+    /// The same in the words of these parties.
+    fn of(self, parties: Parties) -> Self {
+        match parties {
+            Parties::Server => self,
+            Parties::Client | Parties::Pair => Self {
+                message: parties.words(&self.message).into_owned(),
+                advice: parties.words(&self.advice).into_owned().into(),
                 ..self
             },
         }
@@ -74,8 +72,8 @@ pub(crate) fn warnings(run: &Run, tables: &[Table], cells: &[Cell]) -> Vec<Warni
     found.extend(foreign(cells));
     found.extend(rivals(run));
     found.extend(throttled(cells));
-    let role = run.header.plan.role();
-    found.into_iter().map(|warning| warning.of_role(role)).collect()
+    let parties = Parties::of_run(&run.header.plan);
+    found.into_iter().map(|warning| warning.of(parties)).collect()
 }
 
 fn unfinished(run: &Run) -> Option<Warning> {
@@ -92,7 +90,10 @@ fn unfinished(run: &Run) -> Option<Warning> {
 fn debug_build(run: &Run) -> Option<Warning> {
     let message = "this rpcbench is a debug build, so its client is slow";
     let advice = "build it with `cargo build --release`";
-    (run.header.tool.profile == "debug").then(|| Warning::new("debug-build", message, advice))
+    // Of a pair, no side is this program.
+    let takes_part = !run.header.plan.has_pairs();
+    (run.header.tool.profile == "debug" && takes_part)
+        .then(|| Warning::new("debug-build", message, advice))
 }
 
 fn scaled(run: &Run) -> Option<Warning> {

@@ -22,6 +22,13 @@ const RANKING: [&str; 3] = [
     "server-bound: good, the server was the bottleneck. unclear: neither side was, or both were.",
 ];
 
+/// How to read pairs of clients and servers, in their own words.
+pub(crate) const PAIRS: [&str; 3] = [
+    "Calls per second, and the limit: the side that had no CPU time left; neither: no side, or both.",
+    "calls/client-cpu-s, calls/server-cpu-s: correct answers per second of CPU time of that side. Only the side that was the limit shows what it can do.",
+    "A client and its server have no place together: compare clients with the same server, or servers with the same client.",
+];
+
 /// How to read costs.
 const COST: &str = "cost/M calls: at the price above, of the CPU time that a million calls use and of the peak memory for as long as they take.";
 

@@ -1,7 +1,7 @@
 /** One figure of every row: a bar from 0, its interval, and a dot per window. */
 import * as Plot from "@observablehq/plot";
 import { useCallback } from "preact/hooks";
-import { at, type Column, interval, number, type Part, type Row } from "../data";
+import { at, type Column, interval, number, type Part, type Row, subject } from "../data";
 import { Figure } from "../figure";
 import { rounds } from "../format";
 import { axisEnd } from "../rows";
@@ -16,7 +16,7 @@ export function Bars({ part, rows, column }: { part: Part; rows: Row[]; column: 
   const draw = useCallback((width: number) => bars(part, drawn, column, width), [part, rows, column]);
   if (known.length === 0) return null;
   const cut = known.length > most ? ` The first ${most} of ${known.length} rows.` : "";
-  const header = ["server", column.key, "low", "high"];
+  const header = [subject(part.table), column.key, "low", "high"];
   const table = known.map((row) => [row.name, number(part.table, row, column.key), ...(interval(column, row) ?? [null, null])]);
   return (
     <Figure title={column.title} note={`${column.meaning}.${cut}`} header={header} rows={table}>

@@ -26,7 +26,7 @@ export function SingleCalls({ logged, view, change }: Props) {
   const seconds = (column: number) => format(column * calls.column_ns, "ns", 4);
   const tools = (
     <>
-      {logged.length > 1 && <Choice label="server" value={calls.entry} onChange={(entry) => change({ calls: entry, from: null, to: null })}
+      {logged.length > 1 && <Choice label="entry" value={calls.entry} onChange={(entry) => change({ calls: entry, from: null, to: null })}
         options={logged.map((one) => [one.entry, one.entry])} />}
       <Slider label="from" text={seconds(from)} value={from} most={last - 1} onChange={(value) => change({ from: String(value), to: String(Math.max(to, value + 1)) })} />
       <Slider label="to" text={seconds(to)} value={to} least={1} most={last} onChange={(value) => change({ to: String(value), from: String(Math.min(from, value - 1)) })} />

@@ -1,7 +1,7 @@
 /** The best of each protocol in one language, and of each language in one protocol. */
 import * as Plot from "@observablehq/plot";
 import { useCallback } from "preact/hooks";
-import { at, interval, number, type Part, type Row } from "../data";
+import { at, interval, number, type Part, type Row, subject } from "../data";
 import { Figure } from "../figure";
 import { Drawing, faceted, hairline, panels, ticks } from "../plot";
 import { label } from "../rows";
@@ -26,10 +26,10 @@ function Panels({ part, title, panel, of }: { part: Part; title: string; panel: 
   const all = best(part, panel, of);
   if (all.length === 0) return null;
   const column = part.table.columns[at(part.table.columns, part.ranked_by)]!;
-  const header = [panel, of, "server", column.key, "low", "high"];
+  const header = [panel, of, subject(part.table), column.key, "low", "high"];
   const rows = all.map((one) => [one.panel, one.of, one.row.entry, number(part.table, one.row, column.key), ...(interval(column, one.row) ?? [null, null])]);
   return (
-    <Figure title={title} note={`${column.title} of the fastest ranked server of each, with its interval.`} header={header} rows={rows}>
+    <Figure title={title} note={`${column.title} of the fastest ranked ${subject(part.table)} of each, with its interval.`} header={header} rows={rows}>
       <Drawing label={title} draw={draw} />
     </Figure>
   );

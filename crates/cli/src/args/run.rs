@@ -23,6 +23,8 @@ Examples:
   rpcbench run --suite slo go-grpc             The highest rate that keeps p99 below 10 ms
   rpcbench run --suite short-connections go-grpc go-thrift
   rpcbench run --clients 'go-*'                Client libraries in place of servers
+  rpcbench run --clients 'go-*' --servers      The same, each calling a server in its language
+  rpcbench run --clients go-grpc node-grpc-js --servers go-grpc rust-tonic
   rpcbench run --tls go-grpc java-grpc         Over TLS
   rpcbench run --rate 5k --duration 10s        Response times at 5,000 calls a second
   rpcbench run --sweep 10%..90% --duration 3s  Response times over load
@@ -73,6 +75,10 @@ pub struct PlanArgs {
     /// its values
     #[arg(long, value_name = "NAME", default_value = "quick")]
     pub suite: String,
+    /// Servers that the clients call, by name or glob, in place of the reference server: each client with each server of its
+    /// protocol [default without names: one of the client's language]
+    #[arg(long, value_name = "SERVER", num_args = 0.., requires = "clients")]
+    pub servers: Option<Vec<String>>,
     /// Seed of payloads and of the order of windows [default: random, and recorded]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = seed)]
     pub seed: Option<u64>,

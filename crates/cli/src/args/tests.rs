@@ -272,6 +272,13 @@ error: the argument '--resume <DIR>' cannot be used with:
 }
 
 #[test]
+fn servers_of_clients_need_clients() {
+    assert!(refused("rpcbench run --servers go-grpc").contains("--clients"));
+    let args = run("rpcbench run --clients go-grpc --servers --cpus 1");
+    assert_eq!(args.plan.servers, Some(Vec::new()));
+}
+
+#[test]
 fn resumed_run_takes_no_option_of_a_plan() {
     let mut command = Cli::command();
     command.build();

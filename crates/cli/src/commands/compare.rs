@@ -52,6 +52,7 @@ pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict>
         Compared::Builds { builds, selection, spec } => {
             let request = RunRequest {
                 selection,
+                servers: None,
                 builds: Some(builds.map(str::to_owned)),
                 suite: args.suite.clone(),
                 spec: *spec,

@@ -143,6 +143,7 @@ fn judged(between: f64) -> (bool, String) {
 fn equals() -> RunRequest {
     RunRequest {
         selection: Selection::named(vec![EQUAL.to_owned(); 2]),
+        servers: None,
         builds: None,
         suite: "quick".to_owned(),
         spec: RunSpec::with_processes(PROCESSES),

@@ -26,6 +26,7 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Verdict> {
     let finished = measure(context, |setup| match &args.resume {
         None => Setup { slices, ..setup }.run(&RunRequest {
             selection: args.selection.clone(),
+            servers: args.plan.servers.clone(),
             builds: None,
             suite: args.plan.suite.clone(),
             spec: args.spec.clone(),

@@ -20,6 +20,23 @@ pub struct Candidate {
     pub toolchains: Vec<Toolchain>,
     /// The state of its build.
     pub build: BuildState,
+    /// The server that a client calls. `None`: the reference server, and of a server.
+    pub counterpart: Option<Box<Self>>,
+}
+
+impl Candidate {
+    fn of(entry: &Entry, states: &States) -> Self {
+        let (toolchains, build) = states[&entry.server.build_folder].clone();
+        let counterpart = entry.counterpart.as_ref();
+        let counterpart = counterpart.map(|server| Box::new(Self::of(server, states)));
+        Self { entry: entry.clone(), toolchains, build, counterpart }
+    }
+
+    /// True if it can run, and so can the server that it calls.
+    pub fn is_built(&self) -> bool {
+        matches!(self.build, BuildState::Built(_))
+            && self.counterpart.as_ref().is_none_or(|server| server.is_built())
+    }
 }
 
 /// The state of a build.
@@ -91,7 +108,7 @@ pub type BuildObserver<'a> = dyn FnMut(&BuildEvent<'_>) + Send + 'a;
 type States = BTreeMap<PathBuf, (Vec<Toolchain>, BuildState)>;
 
 impl Builder<'_> {
-    /// Builds the server of every entry, each once: languages side by side, those with slow builds first, and the servers of a
+    /// Builds the server or client of every entry, and the servers that these call, each once: languages side by side, those with slow builds first, and the servers of a
     /// language in turn, since they share caches that one build at a time may write.
     pub fn candidates(
         &self,
@@ -116,11 +133,7 @@ impl Builder<'_> {
         thread::scope(|scope| (0..jobs).for_each(|_| drop(scope.spawn(work))));
         self.interrupt.check()?;
         let states = lock(&states);
-        let candidate = |entry: &Entry| {
-            let (toolchains, build) = states[&entry.server.build_folder].clone();
-            Candidate { entry: entry.clone(), toolchains, build }
-        };
-        Ok(entries.iter().map(candidate).collect())
+        Ok(entries.iter().map(|entry| Candidate::of(entry, &states)).collect())
     }
 
     fn candidate(
@@ -149,8 +162,7 @@ impl Builder<'_> {
 /// Kotlin's are together.
 fn by_language(entries: &[Entry]) -> Vec<Vec<&Server>> {
     let mut languages: Vec<(&Path, Vec<&Server>)> = Vec::new();
-    for entry in entries {
-        let server = &*entry.server;
+    for server in entries.iter().flat_map(Entry::sides) {
         let language = server.manifests.first().map_or(Path::new(""), PathBuf::as_path);
         match languages.iter_mut().find(|(known, _)| *known == language) {
             None => languages.push((language, vec![server])),

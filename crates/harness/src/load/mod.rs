@@ -42,8 +42,12 @@ pub struct LoadRequest<'a> {
     pub logged: bool,
     /// Which requests of the workload's shape it sends.
     pub requests: Requests,
+    /// True if the load may be frozen between slices of its windows.
+    pub takes_turns: bool,
     /// The program that makes the load, if it is a client under test.
     pub program: Option<&'a Arc<Program>>,
+    /// The server that such a program calls. `None`: the reference server.
+    pub counterpart: Option<&'a Endpoint>,
 }
 
 /// Requests of a shape.
@@ -113,11 +117,6 @@ pub trait LoadGenerator {
 
     /// True if the connections of `workload` fit next to those that are open now.
     fn has_room(&self, workload: &Workload, protocol: Protocol) -> bool;
-
-    /// True if its loads can take turns with others in slices of their windows.
-    fn takes_turns(&self) -> bool {
-        true
-    }
 }
 
 /// A load with open connections: started and ended any number of times. It opens as a closed loop, which warms a server at

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::iter;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -24,6 +25,8 @@ pub struct Entry {
     pub copy: NonZeroU32,
     /// The build, if two are compared.
     pub build: Option<Build>,
+    /// The server that a client calls. `None`: the reference server, and of a server.
+    pub counterpart: Option<Arc<Self>>,
 }
 
 /// The address of a server.
@@ -40,7 +43,7 @@ impl Entry {
     pub fn existing(name: String, protocol: Protocol) -> Self {
         let protocols = vec![protocol];
         let server = Server { name, tls: protocols.clone(), protocols, ..Server::default() };
-        Self { server: server.into(), protocol, variant: None, copy: NonZeroU32::MIN, build: None }
+        Self::alone(server.into(), protocol, None)
     }
 
     /// The entries of one server: one for each of its protocols and variants.
@@ -52,15 +55,15 @@ impl Entry {
             let own = variant.as_ref().and_then(|name| server.variants.get(name)?.server.as_ref());
             Arc::clone(own.unwrap_or(server))
         };
-        let entry = |protocol, variant: &Option<String>| Self {
-            server: built(variant),
-            protocol,
-            variant: variant.clone(),
-            copy: NonZeroU32::MIN,
-            build: None,
-        };
+        let entry = |protocol, variant| Self::alone(built(variant), protocol, variant.clone());
         let protocols = server.protocols.iter();
         protocols.flat_map(|p| variants.iter().map(move |variant| entry(*p, variant))).collect()
+    }
+
+    /// An entry that is entered once, alone.
+    fn alone(server: Arc<Server>, protocol: Protocol, variant: Option<String>) -> Self {
+        let (copy, build, counterpart) = (NonZeroU32::MIN, None, None);
+        Self { server, protocol, variant, copy, build, counterpart }
     }
 
     /// Server, protocol and variant without the copy: `java-grpc@zgc`. If the server speaks several protocols, the name
@@ -89,12 +92,19 @@ impl Entry {
         }
     }
 
-    /// Unique in a selection: `java-grpc@zgc`, `go-grpc#2`, `go-grpc#old`.
+    /// Unique in a selection: `java-grpc@zgc`, `go-grpc#2`, `go-grpc#old`, `go-grpc+java-grpc@zgc`.
     pub fn name(&self) -> String {
         let copy = Some(self.copy.get()).filter(|copy| *copy > 1).map(|copy| copy.to_string());
         let build = self.build.as_ref().map(|build| build.age.to_string());
         let marks = copy.into_iter().chain(build).map(|mark| format!("#{mark}"));
-        marks.fold(self.base_name(), |name, mark| name + &mark)
+        let called = self.counterpart.iter().map(|server| format!("+{}", server.base_name()));
+        called.chain(marks).fold(self.base_name(), |name, mark| name + &mark)
+    }
+
+    /// The server or client, and the server that it calls, if any.
+    pub fn sides(&self) -> impl Iterator<Item = &Server> {
+        let called = self.counterpart.iter().map(|called| &*called.server);
+        iter::once(&*self.server).chain(called)
     }
 
     /// The settings of the variant.
@@ -123,6 +133,7 @@ impl Entry {
             language: self.server.language.clone(),
             library: self.server.library.clone(),
             role: self.server.role,
+            counterpart: self.counterpart.as_ref().map(|server| server.base_name()),
             build: self.build.clone(),
         }
     }

@@ -11,6 +11,7 @@ mod entry;
 mod layers;
 mod matrix;
 mod names;
+mod pairs;
 mod resolve;
 mod select;
 mod tree;
@@ -28,6 +29,7 @@ pub use catalog::{Broken, Catalog};
 pub use entry::{Address, Entry};
 pub use matrix::{Matrix, MatrixCell, MatrixRow};
 pub(crate) use names::{NAME_RULE, is_name};
+pub use pairs::{Partners, pairs};
 pub use select::Selection;
 pub use tree::Tree;
 

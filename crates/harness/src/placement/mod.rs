@@ -108,6 +108,13 @@ pub trait OpenSite {
     /// A place for the server of `entry`.
     fn place(&self, entry: &Entry) -> Box<dyn Placement>;
 
+    /// A place for the server that a client of this site calls: on the CPUs of load threads, with as much memory as the client.
+    /// Fails if the site has no such place.
+    fn place_counterpart(&self, entry: &Entry) -> Result<Box<dyn Placement>, PlacementError> {
+        let name = entry.name();
+        Err(PlacementError(format!("{name} can't be called by clients here; use --in native")))
+    }
+
     /// The machines of client and servers.
     fn machines(&self) -> Machines;
 
@@ -285,8 +292,8 @@ pub trait Running {
     fn stop(self: Box<Self>) -> Result<(), PlacementError>;
 }
 
-/// The means to freeze a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The means to freeze a server, the faster first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Freezer {
     /// The kernel, in less than a millisecond.
     Cgroup,

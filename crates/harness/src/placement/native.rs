@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use procfs::{Current as _, Meminfo};
-use rpcbench_record::{Isolation as IsolationRecord, IsolationMode, Machines, Role, TlsMode};
+use rpcbench_record::{
+    Isolation as IsolationRecord, IsolationMode, Limits, Machines, Role, TlsMode,
+};
 use rustix::process::Pid;
 
 use super::certificates::Certificates;
@@ -204,7 +206,13 @@ fn make_logs(folder: &Path) -> io::Result<()> {
 
 impl OpenSite for Rc<Native> {
     fn place(&self, entry: &Entry) -> Box<dyn Placement> {
-        Box::new(NativePlacement { site: Self::clone(self), entry: entry.clone() })
+        let cpus = self.split.server.clone();
+        Box::new(NativePlacement { site: Self::clone(self), entry: entry.clone(), cpus })
+    }
+
+    fn place_counterpart(&self, entry: &Entry) -> Result<Box<dyn Placement>, PlacementError> {
+        let cpus = self.split.client.clone();
+        Ok(Box::new(NativePlacement { site: Self::clone(self), entry: entry.clone(), cpus }))
     }
 
     fn machines(&self) -> Machines {
@@ -223,9 +231,20 @@ impl OpenSite for Rc<Native> {
 struct NativePlacement {
     site: Rc<Native>,
     entry: Entry,
+    /// Those of the process.
+    cpus: Vec<u32>,
 }
 
 impl NativePlacement {
+    /// True if its process has the CPUs of what is measured.
+    fn is_measured(&self) -> bool {
+        self.cpus == self.site.split.server
+    }
+
+    fn describe(&self, memory_bytes: Option<u64>) -> IsolationRecord {
+        IsolationRecord { server_cpus: self.cpus.clone(), ..self.site.describe(memory_bytes) }
+    }
+
     /// Names the manifest if its command can't be started.
     fn explain(&self, error: ProcessError) -> PlacementError {
         let server = &self.entry.server;
@@ -241,7 +260,7 @@ impl NativePlacement {
 
 impl Placement for NativePlacement {
     fn isolation(&self) -> IsolationRecord {
-        self.site.describe(None)
+        self.describe(None)
     }
 
     fn has_room(&self) -> bool {
@@ -249,11 +268,12 @@ impl Placement for NativePlacement {
     }
 
     fn start(&self, process: u32, tls: TlsMode) -> Result<Box<dyn Running>, PlacementError> {
-        self.start_on((process, tls), &self.site.split.server)
+        self.start_on((process, tls), &self.cpus)
     }
 
     fn start_early(&self, process: u32, tls: TlsMode) -> Option<Box<dyn Running>> {
-        self.start_on((process, tls), &[self.site.waiting_cpu()?]).ok()
+        let waiting = self.site.waiting_cpu().filter(|_| self.is_measured());
+        self.start_on((process, tls), &[waiting?]).ok()
     }
 }
 
@@ -271,16 +291,17 @@ impl NativePlacement {
         (process, tls): (u32, TlsMode),
         cpus: &[u32],
     ) -> Result<Box<dyn Running>, PlacementError> {
-        let Self { site, entry } = self;
+        let Self { site, entry, .. } = self;
         let SiteOptions { limits, base_env, .. } = &site.options;
+        let limits = Limits { cpus: self.cpus.len() as u32, ..*limits };
         let address = self.address()?;
         let contact = address
             .map_or_else(|| ControlSocket::create().map(Contact::Socket), |it| Ok(it.into()))?;
         let group_limits = GroupLimits { cpus: cpus.to_vec(), memory_bytes: limits.memory_bytes };
         let group = site.isolation.create(&entry.name(), group_limits)?;
-        let isolation = site.describe(group.memory_enforced);
+        let isolation = self.describe(group.memory_enforced);
         let file = |kind: &str| site.options.log_file(entry, process, kind);
-        let mut env = entry.environment(base_env, address, limits);
+        let mut env = entry.environment(base_env, address, &limits);
         if let Contact::Socket(socket) = &contact {
             env.insert(
                 ControlSocket::VARIABLE.into(),
@@ -303,8 +324,10 @@ impl NativePlacement {
         let started = ServerProcess::spawn(&spec, group).map_err(|error| self.explain(error))?;
         let mut server = LocalServer::new(started, (contact, runtime), isolation, (site, entry));
         server.secure(certificates, (entry.protocol, tls))?;
-        server.is_away = cpus != site.split.server;
-        server.wider_cpus = site.wider_cpus(&entry.server.runtime);
+        server.is_away = cpus != self.cpus;
+        if self.is_measured() {
+            server.wider_cpus = site.wider_cpus(&entry.server.runtime);
+        }
         Ok(Box::new(server))
     }
 }

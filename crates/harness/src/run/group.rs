@@ -201,6 +201,7 @@ impl<'a> Runner<'a> {
             process: planned.process,
             has_passed: self.record.has_passed(&subject.entry),
             known_warm_up: self.record.known_warm_up(&subject.entry, &workload.name),
+            takes_turns: self.can_be_sliced(planned),
             limit,
         };
         let (mut preparation, server) = prepare(self.context, &preparing, running)?;

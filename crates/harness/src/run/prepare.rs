@@ -4,7 +4,7 @@ use rpcbench_clock::Nanos;
 use rpcbench_record::{CheckResult, Preparation, Readiness, WarmUp, Workload};
 
 use super::context::Context;
-use super::loaded_server::{LoadedServer, StepError};
+use super::loaded_server::{Connecting, LoadedServer, StepError};
 use super::subject::Subject;
 use super::unseen::compare_unseen;
 use super::warm::{warm, warm_by_calls};
@@ -21,6 +21,8 @@ pub(super) struct Preparing<'a, 'w> {
     pub known_warm_up: Option<Nanos>,
     /// Whether an earlier process of the entry has passed the conformance check.
     pub has_passed: bool,
+    /// Whether it may be frozen between slices of its windows.
+    pub takes_turns: bool,
     /// Time limit of a preparation with a warm-up until steady: a server that is still cold then warms up before its windows.
     pub limit: Option<Nanos>,
 }
@@ -52,9 +54,9 @@ fn get_ready<'a>(
     preparation: &mut Preparation,
     running: Result<Box<dyn Running>, PlacementError>,
 ) -> Result<LoadedServer<'a>, StepError> {
-    let Preparing { subject, workload, .. } = *preparing;
+    let Preparing { subject, workload, process, .. } = *preparing;
     let begin = context.now();
-    let mut server = LoadedServer::start(context, subject, workload.into(), running)?;
+    let mut server = LoadedServer::start(context, (subject, process), workload.into(), running)?;
     preparation.isolation = server.running.isolation();
     match load(&mut server, preparing, preparation, begin) {
         Ok(()) => Ok(server),
@@ -74,12 +76,17 @@ fn load(
     if subject.is_proven() {
         check(server, preparing.has_passed, &mut preparation.check)?;
     }
+    let called = server.counterpart.as_mut();
+    if let Some(called) = called.filter(|called| called.subject.is_proven()) {
+        let checked = check(called, preparing.has_passed, &mut preparation.check);
+        checked.map_err(|error| error.of_server(called.subject))?;
+    }
     if let WarmUp::Calls { calls, clients } = workload.warm_up {
         let own = Workload { connections: clients, in_flight: clients, ..workload.clone() };
-        server.connect(&own, false)?;
+        server.connect(&own, Connecting::default())?;
         preparation.warm = Some(warm_by_calls(server, workload.warm_up, calls)?);
     }
-    server.connect(workload, true)?;
+    server.connect(workload, Connecting { logged: true, takes_turns: preparing.takes_turns })?;
     preparation.tls = server.load()?.tls();
     if preparation.warm.is_none() {
         preparation.warm = warm(server, preparing, begin)?;
@@ -98,8 +105,8 @@ fn check(
     result: &mut CheckResult,
 ) -> Result<(), StepError> {
     let report = server.check(has_passed)?;
-    result.passed = report.passed;
-    result.failed = report.failed.iter().map(ToString::to_string).collect();
+    result.passed += report.passed;
+    result.failed.extend(report.failed.iter().map(ToString::to_string));
     let Some(first) = result.failed.first() else { return Ok(()) };
     let failed = result.failed.len();
     let all = failed + report.passed as usize;

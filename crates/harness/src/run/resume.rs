@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rpcbench_record::{
-    Isolation, Machine, PlannedTrial, Preparation, Readiness, Run, Tool, Toolchain, TrialResult,
+    Counterpart, Isolation, Machine, PlannedTrial, Preparation, Readiness, Run, Tool, Toolchain,
+    TrialResult,
 };
 
 use super::subject::Subject;
@@ -83,6 +84,16 @@ fn same_server(before: &Preparation, subject: &Subject<'_>) -> Result<(), Resume
             let of = |value: &str| format!("{entry} in {name} {value}");
             same("with", of(then), of(now))?;
         }
+    }
+    let called = |server: &Counterpart| {
+        let Counterpart { server, versions, source_hash, command } = server;
+        let versions = versions.iter().map(|(name, version)| format!("{name} {version}"));
+        let parts: Vec<String> = versions.chain(command.iter().cloned()).collect();
+        let hash: String = source_hash.chars().take(12).collect();
+        format!("{entry} with the server {server} ({}) of sources {hash}", parts.join(", "))
+    };
+    if let Some((then, now)) = before.counterpart.as_ref().zip(subject.counterpart.as_deref()) {
+        same("with", called(then), called(&now.as_counterpart()))?;
     }
     let command = |words: &[String]| format!("{entry} as '{}'", words.join(" "));
     same("with", command(&before.command), command(&now.command))?;

@@ -24,11 +24,19 @@ struct Member<'a> {
 
 impl<'a> Runner<'a> {
     /// The means to freeze the servers of a workload between the slices of a round. `None` if its windows are measured in one
-    /// piece: there is one entry, calls don't come due in a closed loop until a time, some server can't be frozen, clients make
-    /// the load, or the workload asks for cold servers or for a log of calls.
+    /// piece: they can't be sliced, there is one entry, or some process can't be frozen.
     pub(super) fn slices(&self, planned: &PlannedTrial) -> Option<Freezer> {
+        let allowed = self.can_be_sliced(planned);
+        let freezers = allowed.then(|| self.state.freezers()).flatten()?;
+        let slowest = freezers.into_iter().find(|freezer| *freezer == Freezer::Slow);
+        Some(slowest.unwrap_or(Freezer::Cgroup))
+    }
+
+    /// False if the windows of a workload are measured in one piece in any case: calls don't come due in a closed loop until a
+    /// time, or it asks for cold servers or for a log of calls.
+    pub(super) fn can_be_sliced(&self, planned: &PlannedTrial) -> bool {
         let plan = &self.record.run.header.plan;
-        let workload = plan.workload(&planned.workload)?;
+        let Some(workload) = plan.workload(&planned.workload) else { return false };
         let agrees = plan.stopping.is_some_and(|stopping| stopping.agreement.is_some());
         let is_plain = !workload.arrivals.is_open()
             && workload.window.length_ms().is_some()
@@ -39,16 +47,12 @@ impl<'a> Runner<'a> {
         let measured = self.record.run.trials.iter().filter(|it| it.workload == workload.name);
         let mut pieces = measured.filter_map(Trial::measured).map(|window| window.slicing);
         let was_whole = pieces.next().is_some_and(|slicing| slicing.is_none());
-        let takes_turns = self.subjects.iter().all(|it| it.generator.takes_turns());
-        let allowed = self.context.adapts
+        self.context.adapts
+            && plan.servers.len() > 1
             && is_plain
-            && takes_turns
             && !agrees
             && !plan.log_calls
-            && !was_whole;
-        let freezers = allowed.then(|| self.state.freezers()).flatten()?;
-        let slowest = freezers.into_iter().find(|freezer| *freezer == Freezer::Slow);
-        Some(slowest.unwrap_or(Freezer::Cgroup))
+            && !was_whole
     }
 
     /// The slices of a trial in its round.

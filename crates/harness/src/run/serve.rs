@@ -104,5 +104,5 @@ fn start<'a>(
     }
     let (context, running) =
         (Context::unobserved(environment), subject.placement.start(1, options.tls));
-    LoadedServer::start(context, subject, options.clone(), running)
+    LoadedServer::start(context, (subject, 1), options.clone(), running)
 }

@@ -63,7 +63,7 @@ pub(super) struct SlicedWindow {
     slices: Vec<Span>,
     /// Between the readings at the edges of the slices.
     read: Nanos,
-    cpu_ns: u64,
+    cpu: CpuOfBoth,
     machine: MachineUsage,
     /// Calls that have ended in slices.
     ended: u64,
@@ -71,14 +71,27 @@ pub(super) struct SlicedWindow {
 
 struct Begun {
     at: Timestamp,
-    counters: Option<Counters>,
+    counters: CountersOfBoth,
     own: Nanos,
+}
+
+/// CPU time of a server or client, and of its counterpart, nanoseconds.
+#[derive(Clone, Copy, Default)]
+struct CpuOfBoth {
+    own: u64,
+    counterpart: u64,
+}
+
+/// The same for all counters.
+struct CountersOfBoth {
+    own: Option<Counters>,
+    counterpart: Option<Counters>,
 }
 
 /// Counters at an edge of a slice.
 struct Edge {
     at: Nanos,
-    cpu_ns: u64,
+    cpu: CpuOfBoth,
     machine: MachineReading,
     ended: u64,
 }
@@ -90,7 +103,7 @@ impl SlicedWindow {
             begun: None,
             slices: Vec::new(),
             read: Nanos(0),
-            cpu_ns: 0,
+            cpu: CpuOfBoth::default(),
             machine: MachineUsage::default(),
             ended: 0,
         }
@@ -130,23 +143,24 @@ impl SlicedWindow {
         }
         self.slices.push(slice);
         self.read = self.read + (last.at - first.at);
-        self.cpu_ns += last.cpu_ns.saturating_sub(first.cpu_ns);
+        self.cpu.own += last.cpu.own.saturating_sub(first.cpu.own);
+        self.cpu.counterpart += last.cpu.counterpart.saturating_sub(first.cpu.counterpart);
         self.ended += last.ended - first.ended;
     }
 
-    /// The server's usage in the slices: its CPU time as read at their edges, and their part of what was counted from the first
+    /// A process's usage in the slices: its CPU time as read at their edges, and their part of what was counted from the first
     /// to the last, `own` apart in its own time.
-    fn usage(&self, first: &Counters, last: &Counters, own: Nanos) -> ServerUsage {
+    fn usage(&self, cpu_ns: u64, (first, last): (&Counters, &Counters), own: Nanos) -> ServerUsage {
         let whole = last.since(first);
         let (cpu, part) = (whole.cpu_user_ns + whole.cpu_system_ns, self.read.0 as f64);
         let scale = |of: u64, by: f64| (of as f64 * by).round() as u64;
-        let by_cpu = self.cpu_ns as f64 / cpu.max(1) as f64;
+        let by_cpu = cpu_ns as f64 / cpu.max(1) as f64;
         let by_time = (part / own.0.max(1) as f64).min(1.0);
         let user = scale(whole.cpu_user_ns, by_cpu);
         ServerUsage {
             interval_ns: self.read.0,
             cpu_user_ns: user,
-            cpu_system_ns: self.cpu_ns.saturating_sub(user),
+            cpu_system_ns: cpu_ns.saturating_sub(user),
             compiler_cpu_ns: scale(whole.compiler_cpu_ns, by_time),
             throttled_ns: whole.throttled_ns.map(|ns| scale(ns, by_time)),
             switches_voluntary: scale(whole.switches_voluntary, by_time),
@@ -190,9 +204,9 @@ impl LoadedServer<'_> {
         let begin = self.context.now();
         // Its own time begins first: a reply must not seem to come before it was made.
         self.load()?.enter()?;
-        self.running.wake()?;
+        self.thaw()?;
         if window.begun.is_none() {
-            let counters = self.running.sample()?;
+            let counters = self.counters()?;
             let own = self.own_time.unwrap_or_default() + (self.context.now() - begin);
             window.begun = Some(Begun { at: clock::wall(), counters, own });
         }
@@ -215,7 +229,14 @@ impl LoadedServer<'_> {
         let machine = self.running.machine().sample()?;
         let ended = self.load()?.progress()?.ended;
         let at = self.context.now();
-        Ok(Edge { at, cpu_ns: self.sample_cpu()?.cpu_ns, machine, ended })
+        let cpu =
+            CpuOfBoth { own: self.sample_cpu()?.cpu_ns, counterpart: self.counterpart_cpu()? };
+        Ok(Edge { at, cpu, machine, ended })
+    }
+
+    fn counters(&mut self) -> Result<CountersOfBoth, StepError> {
+        let (own, counterpart) = (self.running.sample()?, self.sample_counterpart()?);
+        Ok(CountersOfBoth { own, counterpart })
     }
 
     /// Waits for the window's last calls under the same load.
@@ -224,19 +245,23 @@ impl LoadedServer<'_> {
         window: &SlicedWindow,
         turn_began: Nanos,
     ) -> Result<Window, StepError> {
-        let counters = self.running.sample()?;
+        let counters = self.counters()?;
         let own = self.own_time.unwrap_or_default() + (self.context.now() - turn_began);
         let mut measurement = self.load()?.finish()?;
         let unmeasured = std::mem::take(&mut measurement.unmeasured);
         let runtime = self.running.runtime(&window.slices)?;
         let begun = window.begun.as_ref();
-        let usage = begun.and_then(|begun| {
-            let (first, last) = begun.counters.as_ref().zip(counters.as_ref())?;
-            Some(window.usage(first, last, own - begun.own))
-        });
+        let usage = |cpu_ns, of: fn(&CountersOfBoth) -> &Option<Counters>| {
+            let begun = begun?;
+            let ends = of(&begun.counters).as_ref().zip(of(&counters).as_ref())?;
+            Some(window.usage(cpu_ns, ends, own - begun.own))
+        };
+        let (cpu, called) = (window.cpu, usage(window.cpu.counterpart, |both| &both.counterpart));
+        let usage = usage(cpu.own, |both| &both.own);
         let slicing = Some(window.slicing());
         let measured = measurement.into_measured(usage, window.machine.clone());
         let measured = Measured { runtime, slicing, ..measured };
+        let measured = self.with_counterpart(measured, called.as_ref());
         self.level = measured.ok_per_server_cpu_s().map(|calls| calls / 1e9);
         let started = begun.map_or_else(clock::wall, |begun| begun.at);
         Ok(Window { started, measured, unmeasured, cut: false })
@@ -244,7 +269,7 @@ impl LoadedServer<'_> {
 
     /// Freezes it with its calls in flight, after a turn that began at `begin`.
     fn end_turn(&mut self, begin: Nanos) -> Result<(), StepError> {
-        self.running.freeze()?;
+        self.freeze()?;
         self.load()?.leave()?;
         let own = self.own_time.unwrap_or_default();
         self.own_time = Some(own + (self.context.now() - begin));
@@ -255,7 +280,7 @@ impl LoadedServer<'_> {
     pub fn leave_rounds(&mut self) -> Result<(), StepError> {
         if self.own_time.take().is_some() {
             self.load()?.enter()?;
-            self.running.wake()?;
+            self.thaw()?;
             let unmeasured = self.load()?.pause()?;
             if self.subject.is_proven() {
                 self.judge_unmeasured(unmeasured, "outside of windows")?;

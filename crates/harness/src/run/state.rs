@@ -103,7 +103,7 @@ impl<'a> RunState<'a> {
         let members: Vec<&PlannedTrial> = self.round().filter(|it| !self.is_excluded(it)).collect();
         let entries: BTreeSet<&String> = members.iter().map(|planned| &planned.entry).collect();
         let freezer =
-            |planned: &&PlannedTrial| self.resting.get(&self.owned_key(planned))?.running.freezer();
+            |planned: &&PlannedTrial| self.resting.get(&self.owned_key(planned))?.freezer();
         let is_enough = is_sliced || entries.len() >= 2;
         is_enough.then(|| members.iter().map(freezer).collect()).flatten()
     }

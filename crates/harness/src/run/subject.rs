@@ -5,7 +5,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use rpcbench_record::{
-    CheckResult, Preparation, Protocol, Readiness, Role, TlsMode, Toolchain, Workload,
+    CheckResult, Counterpart, Failure, Preparation, Protocol, Readiness, Role, TlsMode, Toolchain,
+    Workload,
 };
 
 use crate::build::{BuildState, Candidate};
@@ -35,6 +36,8 @@ pub struct Subject<'a> {
     pub generator: Rc<dyn LoadGenerator>,
     /// Readiness to be started.
     pub readiness: Readiness,
+    /// The server that a client calls. `None`: the reference server, and of a server.
+    pub counterpart: Option<Box<Self>>,
 }
 
 /// Conditions for a server to be measured.
@@ -111,7 +114,25 @@ impl<'a> Subject<'a> {
             placement,
             generator,
             readiness,
+            counterpart: None,
         }
+    }
+
+    /// The same with a server to call, without which it can't be started.
+    pub fn calling(mut self, counterpart: Self) -> Self {
+        let of_server = |reason: &str| format!("its server {}: {reason}", counterpart.entry);
+        if self.readiness == Readiness::Ready {
+            self.readiness = match &counterpart.readiness {
+                Readiness::Ready => Readiness::Ready,
+                Readiness::Skipped { reason } => Readiness::Skipped { reason: of_server(reason) },
+                Readiness::Failed(Failure { reason, log_tail }) => Readiness::Failed(Failure {
+                    reason: of_server(reason),
+                    log_tail: log_tail.clone(),
+                }),
+            };
+        }
+        self.counterpart = Some(Box::new(counterpart));
+        self
     }
 
     /// True if it must prove that it keeps the contract.
@@ -127,6 +148,13 @@ impl<'a> Subject<'a> {
             },
             readiness => readiness.clone(),
         }
+    }
+
+    /// What it is made of, if a client calls it.
+    pub(super) fn as_counterpart(&self) -> Counterpart {
+        let Provenance { versions, source_hash, command, .. } = self.provenance.clone();
+        let server = self.entry.split('#').next().unwrap_or_default().to_owned();
+        Counterpart { server, versions, source_hash, command }
     }
 
     /// Preparation before anything is tried.
@@ -146,6 +174,7 @@ impl<'a> Subject<'a> {
             build_env,
             command,
             env,
+            counterpart: self.counterpart.as_deref().map(Self::as_counterpart),
             isolation: self.placement.isolation(),
             tls: None,
             check: CheckResult::default(),

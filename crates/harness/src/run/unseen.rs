@@ -6,7 +6,7 @@ use rpcbench_record::{
     ConnectionLife, Content, IsolationMode, Role, UnseenPair, WarmCurve, Window, Workload,
 };
 
-use super::loaded_server::{LoadedServer, StepError};
+use super::loaded_server::{Connecting, LoadedServer, StepError};
 use super::prepare::Preparing;
 use crate::load::{LoadSession, Requests};
 
@@ -50,8 +50,12 @@ pub(super) fn compare_unseen(
         ..workload.clone()
     };
     let count = (pairs + 1) * calls as u32;
-    let mut seen = server.open_load(&own, false, Requests::Usual)?;
-    let mut unseen = server.open_load(&own, false, Requests::Fresh { number: process, count })?;
+    let mut seen = server.open_load(&own, Connecting::default(), Requests::Usual)?;
+    let mut unseen = server.open_load(
+        &own,
+        Connecting::default(),
+        Requests::Fresh { number: process, count },
+    )?;
     let mut measured = Vec::new();
     for pair in 0..=pairs {
         // Each kind is first in half of the pairs, in the order of Thue and Morse: what a server does every few passes, such as

@@ -10,7 +10,7 @@ use super::loaded_server::{LoadedServer, StepError};
 use super::observer::{Event, Phase, Stage};
 use super::settle::settle_by_slices;
 use crate::interrupt::StopNow;
-use crate::placement::{Counters, MachineReading, PlacementError, Running};
+use crate::placement::{Counters, MachineReading, PlacementError};
 
 /// Time before the window at which its first counters are read: reading those of a server with many threads takes milliseconds of
 /// CPU time, which in the window belongs to the load. Load threads must know of a window, or of another end of it, as early.
@@ -30,12 +30,14 @@ pub(super) struct Window {
 /// Counters at an edge of the window.
 struct Edge {
     server: Option<Counters>,
+    counterpart: Option<Counters>,
     machine: MachineReading,
 }
 
 impl Edge {
-    fn read(running: &mut dyn Running) -> Result<Self, PlacementError> {
-        Ok(Self { server: running.sample()?, machine: running.machine().sample()? })
+    fn read(of: &mut LoadedServer<'_>) -> Result<Self, PlacementError> {
+        let (server, counterpart) = (of.running.sample()?, of.sample_counterpart()?);
+        Ok(Self { server, counterpart, machine: of.running.machine().sample()? })
     }
 }
 
@@ -65,7 +67,7 @@ impl LoadedServer<'_> {
         if cut {
             self.load()?.cut()?;
         }
-        let last = Edge::read(&mut *self.running)?;
+        let last = Edge::read(self)?;
         self.context.observer.event(&Event::Draining);
         let mut measurement = self.load()?.finish()?;
         self.alive("during a trial")?;
@@ -73,7 +75,10 @@ impl LoadedServer<'_> {
         let unmeasured = std::mem::take(&mut measurement.unmeasured);
         let runtime = self.running.runtime(&[measurement.span])?;
         let usage = last.server.zip(first.server).map(|(last, first)| last.since(&first));
+        let called =
+            last.counterpart.zip(first.counterpart).map(|(last, first)| last.since(&first));
         let measured = Measured { runtime, ..measurement.into_measured(usage, machine) };
+        let measured = self.with_counterpart(measured, called.as_ref());
         self.level = measured.ok_per_server_cpu_s().map(|calls| calls / 1e9);
         Ok(Window { started, measured, unmeasured, cut })
     }
@@ -81,8 +86,7 @@ impl LoadedServer<'_> {
     /// Puts the load on, and opens the window when it has settled.
     fn open(&mut self, workload: &Workload, arrivals: Arrivals) -> Result<Opened, StepError> {
         // If the window opens with the first call, that must not wait for counters to be read.
-        let before =
-            (workload.settle_ms == 0).then(|| Edge::read(&mut *self.running)).transpose()?;
+        let before = (workload.settle_ms == 0).then(|| Edge::read(self)).transpose()?;
         let begin = self.context.now();
         let mut settle = Nanos::from_millis(workload.settle_ms);
         if !arrivals.is_open() {
@@ -100,7 +104,7 @@ impl LoadedServer<'_> {
         let first = match before {
             Some(first) => first,
             None if self.follow(&stage)? => return Err(StopNow.into()),
-            None => Edge::read(&mut *self.running)?,
+            None => Edge::read(self)?,
         };
         Ok(Opened { start, end, first })
     }

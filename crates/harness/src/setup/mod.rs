@@ -175,7 +175,8 @@ impl Setup<'_> {
         entries: &[Entry],
         building: Building,
     ) -> Result<Vec<Candidate>, SetupError> {
-        let folders: BTreeSet<_> = entries.iter().map(|entry| &entry.server.build_folder).collect();
+        let sides = entries.iter().flat_map(Entry::sides);
+        let folders: BTreeSet<_> = sides.map(|server| &server.build_folder).collect();
         self.observer.event(&SetupEvent::Building(folders.len()));
         let candidates = {
             let builds = site.builder(&self.build_env, &self.interrupt);
@@ -213,12 +214,16 @@ impl Setup<'_> {
         let client_cpus = site.client_cpus().to_vec();
         let role = candidates.first().map(|it| it.entry.server.role).unwrap_or_default();
         let generator = self.generator(role, client_cpus.clone());
-        let subject =
-            |it: &Candidate| Subject::new(it, site.place(&it.entry), Rc::clone(&generator));
+        let subject = |it: &Candidate| -> Result<Subject<'static>, SetupError> {
+            let own = Subject::new(it, site.place(&it.entry), Rc::clone(&generator));
+            let Some(server) = &it.counterpart else { return Ok(own) };
+            let place = site.place_counterpart(&server.entry)?;
+            Ok(own.calling(Subject::new(server, place, Rc::clone(&generator))))
+        };
         let (interrupt, slices) = (self.interrupt.clone(), self.slices.clone());
         let secrets = LaterSecrets::default();
         let environment = Environment { seed, interrupt, slices, secrets };
-        let subjects = candidates.iter().map(subject).collect();
+        let subjects = candidates.iter().map(subject).collect::<Result<_, _>>()?;
         Ok((site.machines(), PreparedServers { subjects, environment, client_cpus }))
     }
 
@@ -227,7 +232,7 @@ impl Setup<'_> {
         let call_log = self.call_log.take();
         match role {
             Role::Server => Rc::new(InProcess { cpus, call_log, calls: self.calls.take() }),
-            Role::Client => Rc::new(ClientPrograms::new(cpus, call_log)),
+            Role::Client => Rc::new(ClientPrograms { cpus, call_log }),
         }
     }
 

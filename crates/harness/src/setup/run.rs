@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rpcbench_record::{Labels, MAX_SEED, Plan, Role, Writer, printable};
 
 use super::{PreparedRun, Setup, SetupError, folders, room, site, time};
-use crate::build::{BuildState, Building, Candidate};
+use crate::build::{Building, Candidate};
 use crate::manifest::{Entry, Selection};
 use crate::run::{CurrentSetup, resumable};
 use crate::spec::RunSpec;
@@ -17,6 +17,8 @@ use crate::suite::{Suite, fit, plan};
 pub struct RunRequest {
     /// The servers.
     pub selection: Selection,
+    /// Names of the servers that clients call; none of them: servers of their language. `None`: the reference server.
+    pub servers: Option<Vec<String>>,
     /// The old build and the new one, if builds are compared.
     pub builds: Option<[String; 2]>,
     /// Name or file of the suite.
@@ -53,10 +55,15 @@ impl Setup<'_> {
         room::check(&plan, &[SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()])?;
         folders::check_results(&request.results)?;
         entries.retain(|entry| plan.servers.iter().any(|server| server.entry == entry.name()));
+        if plan.has_pairs() {
+            self.notice(time::of_matrix(&plan, &entries)?);
+        }
         let candidates = self.build(&*site, &entries, request.building)?;
         ensure_any_runnable(plan.role(), &candidates)?;
         expansions(&request.selection, &entries).into_iter().for_each(|line| self.notice(line));
-        time::shortage(&plan, &candidates).into_iter().for_each(|line| self.notice(line));
+        if !plan.has_pairs() {
+            time::shortage(&plan, &candidates).into_iter().for_each(|line| self.notice(line));
+        }
         self.call_log = self.call_log.filter(|_| plan.log_calls);
         let folder = folders::new_run(&request.results)?;
         self.begin(plan, (&*site, &candidates), Some(folder))
@@ -102,10 +109,11 @@ impl Setup<'_> {
 
 /// Names that stand for several entries, a line each.
 fn expansions(selection: &Selection, entries: &[Entry]) -> Vec<String> {
+    let is_matrix = entries.iter().any(|entry| entry.counterpart.is_some());
     let expansion = |typed: &String| {
         let of_server = entries.iter().filter(|entry| entry.server.name == *typed);
         let names: Vec<String> = of_server.map(Entry::name).collect();
-        (names.len() > 1).then(|| {
+        (names.len() > 1 && !is_matrix).then(|| {
             let (count, all) = (names.len(), names.join(", "));
             format!("{typed} is {count} entries: {all}; name one of them for fewer")
         })
@@ -114,7 +122,7 @@ fn expansions(selection: &Selection, entries: &[Entry]) -> Vec<String> {
 }
 
 fn ensure_any_runnable(role: Role, candidates: &[Candidate]) -> Result<(), SetupError> {
-    match candidates.iter().any(|it| matches!(it.build, BuildState::Built(_))) {
+    match candidates.iter().any(Candidate::is_built) {
         true => Ok(()),
         false => Err(SetupError::Refused(format!(
             "none of these {} can run here; the lines above say why",

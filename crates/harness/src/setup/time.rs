@@ -4,10 +4,14 @@ use std::time::Duration;
 
 use rpcbench_record::{Plan, Stopping, WarmUp, Workload, units};
 
-use crate::build::{BuildState, Candidate};
+use super::SetupError;
+use crate::build::Candidate;
+use crate::manifest::Entry;
 
 /// Time to start a process, and to check it or to connect.
 const START: Duration = Duration::from_millis(1500);
+/// Time to check a client.
+const CLIENT_CHECK: Duration = Duration::from_millis(2500);
 /// Time around a window: load before it, its last calls, checks after it.
 const AROUND_WINDOW: Duration = Duration::from_millis(1500);
 /// Largest share of the time that preparing should take.
@@ -16,8 +20,10 @@ const PREPARATION: f64 = 0.5;
 /// A line with the time needed, if a run's time is too short to warm its servers and to measure each a few times.
 pub(super) fn shortage(plan: &Plan, candidates: &[Candidate]) -> Option<String> {
     let given = Duration::from_millis(plan.stopping?.max_time_ms?);
-    let preparing = preparation(plan, candidates);
-    let needed = preparing.div_f64(PREPARATION).max(preparing + windows(plan, candidates));
+    let built: Vec<&Entry> =
+        candidates.iter().filter(|it| it.is_built()).map(|it| &it.entry).collect();
+    let preparing = preparation(plan, &built);
+    let needed = preparing.div_f64(PREPARATION).max(preparing + windows(plan, built.len()));
     (needed > given).then(|| {
         let (given, preparing) = (units::length(given), units::length(whole(preparing, 1)));
         let enough = units::length(whole(needed, 60));
@@ -29,28 +35,68 @@ pub(super) fn shortage(plan: &Plan, candidates: &[Candidate]) -> Option<String> 
     })
 }
 
+/// The time that a matrix of clients and servers takes, if all of them can run here. Fails with what would fit if its time is too
+/// short to measure each pair a few times.
+pub(super) fn of_matrix(plan: &Plan, entries: &[Entry]) -> Result<String, SetupError> {
+    let pairs: Vec<&Entry> = entries.iter().collect();
+    let (count, preparing) = (pairs.len(), preparation(plan, &pairs));
+    let Some(ms) = plan.stopping.and_then(|stopping| stopping.max_time_ms) else {
+        let about = units::length(whole(preparing + all_windows(plan), 60));
+        return Ok(format!(
+            "{count} pairs of a client and a server: about {about} after the builds"
+        ));
+    };
+    let (given, needed) = (Duration::from_millis(ms), preparing + windows(plan, count));
+    let time = units::length(given);
+    if needed <= given {
+        let most = format!("at most {time} after the builds");
+        return Ok(format!("{count} pairs of a client and a server: {most}"));
+    }
+    let fitting = match (given.as_secs_f64() / needed.as_secs_f64() * count as f64) as usize {
+        0 => "not even one pair fits".to_owned(),
+        1 => "one pair fits".to_owned(),
+        fitting => format!("{fitting} pairs fit"),
+    };
+    let enough = units::length(whole(needed, 60));
+    Err(SetupError::Refused(format!(
+        "{count} pairs of a client and a server need {enough}, and the time is {time}, in which {fitting}; give --max-time {enough} or \
+         more, or name fewer clients or servers"
+    )))
+}
+
+/// The time of all windows of a plan.
+fn all_windows(plan: &Plan) -> Duration {
+    let window = |name: &String| plan.workload(name).and_then(|it| it.window.length_ms());
+    let windows = plan.order.iter().map(|trial| window(&trial.workload).unwrap_or(0));
+    windows.map(|ms| AROUND_WINDOW + Duration::from_millis(ms)).sum()
+}
+
 /// Rounded up to a multiple of this many seconds.
 fn whole(length: Duration, seconds: u64) -> Duration {
     Duration::from_secs((length.as_secs_f64().ceil() as u64).next_multiple_of(seconds))
 }
 
 /// The minimum time in which all processes that run from the start are warm.
-fn preparation(plan: &Plan, candidates: &[Candidate]) -> Duration {
+fn preparation(plan: &Plan, entries: &[&Entry]) -> Duration {
     let begins = |at: usize| {
         let (before, own) = (&plan.workloads[..at], &plan.workloads[at]);
         !before.iter().any(|other| other.shares_process(own))
     };
     let groups = (0..plan.workloads.len()).filter(|at| begins(*at)).map(|at| &plan.workloads[at]);
     let of_group = |workload: &Workload| -> Duration {
-        runnable(candidates).map(|it| START + warm_up(workload, it)).sum()
+        entries.iter().map(|it| start(it) + warm_up(workload, it)).sum()
     };
     groups.map(of_group).sum::<Duration>() * plan.first_processes()
 }
 
-fn warm_up(workload: &Workload, candidate: &Candidate) -> Duration {
+fn start(entry: &Entry) -> Duration {
+    if entry.counterpart.is_some() { START + START + CLIENT_CHECK } else { START }
+}
+
+fn warm_up(workload: &Workload, entry: &Entry) -> Duration {
     match workload.warm_up {
         WarmUp::UntilSteady { least_ms, .. } => {
-            candidate.entry.server.runtime.warmup_min.max(Duration::from_millis(least_ms))
+            entry.server.runtime.warmup_min.max(Duration::from_millis(least_ms))
         }
         WarmUp::Fixed { length_ms } => Duration::from_millis(length_ms),
         WarmUp::Calls { .. } => Duration::ZERO,
@@ -58,16 +104,62 @@ fn warm_up(workload: &Workload, candidate: &Candidate) -> Duration {
 }
 
 /// The time of the rounds after which a run is analyzed for the first time.
-fn windows(plan: &Plan, candidates: &[Candidate]) -> Duration {
+fn windows(plan: &Plan, entries: usize) -> Duration {
     let each: Duration = plan
         .workloads
         .iter()
         .map(|it| AROUND_WINDOW + Duration::from_millis(it.window.length_ms().unwrap_or(0)))
         .sum();
-    let count = runnable(candidates).count() as u32;
-    each * count * plan.first_processes() * Stopping::MIN_ROUNDS
+    each * entries as u32 * plan.first_processes() * Stopping::MIN_ROUNDS
 }
 
-fn runnable(candidates: &[Candidate]) -> impl Iterator<Item = &Candidate> {
-    candidates.iter().filter(|it| matches!(it.build, BuildState::Built(_)))
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rpcbench_record::{Limits, PlannedTrial, Protocol, Window};
+
+    use super::*;
+
+    /// This many pairs, in a run of this time.
+    fn matrix(count: usize, max_time_ms: Option<u64>) -> Result<String, String> {
+        let server = Arc::new(Entry::existing("go-grpc".to_owned(), Protocol::Grpc));
+        let pair = Entry { counterpart: Some(Arc::clone(&server)), ..(*server).clone() };
+        let trial = |number| PlannedTrial {
+            entry: String::new(),
+            workload: "w".to_owned(),
+            process: 1,
+            number,
+        };
+        let workload = Workload {
+            window: Window::Duration { length_ms: 500 },
+            warm_up: WarmUp::Fixed { length_ms: 4000 },
+            ..rpcbench_testkit::workload()
+        };
+        let plan = Plan {
+            stopping: max_time_ms
+                .map(|ms| Stopping { max_time_ms: Some(ms), ..Stopping::default() }),
+            limits: Limits { cpus: 1, memory_bytes: None },
+            workloads: vec![workload],
+            order: (1..=30).map(trial).collect(),
+            ..Plan::default()
+        };
+        of_matrix(&plan, &vec![pair; count]).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn matrix_says_its_time_and_one_that_is_too_large_is_refused_with_what_fits() {
+        // 9.5 s to prepare a pair, and 8 s for its windows.
+        let said = "3 pairs of a client and a server: at most 1m after the builds";
+        assert_eq!(matrix(3, Some(60_000)).unwrap(), said);
+        let said = "3 pairs of a client and a server: about 2m after the builds";
+        assert_eq!(matrix(3, None).unwrap(), said);
+        let refused = matrix(6, Some(60_000)).unwrap_err();
+        assert_eq!(
+            refused,
+            "6 pairs of a client and a server need 2m, and the time is 1m, in which 3 pairs fit; give --max-time 2m or more, or \
+             name fewer clients or servers"
+        );
+        assert!(matrix(2, Some(10_000)).unwrap_err().contains("in which not even one pair fits"));
+    }
 }

@@ -274,7 +274,7 @@ impl Suite {
         for server in servers {
             let problem = |load: &Workload| match server.role {
                 Role::Server => load.problem_under(server.protocol),
-                Role::Client => client_problem(load, server.protocol),
+                Role::Client => client_problem(load, server),
             };
             if let Some(problem) = self.workloads.iter().find_map(problem) {
                 let given = format!("{} speaks {}", server.entry, server.protocol);

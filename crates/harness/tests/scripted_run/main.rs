@@ -1,6 +1,7 @@
 //! The run loop with a scripted load generator and scripted servers: in virtual time: no process, no socket.
 
 mod load;
+mod pairs;
 mod placement;
 
 use std::cell::RefCell;
@@ -92,6 +93,20 @@ fn run_plan(
     record_plan(None, (script, admission), entries, extent, plan)
 }
 
+fn planned(entry: &str) -> PlannedServer {
+    PlannedServer {
+        entry: entry.to_owned(),
+        server: entry.to_owned(),
+        protocol: Protocol::Grpc,
+        variant: None,
+        language: String::new(),
+        library: String::new(),
+        role: Role::Server,
+        counterpart: None,
+        build: None,
+    }
+}
+
 /// The same, with the record in a folder.
 fn record_plan(
     folder: Option<&Path>,
@@ -108,32 +123,25 @@ fn record_plan(
         process,
         number: round * processes + process,
     };
-    let server = |entry: &&str| PlannedServer {
-        entry: (*entry).to_owned(),
-        server: (*entry).to_owned(),
-        protocol: Protocol::Grpc,
-        variant: None,
-        language: String::new(),
-        library: String::new(),
-        role: Role::Server,
-        build: None,
-    };
     let order = (0..rounds).flat_map(|round| {
         (1..=processes)
             .flat_map(move |process| entries.iter().map(move |entry| trial(entry, process, round)))
     });
-    let plan =
-        Plan { servers: entries.iter().map(server).collect(), order: order.collect(), ..plan };
+    let plan = Plan {
+        servers: entries.iter().map(|it| planned(it)).collect(),
+        order: order.collect(),
+        ..plan
+    };
     let generator: Rc<dyn LoadGenerator> =
         Rc::new(Scripted { log: log.clone(), script, interrupt: interrupt.clone() });
-    let subject = |entry: &&'static str| Subject {
-        entry: (*entry).to_owned(),
+    let alone = |entry: &'static str| Subject {
+        entry: entry.to_owned(),
         role: Role::Server,
         protocol: Protocol::Grpc,
         offers_tls: false,
         provenance: Provenance::default(),
         runtime: Runtime {
-            warmup_min: Duration::from_secs(u64::from(*entry == COMPILES)),
+            warmup_min: Duration::from_secs(u64::from(entry == COMPILES)),
             warmup_max: Duration::from_secs(20),
             compiler_threads: Vec::new(),
             statistics: false,
@@ -147,6 +155,12 @@ fn record_plan(
         }),
         generator: Rc::clone(&generator),
         readiness: Readiness::Ready,
+        counterpart: None,
+    };
+    // What stands after a plus sign is called by what stands before it.
+    let subject = |entry: &&'static str| match entry.split_once('+') {
+        Some((_, called)) => alone(entry).calling(alone(called)),
+        None => alone(entry),
     };
     let (slices, secrets) = (Vec::new(), LaterSecrets::default());
     let environment = Environment { seed: 1, interrupt: interrupt.clone(), slices, secrets };

@@ -80,6 +80,7 @@ fn server() -> PlannedServer {
         language: "go".into(),
         library: "grpc-go".into(),
         role: Role::Server,
+        counterpart: None,
         build: None,
     }
 }
@@ -109,6 +110,7 @@ pub fn preparation() -> Preparation {
         build_env: vec!["GOPROXY".into()],
         command: vec!["./server".into()],
         env: [("GOGC".to_owned(), "100".to_owned())].into(),
+        counterpart: None,
         isolation: Isolation {
             mode: IsolationMode::CgroupV2,
             server_cpus: vec![0],

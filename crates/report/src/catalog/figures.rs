@@ -11,6 +11,7 @@ use super::{ColumnSlot, Figure, Subject, Unit, column, figure};
 use crate::figures::{Estimate, Figures, Response};
 use crate::format;
 use crate::load::{AllCalls, Bound};
+use crate::matrix;
 use crate::openings::Openings;
 use crate::standings::finding_name;
 
@@ -28,12 +29,14 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("variant", Word, "The server's variant", Any(|s| some(s.server?.variant.as_deref()?))),
     figure("language", Word, "The server's language", Any(|s| some(s.server?.language.as_str()))).column(column("language", ColumnSlot::Entry).wide()),
     figure("library", Word, "The library under test", Any(|s| some(s.server?.library.as_str()))),
+    figure("counterpart", Word, "The server that a client calls; empty for the reference server", Any(|s| some(s.server?.counterpart.as_deref()?))),
     figure("versions", Word, "Versions of the libraries, from the server's lock file", Cell(|c| some(c.versions()))).column(column("versions", ColumnSlot::Entry).wide()),
     figure("toolchains", Word, "Versions of the compilers and runtimes that built and run it", Cell(|c| some(c.toolchains()))).column(column("toolchains", ColumnSlot::Entry).wide()),
-    figure("place_best", Count, "Best possible place, 1 for the fastest: 1 + the ranked entries that are surely faster", Cell(|c| some(c.place?.best as u64))).column(column("place", ColumnSlot::Rank).ranking(0).text(place)),
+    figure("place_best", Count, "Best possible place, 1 for the fastest: 1 + the ranked entries that are surely faster", Cell(|c| some(c.place?.best as u64))).column(column("place", ColumnSlot::Rank).ranking(0).text(place).if_known()),
     figure("place_worst", Count, "Worst possible place: the ranked entries less those that are surely slower", Cell(|c| some(c.place?.worst as u64))),
     figure("verdict", Word, "What the figures are worth", Cell(|c| some(c.verdict.name()))).column(column("verdict", ColumnSlot::Verdict).ranking(0).curve(0)),
     figure("reason", Word, "Why the cell is not ranked", Cell(|c| some(c.verdict.reason.as_deref()?))),
+    figure("limit", Word, "The side that was the limit of a client and the server that it calls: `client`, `server`, or `neither`, which may be both", Cell(|c| some(matrix::limit(c)?))),
     figure("trials_measured", Count, "Trials measured to their end", Cell(|c| some(c.measured))).of_failed(),
     figure("trials_planned", Count, "Trials planned", Cell(|c| some(c.planned))).of_failed(),
     figure("window_ns", Ns, "Length of the measured window", Window(|w| some(w.measured.window_ns))),
@@ -53,6 +56,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("calls_per_server_cpu_s", PerSecond, "Calls that ended ok per second of server CPU time; for a cell the mean over processes", Windows(|f| some(f.server?.calls_per_cpu_s?.value))).column(column("calls/cpu-s", ColumnSlot::Speed).ranking(0).ranks(RankedBy::CallsPerCpuSecond).text(|s| speed(s, RankedBy::CallsPerCpuSecond))),
     figure("calls_per_server_cpu_s_low", PerSecond, "Lower end of its interval for comparisons, as for `ranked_per_s`", Cell(|c| low(c.estimate(RankedBy::CallsPerCpuSecond)?))),
     figure("calls_per_server_cpu_s_high", PerSecond, "Upper end of that interval", Cell(|c| high(c.estimate(RankedBy::CallsPerCpuSecond)?))),
+    figure("calls_per_counterpart_cpu_s", PerSecond, "Calls that ended ok per second of CPU time of the server that a client calls; empty without one", Any(|s| some(per_counterpart_cpu_s(s)?))).column(column("calls/server-cpu-s", ColumnSlot::Speed).ranking(0).if_known()),
     figure("raw_calls_per_server_cpu_s", PerSecond, "Calls that ended ok per second of server CPU time, over all trials, as measured", Cell(|c| some(c.estimate(RankedBy::CallsPerCpuSecond)?.raw))).column(column("raw calls/cpu-s", ColumnSlot::Speed).wide()),
     figure("cost_per_million_calls", Money, "Cost of a million calls at `price`: of the CPU time that they use, and of the peak memory for as long as they take at `calls_per_s`; empty without a price", Cell(|c| some(c.cost_per_million()?))).column(column("cost/M calls", ColumnSlot::Speed).ranking(1).curve(1).if_known().text(cost)),
     figure("price", Word, "Price of servers' CPU time and memory, with its currency", Cell(|c| some(c.price.as_ref()?.to_string()))),
@@ -250,6 +254,11 @@ pub(crate) fn ranked_by(by: RankedBy) -> &'static str {
         RankedBy::CallsPerSecond => "calls_per_s",
         RankedBy::HighestRate => "highest_per_s",
     }
+}
+
+fn per_counterpart_cpu_s(subject: &Subject) -> Option<f64> {
+    subject.server?.counterpart.as_ref()?;
+    subject.figures.as_ref()?.client.calls_per_cpu_s
 }
 
 fn workload_name<'a>(subject: &Subject<'a>) -> Option<&'a str> {

@@ -1,18 +1,17 @@
 //! The document of a run.
 
-use rpcbench_record::Role;
-
 use super::{Block, Content, Document, Item, Part, Tone};
 use crate::catalog::{Kind, Subject};
 use crate::columns::{Columns, columns};
 use crate::curve::{Curve, Results, results};
 use crate::layout::Layout;
+use crate::parties::Parties;
 use crate::row::Row;
 use crate::summary::{Summary, Table};
 use crate::verdict::VerdictKind;
 use crate::warning::Warning;
 use crate::words::{self, Unranked};
-use crate::{conclusion, groups, parties, published, tls_cost};
+use crate::{conclusion, groups, matrix, published, tls_cost};
 
 impl<'a> Document<'a> {
     /// The document of a run.
@@ -25,14 +24,19 @@ impl<'a> Document<'a> {
             explain: layout.explain,
             ..Self::new(summary.header.plan.suite.clone(), summary)
         };
-        match summary.header.plan.role() {
-            Role::Server => document,
-            Role::Client => document.in_words_of(Role::Client),
+        match Parties::of_run(&summary.header.plan) {
+            Parties::Server => document,
+            Parties::Client => document.in_words_of(Parties::Client),
+            Parties::Pair => {
+                let mut document = document.in_words_of(Parties::Pair);
+                document.how_to_read.splice(..0, words::PAIRS.map(str::to_owned));
+                document
+            }
         }
     }
 
-    /// The same in the words of a run of this role. Rows, warnings and lists have them already.
-    fn in_words_of(mut self, role: Role) -> Self {
+    /// The same in the words of these parties. Rows, warnings and lists have them already.
+    fn in_words_of(mut self, parties: Parties) -> Self {
         let parts = self.parts.iter_mut();
         let lines = parts.flat_map(|part| {
             let blocks = part.blocks.iter_mut();
@@ -40,12 +44,14 @@ impl<'a> Document<'a> {
             part.headline.iter_mut().chain(&mut part.title).chain(&mut part.setting).chain(prose)
         });
         for line in lines.chain(&mut self.how_to_read) {
-            *line = parties::words(role, line).into_owned();
+            *line = parties.words(line).into_owned();
         }
         let blocks = self.parts.iter_mut().flat_map(|part| &mut part.blocks);
         for content in blocks.flat_map(|block| &mut block.content) {
             if let Content::Table(table) = content {
-                table.columns.iter_mut().for_each(|it| it.title = parties::title(role, it.title));
+                for column in &mut table.columns {
+                    column.title = parties.title(std::mem::take(&mut column.title));
+                }
             }
         }
         self
@@ -73,7 +79,8 @@ fn part(summary: &Summary, of: &Results, layout: &Layout) -> Part {
 fn ranking(summary: &Summary, table: &Table, layout: &Layout) -> Vec<Block> {
     let mut rows = summary.rows_of(table);
     layout.arrange(&mut rows);
-    let mut blocks = vec![grid(Kind::Ranking, &rows, &layout.columns)];
+    let mut blocks = Vec::from_iter(matrix::block(table));
+    blocks.push(grid(Kind::Ranking, &rows, &layout.columns));
     blocks.extend(
         layout
             .group_by

@@ -1,5 +1,7 @@
 //! The page's part on two runs, or two builds: what changed.
 
+use std::borrow::Cow;
+
 use rpcbench_record::Header;
 use serde::Serialize;
 
@@ -32,7 +34,7 @@ pub(super) struct ChangesView {
     /// Difference up to which two values count as the same, a share.
     precision_share: f64,
     /// Titles, and whether the cells are numbers.
-    columns: Vec<(&'static str, bool)>,
+    columns: Vec<(Cow<'static, str>, bool)>,
     rows: Vec<ChangeView>,
 }
 
@@ -97,7 +99,7 @@ impl ChangesView {
         Self {
             precision_share: changes.precision,
             rows: changes.rows.iter().enumerate().map(view).collect(),
-            columns: columns.iter().map(|it| (it.title, it.is_number)).collect(),
+            columns: columns.iter().map(|it| (it.title.clone(), it.is_number)).collect(),
         }
     }
 }

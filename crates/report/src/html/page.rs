@@ -2,7 +2,7 @@
 
 use itertools::Itertools as _;
 use rpcbench_record::{
-    Header, Isolation, Machine, Preparation, Readiness, Role, Run, ServerMachine,
+    Counterpart, Header, Isolation, Machine, Preparation, Readiness, Run, ServerMachine,
 };
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use super::part::PartView;
 use super::{Comparison, changes, load, part, rates};
 use crate::document::Document;
 use crate::format;
-use crate::parties;
+use crate::parties::Parties;
 use crate::view::View;
 use crate::words;
 
@@ -162,12 +162,12 @@ fn processes(run: &Run) -> Vec<ProcessView> {
     let servers = run.header.plan.servers.iter();
     let first = servers.filter_map(|server| {
         let made = run.preparations.iter().find(|p| p.entry == server.entry)?;
-        Some(process(server.role, made))
+        Some(process(Parties::of(server), made))
     });
     first.collect()
 }
 
-fn process(role: Role, p: &Preparation) -> ProcessView {
+fn process(parties: Parties, p: &Preparation) -> ProcessView {
     let pairs = |of: &std::collections::BTreeMap<String, String>, by: &str| {
         of.iter().map(|(name, value)| format!("{name}{by}{value}")).join(", ")
     };
@@ -183,8 +183,9 @@ fn process(role: Role, p: &Preparation) -> ProcessView {
         ("build", p.build.clone()),
         ("command", command(&p.command)),
         ("environment", pairs(&p.env, "=")),
+        ("its server", p.counterpart.as_ref().map(called).unwrap_or_default()),
         ("conformance", checked),
-        ("isolation", parties::words(role, &isolation(&p.isolation)).into_owned()),
+        ("isolation", parties.words(&isolation(&p.isolation)).into_owned()),
         ("placement", pairs(&p.isolation.details, " ")),
         ("notes", p.isolation.notes.join("; ")),
     ];
@@ -195,6 +196,13 @@ fn process(role: Role, p: &Preparation) -> ProcessView {
         Readiness::Failed(_) => "failed",
     };
     ProcessView { entry: p.entry.clone(), state, facts }
+}
+
+/// `java-grpc@zgc: grpc-java 1.85.1; java -jar server.jar`.
+fn called(server: &Counterpart) -> String {
+    let mut versions = server.versions.iter().map(|(name, version)| format!("{name} {version}"));
+    let versions = versions.join(", ");
+    format!("{}: {versions}; {}", server.server, command(&server.command))
 }
 
 fn isolation(isolation: &Isolation) -> String {

@@ -66,7 +66,7 @@ pub(super) fn parts(
 }
 
 fn ranking(run: &Run, summary: &Summary, of: &Table, part: Part) -> PartView {
-    let by = of.standings.as_ref().map(|standings| standings.by);
+    let by = of.rows.first().map(|row| row.by);
     let searched = by == Some(RankedBy::HighestRate);
     PartView {
         ranked_by: by.map(ranked_by),

@@ -1,13 +1,14 @@
 //! Tables of the page: every figure of a row, with name, unit and meaning from the catalog.
 
-use rpcbench_record::Role;
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::cell::CellView;
 use super::names;
 use crate::catalog::{ColumnSlot, Figure, Kind, RowKind, Subject, Value, exported};
 use crate::columns::{Columns, columns};
-use crate::parties;
+use crate::parties::Parties;
 
 #[derive(Default, Serialize)]
 pub(super) struct TableView {
@@ -64,17 +65,17 @@ pub(super) struct RowView {
 pub(super) fn table(kind: Kind, rows: &[Subject]) -> TableView {
     let figures = placed();
     let keys: Vec<&str> = figures.iter().map(|figure| figure.key).collect();
-    let titles = |which| -> Vec<&str> {
-        columns(kind, rows, &which).iter().map(|column| column.title).collect()
+    let titles = |which| -> Vec<Cow<'static, str>> {
+        columns(kind, rows, &which).into_iter().map(|column| column.title).collect()
     };
     let (usual, wide) = (titles(Columns::Few), titles(Columns::Wide));
     let shown = |figure: &Figure| match figure.column.map(|column| column.title) {
-        Some(title) if usual.contains(&title) => ShownView::Usually,
-        Some(title) if wide.contains(&title) => ShownView::Wide,
+        Some(title) if usual.iter().any(|shown| shown == title) => ShownView::Usually,
+        Some(title) if wide.iter().any(|shown| shown == title) => ShownView::Wide,
         _ => ShownView::Row,
     };
-    let role = rows.first().map(|row| row.header.plan.role()).unwrap_or_default();
-    let column = |figure: &&Figure| column(figure, shown(figure), &keys).in_words_of(role);
+    let parties = rows.first().map_or(Parties::Server, |row| Parties::of_run(&row.header.plan));
+    let column = |figure: &&Figure| column(figure, shown(figure), &keys).in_words_of(parties);
     TableView {
         columns: figures.iter().map(column).collect(),
         rows: rows.iter().map(|subject| row(kind, &figures, subject)).collect(),
@@ -104,10 +105,14 @@ impl ColumnView {
 }
 
 impl ColumnView {
-    /// The same in the words of a run of this role.
-    fn in_words_of(self, role: Role) -> Self {
-        let words = |text: &str| parties::words(role, text).into_owned();
-        Self { title: words(&self.title), meaning: words(&self.meaning), ..self }
+    /// The same in the words of these parties.
+    fn in_words_of(self, parties: Parties) -> Self {
+        let words = |text: &str| parties.words(text).into_owned();
+        Self {
+            title: words(&parties.title(self.title.into())),
+            meaning: words(&self.meaning),
+            ..self
+        }
     }
 }
 

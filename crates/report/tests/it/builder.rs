@@ -212,6 +212,7 @@ impl RunBuilder {
             language: language.to_owned(),
             library: library.to_owned(),
             role: Role::Server,
+            counterpart: None,
             build: None,
         });
         self.run.header.plan.order.extend((1..=trials).map(|number| PlannedTrial {
@@ -251,6 +252,7 @@ fn preparation(entry: &str) -> Preparation {
         build_env: Vec::new(),
         command: vec!["server".to_owned()],
         env: BTreeMap::new(),
+        counterpart: None,
         isolation: Isolation {
             mode: IsolationMode::CgroupV2,
             server_cpus: vec![0],

@@ -11,7 +11,7 @@ use rpcbench_reference::{Fault, Faults, ReferenceServer};
 
 use super::message::Command;
 use super::program::Program;
-use super::records::Loop;
+use super::records::{Counted, Loop};
 use super::session::agree;
 use super::{Opening, failed, open};
 use crate::interrupt::Interrupt;
@@ -158,9 +158,9 @@ impl Trial<'_> {
             ReferenceServer::start_faulty(protocol, Arc::clone(&faults)).map_err(failed)?;
         let encoding = Profile::of(protocol).encoding;
         let in_flight = if protocol.takes_one_call_at_a_time() { 1 } else { IN_FLIGHT };
-        program.count(protocol, None);
+        program.count(Counted::new(protocol, None, Nanos::NEVER));
         let opening = Opening {
-            target: server.address(),
+            target: server.address().to_string(),
             protocol,
             corpus: &Corpus::for_clients(&Shape::Text(100), self.seed, encoding),
             connections: CONNECTIONS,
@@ -193,7 +193,7 @@ impl Trial<'_> {
         if let Some(reason) = problem(expected, faults.struck(), &outcomes, protocol) {
             return Ok(Some(reason));
         }
-        match agree(calls, counts, server.counted().calls) {
+        match agree(calls, counts, Some(server.counted().calls)) {
             Err(LoadError::Failed(reason)) => Ok(Some(reason)),
             agreed => agreed.map(|()| None),
         }

@@ -1,13 +1,15 @@
 //! Client libraries as load generators: programs that report each call, and the reference server that answers them.
 //!
 //! A program is placed, limited and counted as servers are; see contract/clients.md for what it does. Its windows are cut from
-//! its records by the engine's own recorder, so that nothing depends on an answer in time. It makes its calls by itself: windows
-//! are measured in one piece, and there are no spot checks. In their place, the reference server's count of calls must agree with
-//! the program's after each load.
+//! its records by the engine's own recorder, so that nothing depends on an answer in time. A program that takes turns is frozen,
+//! and its records are moved to a clock that stands still meanwhile. There are no spot checks. In their place, the reference
+//! server's count of calls must agree with the program's after each load.
 
+mod called;
 mod cases;
 mod frame;
 mod message;
+mod own_clock;
 mod program;
 mod records;
 mod schedule;
@@ -16,13 +18,9 @@ mod session;
 mod tests;
 mod usage;
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::net::SocketAddr;
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,14 +28,16 @@ use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_contract::cases::Caller;
 use rpcbench_contract::{Corpus, Profile, Shape};
 use rpcbench_engine::{CallLog, file_limit};
-use rpcbench_record::{Content, Protocol, Workload, units};
+use rpcbench_record::{Content, PlannedServer, Protocol, Workload, units};
 use rpcbench_reference::ReferenceServer;
 
 use super::contract::EchoClient;
 use super::{CallOptions, LoadError, LoadGenerator, LoadRequest, LoadSession};
 use crate::interrupt::Interrupt;
 use crate::placement::Endpoint;
+use called::Called;
 use message::Command;
+use records::Counted;
 use session::{ProgramSession, Setting};
 
 pub use cases::check_client;
@@ -46,32 +46,17 @@ pub use program::Program;
 
 /// Time that a program may take to report a call, beyond the call's own limit.
 const REPORTING: Nanos = Nanos::from_millis(5000);
+/// Added to the timeouts of a program that is frozen between its turns, as its library's clock does not stand still: longer than
+/// any run. Its calls have their timeout in own time.
+const FROZEN: Nanos = Nanos::from_millis(24 * 3600 * 1000);
 
-/// Client programs, with a reference server for each protocol that they speak.
+/// Client programs, each of which calls a server under test, or its own reference server.
 #[derive(Debug)]
 pub struct ClientPrograms {
     /// CPUs of the reference servers' threads. Empty: any.
     pub cpus: Vec<u32>,
     /// Receives every measured call.
     pub call_log: Option<CallLog>,
-    references: RefCell<BTreeMap<Protocol, Rc<ReferenceServer>>>,
-}
-
-impl ClientPrograms {
-    /// Programs whose reference servers run on `cpus`.
-    pub fn new(cpus: Vec<u32>, call_log: Option<CallLog>) -> Self {
-        Self { cpus, call_log, references: RefCell::default() }
-    }
-
-    /// The reference server of a protocol, which starts with the first client that needs it.
-    fn reference(&self, protocol: Protocol) -> Result<Rc<ReferenceServer>, LoadError> {
-        let mut references = self.references.borrow_mut();
-        if let Some(reference) = references.get(&protocol) {
-            return Ok(Rc::clone(reference));
-        }
-        let started = ReferenceServer::start(protocol, &self.cpus).map_err(failed)?;
-        Ok(Rc::clone(references.entry(protocol).or_insert(Rc::new(started))))
-    }
 }
 
 /// For `map_err`.
@@ -79,10 +64,11 @@ fn failed(error: io::Error) -> LoadError {
     LoadError::Failed(error.to_string())
 }
 
-/// The reason why clients of a protocol can't make this load. `None` if they can.
-pub fn client_problem(workload: &Workload, protocol: Protocol) -> Option<String> {
+/// The reason why a client can't make this load. `None` if it can.
+pub fn client_problem(workload: &Workload, client: &PlannedServer) -> Option<String> {
+    let protocol = client.protocol;
     let (connections, all) = (workload.connections_under(protocol), workload.in_flight);
-    if !ReferenceServer::PROTOCOLS.contains(&protocol) {
+    if client.counterpart.is_none() && !ReferenceServer::PROTOCOLS.contains(&protocol) {
         let spoken = ReferenceServer::PROTOCOLS.map(|it| it.to_string()).join(", ");
         return Some(format!("the reference server, which clients call, speaks only {spoken}"));
     }
@@ -121,7 +107,7 @@ fn write_requests(path: &Path, corpus: &Corpus) -> Result<(), LoadError> {
 
 /// Connections to open.
 struct Opening<'a> {
-    target: SocketAddr,
+    target: String,
     protocol: Protocol,
     corpus: &'a Corpus,
     connections: u32,
@@ -139,7 +125,7 @@ fn open(program: &Program, interrupt: &Interrupt, opening: &Opening<'_>) -> Resu
     let requests = program.folder().join("requests");
     write_requests(&requests, corpus)?;
     program.send(&Command::Open {
-        target: opening.target.to_string(),
+        target: opening.target.clone(),
         protocol: opening.protocol.to_string(),
         shape: &corpus.method().name().to_lowercase(),
         requests: &requests,
@@ -168,21 +154,25 @@ impl LoadGenerator for ClientPrograms {
         interrupt: &Interrupt,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Box<dyn LoadSession>, LoadError> {
-        let LoadRequest { protocol, workload, seed, logged, .. } = *request;
+        let LoadRequest { protocol, workload, seed, logged, takes_turns, .. } = *request;
         let program = request.program.ok_or_else(|| {
             LoadError::Failed("it is not a client program, or has not connected".to_owned())
         })?;
         let shape = shape(&workload.content)?;
         let connections = workload.connections_under(protocol);
-        let reference = self.reference(protocol)?;
-        program.count(protocol, self.call_log.clone().filter(|_| logged));
+        let called = Called::of(request.counterpart, protocol, &self.cpus).map_err(failed)?;
+        let timeout = Nanos::from_millis(workload.timeout_ms);
+        let (kept_here, asked) =
+            if takes_turns { (timeout, timeout + FROZEN) } else { (Nanos::NEVER, timeout) };
+        let log = self.call_log.clone().filter(|_| logged);
+        program.count(Counted::new(protocol, log, kept_here));
         let opening = Opening {
-            target: reference.address(),
+            target: called.address(),
             protocol,
             corpus: &Corpus::for_clients(&shape, seed, Profile::of(protocol).encoding),
             connections,
             in_flight: workload.in_flight / connections,
-            timeout: Nanos::from_millis(workload.timeout_ms),
+            timeout: asked,
             calls_per_connection: workload.connection_life.calls().unwrap_or(0).into(),
             connect_timeout: Duration::from_millis(workload.connect_timeout_ms),
         };
@@ -194,7 +184,7 @@ impl LoadGenerator for ClientPrograms {
             seed,
             patience: Nanos::from_millis(workload.timeout_ms + workload.grace_ms) + REPORTING,
         };
-        Ok(Box::new(ProgramSession::new(Arc::clone(program), reference, setting)))
+        Ok(Box::new(ProgramSession::new(Arc::clone(program), called, setting)))
     }
 
     fn caller(
@@ -211,9 +201,5 @@ impl LoadGenerator for ClientPrograms {
     fn has_room(&self, workload: &Workload, protocol: Protocol) -> bool {
         // The reference server's ends of the connections are files of this process.
         file_limit::reserve(workload.connections_under(protocol), 1).is_ok()
-    }
-
-    fn takes_turns(&self) -> bool {
-        false
     }
 }

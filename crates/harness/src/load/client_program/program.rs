@@ -10,7 +10,6 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rpcbench_clock::{self as clock, Nanos};
-use rpcbench_record::Protocol;
 use rustix::thread::gettid;
 
 use super::frame::{self, Kind};
@@ -97,9 +96,9 @@ impl Program {
     }
 
     /// Expects the calls of a new load.
-    pub(super) fn count(&self, protocol: Protocol, log: Option<rpcbench_engine::CallLog>) {
+    pub(super) fn count(&self, counted: Counted) {
         let mut state = self.shared.lock();
-        state.counted = Some(Counted::new(protocol, log));
+        state.counted = Some(counted);
         (state.opened, state.stopped) = (None, None);
     }
 

@@ -1,8 +1,10 @@
 //! Records of ended calls: refuses impossible ones, and counts the others.
 
-use rpcbench_clock::Nanos;
+use rpcbench_clock::{Nanos, Span};
 use rpcbench_engine::{CallCounter, CallLog, Ended, EndedCall};
 use rpcbench_record::Protocol;
+
+use super::own_clock::OwnClock;
 
 /// Bytes of a record.
 const RECORD: usize = 24;
@@ -40,10 +42,14 @@ pub(super) enum Loop {
     Open,
 }
 
-/// The calls of a program since a load was opened.
+/// The calls of a program since a load was opened. Instants that it is given are of the machine's clock, those that it counts with
+/// of the load's own.
 #[derive(Debug)]
 pub(super) struct Counted {
     pub counter: CallCounter,
+    pub clock: OwnClock,
+    /// Own time from which on a call counts as a timeout. [`Nanos::NEVER`]: the program itself keeps the limit.
+    timeout: Nanos,
     /// Ended calls.
     pub ended: u64,
     /// Calls that did not end `ok`.
@@ -55,7 +61,7 @@ pub(super) struct Counted {
     began: Option<Nanos>,
     /// Calls that the load may have.
     limit: Option<u64>,
-    /// When the latest call of each slot ended.
+    /// When the latest call of each slot ended, in own time.
     slots: Vec<Nanos>,
 }
 
@@ -68,14 +74,16 @@ pub(super) struct LoadCounts {
     pub answered: u64,
     /// Calls that were not sent.
     pub not_sent: u64,
-    /// When the latest ended.
+    /// When the latest ended, by the machine's clock.
     pub last: Nanos,
 }
 
 impl Counted {
-    pub fn new(protocol: Protocol, log: Option<CallLog>) -> Self {
+    pub fn new(protocol: Protocol, log: Option<CallLog>, timeout: Nanos) -> Self {
         Self {
             counter: CallCounter::new(protocol, log),
+            clock: OwnClock::default(),
+            timeout,
             ended: 0,
             failed: 0,
             load: LoadCounts::default(),
@@ -101,9 +109,30 @@ impl Counted {
         self.began = None;
     }
 
+    /// Measures the calls that come due in `span`.
+    pub fn measure(&mut self, span: Span) {
+        self.counter.measure(self.clock.own_span(span));
+    }
+
+    /// The same for a part of a window.
+    pub fn measure_part(&mut self, span: Span, is_last: bool) {
+        self.counter.measure_part(self.clock.own_span(span), is_last);
+    }
+
+    /// Ends the span at `end` instead.
+    pub fn end_at(&mut self, end: Nanos) {
+        self.counter.end_at(self.clock.own(end));
+    }
+
     /// True if all calls that came due before `end` in a closed loop are known.
     pub fn is_complete(&self, end: Nanos) -> bool {
+        let end = self.clock.own(end);
         self.slots.iter().all(|last| *last >= end)
+    }
+
+    /// Own time of the load until its latest call ended.
+    pub fn took(&self, began: Nanos) -> Nanos {
+        self.clock.own(self.load.last) - self.clock.own(began)
     }
 
     /// Counts a frame of records, read at `now`.
@@ -126,15 +155,19 @@ impl Counted {
         if start + TOLERANCE < began {
             return Err(RecordError::Past);
         }
+        let last = done;
+        let (start, done) = (self.clock.own(start), self.clock.own(done));
         let due = match self.kind {
             Loop::Open => start,
             Loop::Closed(_) => self.due(call, start, done)?,
         };
+        let is_late = ended == Ended::Ok && done - start > self.timeout;
+        let ended = if is_late { Ended::Timeout } else { ended };
         self.load.ended += 1;
         if let Some(limit) = self.limit.filter(|limit| self.load.ended > *limit) {
             return Err(RecordError::TooMany(limit));
         }
-        self.load.last = self.load.last.max(done);
+        self.load.last = self.load.last.max(last);
         match ended {
             Ended::Ok | Ended::WrongAnswer | Ended::Status(_) => self.load.answered += 1,
             Ended::NotSent => self.load.not_sent += 1,
@@ -191,8 +224,6 @@ impl Fields {
 
 #[cfg(test)]
 mod tests {
-    use rpcbench_clock::Span;
-
     use super::*;
 
     fn record(start: u64, done: u64, call: u32, outcome: u8) -> Vec<u8> {
@@ -202,7 +233,7 @@ mod tests {
     }
 
     fn counted(limit: Option<u64>) -> Counted {
-        let mut counted = Counted::new(Protocol::Grpc, None);
+        let mut counted = Counted::new(Protocol::Grpc, None, Nanos::NEVER);
         counted.begin(Nanos::from_millis(100), Loop::Closed(2), limit);
         counted
     }
@@ -213,7 +244,7 @@ mod tests {
     fn calls_are_due_when_their_slot_is_free_and_a_window_is_complete_when_all_slots_passed_it() {
         let mut counted = counted(None);
         let (start, end) = (Nanos::from_millis(200), Nanos::from_millis(400));
-        counted.counter.measure(Span { start, end });
+        counted.measure(Span { start, end });
         let first = [record(100, 250, 0, 0), record(110, 300, 1, 1), record(260, 350, 0, 2)];
         counted.read(&first.concat(), NOW).unwrap();
         assert!(!counted.is_complete(end));
@@ -229,6 +260,27 @@ mod tests {
         assert_eq!(counted.counter.outside().0.total(), 3);
         counted.end();
         assert_eq!(counted.read(&record(700, 701, 0, 0), NOW), Err(RecordError::NoLoad));
+    }
+
+    #[test]
+    fn calls_of_a_program_that_takes_turns_count_in_its_own_time() {
+        let ms = Nanos::from_millis;
+        let mut counted = Counted::new(Protocol::Grpc, None, ms(300));
+        counted.begin(ms(100), Loop::Closed(2), None);
+        counted.measure_part(Span { start: ms(200), end: ms(300) }, false);
+        counted.read(&[record(110, 250, 0, 0), record(120, 290, 1, 0)].concat(), NOW).unwrap();
+        counted.clock.leave(ms(310));
+        counted.clock.enter(ms(610));
+        // Own time is 300 ms behind from here on.
+        counted.measure_part(Span { start: ms(620), end: ms(720) }, true);
+        assert!(!counted.is_complete(ms(720)));
+        let later = [record(250, 650, 0, 0), record(290, 900, 1, 0), record(650, 800, 0, 0)];
+        counted.read(&later.concat(), NOW).unwrap();
+        assert!(counted.is_complete(ms(720)));
+        let tally = counted.counter.take().unwrap();
+        assert_eq!((tally.outcomes.ok, tally.outcomes.timeout, tally.outcomes.total()), (2, 1, 3));
+        assert_eq!((tally.ok.min(), tally.ok.max()), (Some(100_000_000), Some(150_000_000)));
+        assert_eq!(counted.took(ms(100)), ms(500));
     }
 
     #[test]

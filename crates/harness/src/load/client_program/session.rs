@@ -1,14 +1,13 @@
 //! The load that a client program makes.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use rpcbench_clock::{self as clock, Nanos, Span};
 use rpcbench_engine::Schedule;
-use rpcbench_record::{Arrivals, Unmeasured, Window};
-use rpcbench_reference::ReferenceServer;
+use rpcbench_record::{Arrivals, ClientUsage, Unmeasured, Window};
 use rpcbench_stats::Histogram;
 
+use super::called::Called;
 use super::message::Command;
 use super::program::Program;
 use super::records::{Counted, LoadCounts, Loop};
@@ -37,8 +36,8 @@ pub(super) struct Setting {
 #[derive(Debug)]
 struct Load {
     began: Nanos,
-    /// Calls that the reference server had answered by then.
-    answered: u64,
+    /// Calls that its counterpart had answered by then, if it counts them.
+    answered: Option<u64>,
     /// True if it ends without `stop`: a number of calls, or a schedule.
     ends: bool,
 }
@@ -46,16 +45,32 @@ struct Load {
 /// The window that is measured.
 #[derive(Debug)]
 struct Measured {
+    /// From the start of its first part to the end of its last.
     span: Span,
-    before: UsageReading,
+    /// The part that is measured now, with the usage before it. `None` between two.
+    part: Option<(Nanos, UsageReading)>,
+    /// Length of the parts before it, and what they used.
+    before: (Nanos, ClientUsage),
+    /// True if the load goes on after it.
+    continues: bool,
     /// Due times of an open loop.
     due: Option<DueTimes>,
+}
+
+impl Measured {
+    /// The part that is measured now ends with this reading.
+    fn end_part(&mut self, reading: &UsageReading) {
+        if let Some((length, first)) = self.part.take() {
+            reading.add_since(&first, length, &mut self.before.1);
+            self.before.0 = self.before.0 + length;
+        }
+    }
 }
 
 #[derive(Debug)]
 pub(super) struct ProgramSession {
     program: Arc<Program>,
-    reference: Rc<ReferenceServer>,
+    called: Called,
     setting: Setting,
     arrivals: Arrivals,
     /// Windows measured so far.
@@ -66,9 +81,13 @@ pub(super) struct ProgramSession {
 }
 
 impl ProgramSession {
-    pub fn new(program: Arc<Program>, reference: Rc<ReferenceServer>, setting: Setting) -> Self {
+    pub fn new(program: Arc<Program>, called: Called, setting: Setting) -> Self {
         let (arrivals, load, measured, cycle) = (Arrivals::Closed, None, None, None);
-        Self { program, reference, setting, arrivals, windows: 0, load, measured, cycle }
+        Self { program, called, setting, arrivals, windows: 0, load, measured, cycle }
+    }
+
+    fn usage(&self) -> Result<UsageReading, LoadError> {
+        UsageReading::take(&self.called, &self.program)
     }
 
     /// Starts a load at `at`; at once if that is too near for a busy program to keep.
@@ -84,7 +103,7 @@ impl ProgramSession {
         let kind = if due.is_some() { Loop::Open } else { Loop::Closed(slots as usize) };
         self.program.with(|state| state.stopped = None)?;
         self.program.counted(|counted| counted.begin(at, kind, calls))?;
-        let answered = self.reference.counted().calls;
+        let answered = self.called.answered();
         let is_ahead = due.is_some() || at >= clock::now() + LEAD;
         self.program.send(&Command::Start {
             at_ns: if is_ahead { at.0 } else { 0 },
@@ -98,9 +117,11 @@ impl ProgramSession {
     }
 
     fn measure_from(&mut self, span: Span, due: Option<DueTimes>) -> Result<(), LoadError> {
-        let before = UsageReading::take(&self.reference, &self.program)?;
-        self.program.counted(|counted| counted.counter.measure(span))?;
-        self.measured = Some(Measured { span, before, due });
+        let reading = self.usage()?;
+        self.program.counted(|counted| counted.measure(span))?;
+        let part = Some((span.end - span.start, reading));
+        self.measured =
+            Some(Measured { span, part, before: Default::default(), continues: false, due });
         Ok(())
     }
 
@@ -136,9 +157,10 @@ impl ProgramSession {
             counted.end();
             counted.load
         })?;
-        let answered = self.reference.counted().calls - load.answered;
+        let answered = self.called.answered().zip(load.answered).map(|(now, then)| now - then);
         agree(calls, counts, answered)?;
-        let took = counts.last.since(load.began).saturating_mul(self.setting.slots.into());
+        let took = self.program.counted(|counted| counted.took(load.began))?;
+        let took = took.0.saturating_mul(self.setting.slots.into());
         self.cycle = took.checked_div(counts.ended).map(Nanos);
         Ok(())
     }
@@ -166,13 +188,18 @@ fn not_loading() -> LoadError {
     LoadError::Failed("no load is on".to_owned())
 }
 
-/// Checks that program, records and reference server count alike.
-pub(super) fn agree(calls: u64, counts: LoadCounts, answered: u64) -> Result<(), LoadError> {
+/// Checks that program, records and reference server count alike. A server under test does not count: `None`.
+pub(super) fn agree(
+    calls: u64,
+    counts: LoadCounts,
+    answered: Option<u64>,
+) -> Result<(), LoadError> {
     let LoadCounts { ended, not_sent, .. } = counts;
     let refused = |problem: String| Err(LoadError::Failed(problem));
     if calls != ended {
         return refused(format!("it reported {ended} calls, and stopped after {calls}"));
     }
+    let Some(answered) = answered else { return Ok(()) };
     if counts.answered > answered {
         let claimed = counts.answered;
         return refused(format!(
@@ -186,12 +213,6 @@ pub(super) fn agree(calls: u64, counts: LoadCounts, answered: u64) -> Result<(),
         ));
     }
     Ok(())
-}
-
-/// Refused, since only loads of this process can do it; the run does not ask for it: see
-/// [`super::super::LoadGenerator::takes_turns`].
-fn in_one_piece<T>() -> Result<T, LoadError> {
-    Err(LoadError::Failed("windows of clients are measured in one piece".to_owned()))
 }
 
 impl LoadSession for ProgramSession {
@@ -241,41 +262,63 @@ impl LoadSession for ProgramSession {
         if let Some(Measured { span, .. }) = &mut self.measured {
             span.end = end;
         }
-        self.program.counted(|counted| counted.counter.end_at(end))
+        self.program.counted(|counted| counted.end_at(end))
     }
 
-    fn measure_part(&mut self, _: Span, _: bool) -> Result<(), LoadError> {
-        in_one_piece()
+    fn measure_part(&mut self, slice: Span, is_last: bool) -> Result<(), LoadError> {
+        let part = Some((slice.end - slice.start, self.usage()?));
+        match &mut self.measured {
+            Some(measured) => {
+                (measured.part, measured.span.end) = (part, slice.end);
+            }
+            none => {
+                let (span, before, continues, due) = (slice, Default::default(), true, None);
+                *none = Some(Measured { span, part, before, continues, due });
+            }
+        }
+        self.program.counted(|counted| counted.measure_part(slice, is_last))
     }
 
     fn leave(&mut self) -> Result<(), LoadError> {
-        in_one_piece()
+        let reading = self.usage()?;
+        if let Some(measured) = &mut self.measured {
+            measured.end_part(&reading);
+        }
+        self.program.counted(|counted| counted.clock.leave(clock::now()))
     }
 
     fn enter(&mut self) -> Result<(), LoadError> {
-        in_one_piece()
+        self.program.counted(|counted| counted.clock.enter(clock::now()))
     }
 
     fn finish(&mut self) -> Result<Measurement, LoadError> {
-        let Measured { mut span, before, due } = self.measured.take().ok_or_else(not_loading)?;
-        let after = UsageReading::take(&self.reference, &self.program)?;
+        let mut measured = self.measured.take().ok_or_else(not_loading)?;
+        let after = self.usage()?;
         let ends = self.load.as_ref().is_some_and(|load| load.ends);
         if !ends {
-            self.await_complete(span.end)?;
+            self.await_complete(measured.span.end)?;
         }
-        self.stop(ends)?;
+        if !measured.continues {
+            self.stop(ends)?;
+        }
         let tally = self.program.counted(|counted| {
+            let span = &mut measured.span;
             if span.end == Nanos::NEVER {
                 span.end = counted.load.last + Nanos(1);
-                counted.counter.end_at(span.end);
+                counted.end_at(span.end);
             }
             counted.counter.take()
         })?;
         let tally = tally.ok_or_else(not_loading)?;
         self.windows += 1;
-        let length = span.end - span.start;
-        let pacing = due.map(|due| due.pacing(length, tally.series.len()));
-        let client = after.since(&before, length);
+        let Measured { span, continues, .. } = measured;
+        if let Some((length, _)) = measured.part.as_mut().filter(|_| !continues) {
+            // Its end may have been moved.
+            *length = span.end - span.start;
+        }
+        measured.end_part(&after);
+        let (length, client) = measured.before;
+        let pacing = measured.due.map(|due| due.pacing(length, tally.series.len()));
         let unmeasured = self.unmeasured()?;
         Ok(Measurement { span, length, tally, client, pacing, unmeasured })
     }
@@ -296,7 +339,7 @@ impl LoadSession for ProgramSession {
     }
 
     fn sample(&self) -> Result<Sample, LoadError> {
-        let cpu = UsageReading::take(&self.reference, &self.program)?.cpu();
+        let cpu = self.usage()?.cpu();
         let outstanding = if self.load.is_some() { self.setting.slots.into() } else { 0 };
         let progress = self.progress()?;
         self.program.counted(|counted| match counted.counter.so_far() {
@@ -333,7 +376,7 @@ mod tests {
 
     fn problem(calls: u64, ended: u64, answered: u64, by_server: u64) -> Option<String> {
         let counts = LoadCounts { ended, answered, not_sent: 0, last: Nanos(0) };
-        agree(calls, counts, by_server).err().map(|error| error.to_string())
+        agree(calls, counts, Some(by_server)).err().map(|error| error.to_string())
     }
 
     #[test]

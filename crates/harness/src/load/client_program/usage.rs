@@ -2,8 +2,9 @@
 
 use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_record::ClientUsage;
-use rpcbench_reference::{ReferenceServer, ThreadTime, thread_time};
+use rpcbench_reference::{ThreadTime, thread_time};
 
+use super::called::Called;
 use super::failed;
 use super::program::Program;
 use crate::load::LoadError;
@@ -16,8 +17,8 @@ pub(super) struct UsageReading {
 }
 
 impl UsageReading {
-    pub fn take(reference: &ReferenceServer, program: &Program) -> Result<Self, LoadError> {
-        let mut threads = reference.usage().map_err(failed)?;
+    pub fn take(called: &Called, program: &Program) -> Result<Self, LoadError> {
+        let mut threads = called.usage().map_err(failed)?;
         // The reader ends with the program, whose end is the better reason.
         let reader = thread_time(program.reader());
         program.with(|_| ())?;
@@ -30,20 +31,21 @@ impl UsageReading {
         Nanos(self.threads.iter().map(|thread| thread.cpu_ns).sum())
     }
 
-    /// The usage since an earlier reading, scaled to exactly `length`.
-    pub fn since(&self, earlier: &Self, length: Nanos) -> ClientUsage {
+    /// Adds the usage since an earlier reading, scaled to exactly `length`, to that of earlier parts of a window.
+    pub fn add_since(&self, earlier: &Self, length: Nanos, usage: &mut ClientUsage) {
         let share = length.0 as f64 / (self.at - earlier.at).0.max(1) as f64;
         let scale = |now: u64, then: u64| (now.saturating_sub(then) as f64 * share) as u64;
-        let mut usage = ClientUsage { run_delay_ns: Some(0), ..ClientUsage::default() };
+        (usage.threads, usage.run_delay_ns) = (0, Some(usage.run_delay_ns.unwrap_or(0)));
+        let mut busiest = 0;
         for (now, then) in self.threads.iter().zip(&earlier.threads) {
             let cpu = scale(now.cpu_ns, then.cpu_ns);
             let delay = scale(now.run_delay_ns, then.run_delay_ns);
             usage.threads += 1;
             usage.cpu_ns += cpu;
             usage.run_delay_ns = usage.run_delay_ns.map(|sum| sum + delay);
-            usage.busiest_ns = usage.busiest_ns.max(cpu + delay);
+            busiest = busiest.max(cpu + delay);
         }
-        usage
+        usage.busiest_ns += busiest;
     }
 }
 
@@ -62,8 +64,11 @@ mod tests {
         };
         let before = reading(1000, &[(100, 0), (50, 0)]);
         let after = reading(3000, &[(500, 100), (450, 0)]);
-        let usage = after.since(&before, Nanos(1000));
+        let mut usage = ClientUsage::default();
+        after.add_since(&before, Nanos(1000), &mut usage);
         assert_eq!((usage.threads, usage.cpu_ns, usage.run_delay_ns), (2, 400, Some(50)));
         assert_eq!((usage.busiest_ns, after.cpu()), (250, Nanos(950)));
+        after.add_since(&before, Nanos(2000), &mut usage);
+        assert_eq!((usage.threads, usage.cpu_ns, usage.busiest_ns), (2, 1200, 750));
     }
 }

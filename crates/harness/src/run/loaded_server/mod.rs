@@ -1,5 +1,6 @@
 //! A running process of a subject, with the load on it.
 
+mod pair;
 mod proof;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use super::subject::{Admission, Subject};
 use crate::interrupt::StopNow;
 use crate::load::{CallOptions, LoadError, LoadRequest, LoadSession, Program, Requests};
 use crate::placement::{CpuReading, PlacementError, Running};
+use pair::failure_of_server;
 
 /// Log lines that explain a failure.
 const LOG_TAIL: usize = 12;
@@ -79,6 +81,8 @@ pub(super) struct LoadedServer<'a> {
     call_options: CallOptions,
     /// The client, once it has connected. `None` of a server.
     program: Option<Arc<Program>>,
+    /// The server that a client calls. `None`: the reference server, and of a server.
+    pub counterpart: Option<Box<Self>>,
     /// Opened by [`LoadedServer::connect`].
     load: Option<Box<dyn LoadSession>>,
     /// Calls outside of windows of which those that failed are not the server's failure: see [`super::fault`], or at a rate
@@ -99,6 +103,15 @@ pub(super) struct LoadedServer<'a> {
     pub own_time: Option<Nanos>,
     /// The rest that it is in, or its last.
     rest: Option<Rest>,
+}
+
+/// The use of a load that is opened.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Connecting {
+    /// True if its measured calls are logged.
+    pub logged: bool,
+    /// True if it may be frozen between slices of its windows.
+    pub takes_turns: bool,
 }
 
 /// A time without calls.
@@ -125,13 +138,18 @@ impl LastCheck {
 }
 
 impl<'a> LoadedServer<'a> {
-    /// A process that was started. One of a subject that must prove itself is awaited until it answers correctly.
+    /// The process with a number, which was started. One of a subject that must prove itself is awaited until it answers
+    /// correctly. A client's server is started before that.
     pub fn start(
         context: Context<'a>,
-        subject: &'a Subject<'a>,
+        (subject, process): (&'a Subject<'a>, u32),
         call_options: CallOptions,
         running: Result<Box<dyn Running>, PlacementError>,
     ) -> Result<Self, StepError> {
+        let counterpart = subject.counterpart.as_deref();
+        let counterpart =
+            counterpart.map(|server| Self::start_counterpart(context, (server, process)));
+        let counterpart = counterpart.transpose()?.map(Box::new);
         let mut running = running?;
         running.pin_to_server_cpus()?;
         let mut server = Self {
@@ -140,6 +158,7 @@ impl<'a> LoadedServer<'a> {
             running,
             call_options,
             program: None,
+            counterpart,
             load: None,
             tolerated: Outcomes::default(),
             level: None,
@@ -209,13 +228,13 @@ impl<'a> LoadedServer<'a> {
     }
 
     /// Opens the connections of `workload` in place of the open ones.
-    pub fn connect(&mut self, workload: &Workload, logged: bool) -> Result<(), StepError> {
+    pub fn connect(&mut self, workload: &Workload, how: Connecting) -> Result<(), StepError> {
         self.load = None;
         let requests = match self.subject.is_proven() {
             true => Requests::WithSpotChecks,
             false => Requests::Usual,
         };
-        self.load = Some(self.open_load(workload, logged, requests)?);
+        self.load = Some(self.open_load(workload, how, requests)?);
         Ok(())
     }
 
@@ -223,7 +242,7 @@ impl<'a> LoadedServer<'a> {
     pub fn open_load(
         &mut self,
         workload: &Workload,
-        logged: bool,
+        how: Connecting,
         requests: Requests,
     ) -> Result<Box<dyn LoadSession>, StepError> {
         let Context { environment, observer, .. } = self.context;
@@ -232,9 +251,11 @@ impl<'a> LoadedServer<'a> {
             protocol: self.subject.protocol,
             workload,
             seed: environment.seed,
-            logged,
+            logged: how.logged,
+            takes_turns: how.takes_turns,
             requests,
             program: self.program.as_ref(),
+            counterpart: self.counterpart.as_ref().map(|server| server.running.endpoint()),
         };
         let wanted = workload.connections_under(self.subject.protocol);
         let mut progress = |open| observer.event(&Event::Connecting { open, wanted });
@@ -270,28 +291,31 @@ impl<'a> LoadedServer<'a> {
                 let entry = self.subject.entry.clone();
                 self.context.observer.event(&Event::Restless { entry, share });
             }
-            return Ok(self.running.freeze()?);
+            return self.freeze();
         }
-        self.at_rest = Some((since, self.sample_cpu()?.cpu_ns));
+        self.at_rest = Some((since, self.cpu_of_both()?));
         Ok(())
     }
 
     /// Ends a rest.
     pub fn wake(&mut self) -> Result<(), Failure> {
         let now = self.context.now();
-        self.running.wake()?;
+        self.thaw()?;
         if let Some(rest) = self.rest.as_mut().filter(|rest| rest.until == Nanos::NEVER) {
             rest.until = now;
         }
         if let Some((since, before)) = self.at_rest.take() {
-            let used = self.sample_cpu()?.cpu_ns.saturating_sub(before);
+            let used = self.cpu_of_both()?.saturating_sub(before);
             self.idle = (self.idle.0 + (now - since), self.idle.1 + used);
         }
         self.alive("between its trials")
     }
 
-    /// A failure if it has ended.
+    /// A failure if it, or its counterpart, has ended.
     pub fn alive(&mut self, when: &str) -> Result<(), Failure> {
+        if let Some(server) = &mut self.counterpart {
+            server.alive(when).map_err(|failure| failure_of_server(server.subject, failure))?;
+        }
         match self.running.ended(Duration::ZERO)? {
             None => Ok(()),
             Some(how) => Err(self.explain(format!("{how} {when}{}", self.after_rest()))),
@@ -352,11 +376,14 @@ impl<'a> LoadedServer<'a> {
         }
     }
 
-    /// A failure for `reason`, or for the server's end if that is the cause.
+    /// A failure for `reason`, or for the end of the server, or of its counterpart, if that is the cause.
     pub fn blame(&mut self, reason: impl Into<String>) -> Failure {
-        match self.running.ended(DEATH) {
-            Ok(Some(how)) => self.explain(format!("{how} under load")),
-            Ok(None) | Err(_) => self.explain(reason),
+        if let Ok(Some(how)) = self.running.ended(DEATH) {
+            return self.explain(format!("{how} under load"));
+        }
+        match self.counterpart_end() {
+            Some(failure) => failure,
+            None => self.explain(reason),
         }
     }
 
@@ -365,7 +392,8 @@ impl<'a> LoadedServer<'a> {
         drop(self.load);
         // A client ends when its control socket closes.
         drop(self.program);
-        Ok(self.running.stop()?)
+        self.running.stop()?;
+        self.counterpart.map_or(Ok(()), |server| server.stop())
     }
 
     /// Stops it after its last trial. What is left of it does not change its trials.

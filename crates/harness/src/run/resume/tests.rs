@@ -81,6 +81,7 @@ pub(in crate::run) fn prepared(entry: &str, readiness: Readiness) -> Preparation
         build_env: Vec::new(),
         command: Vec::new(),
         env: BTreeMap::new(),
+        counterpart: None,
         isolation: Isolation {
             mode: IsolationMode::Affinity,
             server_cpus: Vec::new(),
@@ -207,7 +208,7 @@ fn subject(entry: &str, version: &str, cpus: &[u32]) -> Subject<'static> {
         entry: entry.into(),
         protocol: rpcbench_record::Protocol::Grpc,
         role: Role::Server,
-        generator: Rc::new(ClientPrograms::new(Vec::new(), None)),
+        generator: Rc::new(ClientPrograms { cpus: Vec::new(), call_log: None }),
         offers_tls: false,
         provenance: Provenance {
             versions: BTreeMap::from([("lib".to_owned(), version.to_owned())]),
@@ -222,6 +223,7 @@ fn subject(entry: &str, version: &str, cpus: &[u32]) -> Subject<'static> {
         admission: Admission::Unchecked,
         placement: Box::new(Nowhere(Isolation { server_cpus: cpus.to_vec(), ..isolation })),
         readiness: Readiness::Ready,
+        counterpart: None,
     }
 }
 
@@ -237,6 +239,7 @@ fn missing_and_changed_servers_are_refused() {
         language: String::new(),
         library: String::new(),
         role: Role::Server,
+        counterpart: None,
         build: None,
     });
     let refused = |run: &Run, subject: Subject<'_>| refused(run, &tool, &machine(), &[subject]);

@@ -67,6 +67,7 @@ fn servers(names: &[&str]) -> Vec<PlannedServer> {
         language: "go".to_owned(),
         library: "grpc".to_owned(),
         role: Role::Server,
+        counterpart: None,
         build: None,
     };
     names.iter().map(server).collect()

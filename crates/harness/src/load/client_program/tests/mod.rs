@@ -4,14 +4,14 @@ mod peer;
 
 use std::io::Write as _;
 use std::os::unix::net::UnixStream;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
 
 use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_record::{Arrivals, Protocol, Window};
-use rpcbench_reference::ReferenceServer;
 
+use super::called::Called;
+use super::records::Counted;
 use super::session::{ProgramSession, Setting};
 use super::{Program, check_client, frame};
 use crate::host::control_socket::ControlSocket;
@@ -85,8 +85,8 @@ fn program_of_another_version_or_clock_is_refused() {
 /// A session of two slots with a program that behaves as `serve`.
 fn session(serve: impl FnOnce(UnixStream) + Send + 'static) -> (ProgramSession, ControlSocket) {
     let (program, control) = program(serve);
-    program.count(Protocol::Json, None);
-    let reference = Rc::new(ReferenceServer::start(Protocol::Json, &[]).unwrap());
+    program.count(Counted::new(Protocol::Json, None, Nanos::NEVER));
+    let reference = Called::of(None, Protocol::Json, &[]).unwrap();
     let patience = Nanos::from_millis(300);
     let interrupt = Interrupt::default();
     let setting = Setting { interrupt, slots: 2, seed: 1, patience };
