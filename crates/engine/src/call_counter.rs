@@ -136,6 +136,21 @@ mod tests {
     }
 
     #[test]
+    fn call_reported_after_the_next_part_began_is_in_the_series() {
+        let ms = Nanos::from_millis;
+        let mut counter = CallCounter::new(Protocol::Grpc, None);
+        counter.measure_part(Span { start: ms(100), end: ms(300) }, false);
+        counter.measure_part(Span { start: ms(1000), end: ms(1200) }, true);
+        for (due, done) in [(120, 250), (290, 310), (1010, 1020)] {
+            let [due, done] = [due, done].map(ms);
+            counter.record(EndedCall { due, written: due, done, ended: Ended::Ok });
+        }
+        let tally = counter.take().unwrap();
+        let series: Vec<u64> = tally.series.iter().map(|slice| slice.ok).collect();
+        assert_eq!((tally.outcomes.ok, series), (3, vec![0, 1, 1, 0]));
+    }
+
+    #[test]
     fn reported_outcome_is_logged_as_reported() {
         for ended in [
             Ended::Ok,

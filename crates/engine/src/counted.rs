@@ -80,9 +80,18 @@ impl Counted {
         }
     }
 
-    /// How much time had counted at `at`. `None` if `at` is before the last span, or after it.
+    /// How much time had counted at `at`. `None` if `at` does not count.
     #[inline]
     pub fn so_far(&self, at: Nanos) -> Option<Nanos> {
-        self.last.contains(at).then(|| self.before + (at - self.last.start))
+        match self.last.contains(at) {
+            true => Some(self.before + (at - self.last.start)),
+            false => self.so_far_earlier(at),
+        }
+    }
+
+    /// The same before the last span: another program may report late.
+    fn so_far_earlier(&self, at: Nanos) -> Option<Nanos> {
+        let span = self.earlier.iter().find(|span| span.contains(at))?;
+        Some(self.within(self.start(), span.start) + (at - span.start))
     }
 }

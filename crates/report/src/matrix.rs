@@ -47,7 +47,8 @@ pub(crate) fn block(table: &Table) -> Option<Block> {
 
 /// `31.7k client`.
 fn shown(row: &Row) -> String {
-    let calls = row.figures.as_ref().map(|figures| format::si(figures.calls_per_s.value));
+    let figures = row.figures.as_ref().filter(|_| !row.verdict.is_failed());
+    let calls = figures.map(|figures| format::si(figures.calls_per_s.value));
     let limit = limit(row).unwrap_or_else(|| row.verdict.name());
     calls.map_or_else(|| limit.to_owned(), |calls| format!("{calls} {limit}"))
 }

@@ -76,7 +76,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "NAME", default_value = "quick")]
     pub suite: String,
     /// Servers that the clients call, by name or glob, in place of the reference server: each client with each server of its
-    /// protocol [default without names: one of the client's language]
+    /// protocol [default without names: the one of the client's name, or one in its language]
     #[arg(long, value_name = "SERVER", num_args = 0.., requires = "clients")]
     pub servers: Option<Vec<String>>,
     /// Seed of payloads and of the order of windows [default: random, and recorded]

@@ -9,7 +9,8 @@ use crate::config::ConfigError;
 /// The servers to pair clients with.
 #[derive(Clone, Copy, Debug)]
 pub enum Partners<'a> {
-    /// For each client, the server of its language and protocol that `rpcbench run` takes by default, or else the first.
+    /// For each client, the server of its name, or else of its language; of several, the one that `rpcbench run` takes by default,
+    /// or else the first. It speaks the client's protocol.
     OfLanguage(&'a [Entry]),
     /// All of these.
     Each(&'a [Entry]),
@@ -23,8 +24,9 @@ impl<'a> Partners<'a> {
             Self::OfLanguage(servers) => {
                 let is_own = |it: &&Entry| it.server.language == client.server.language;
                 let own = || servers.iter().filter(speaks).filter(is_own);
-                let usual = own().find(|it| it.is_representative());
-                usual.or_else(|| own().next()).into_iter().collect()
+                let is_namesake = |it: &&Entry| it.server.name == client.server.name;
+                let best = own().min_by_key(|it| (!is_namesake(it), !it.is_representative()));
+                best.into_iter().collect()
             }
         }
     }
@@ -95,14 +97,15 @@ mod tests {
             (all, alone),
             (expected.map(str::to_owned).to_vec(), vec!["go-http".to_owned()])
         );
-        let (own, _) = names(&clients, Partners::OfLanguage(&servers));
-        assert_eq!(own, ["go-grpc+go-grpc", "java-grpc+java-grpc"]);
+        let more = [&[entry("go", "aaa", Grpc), entry("go", "gin", Json)], &servers[..]].concat();
+        let (own, _) = names(&clients, Partners::OfLanguage(&more));
+        assert_eq!(own, ["go-grpc+go-grpc", "java-grpc+java-grpc", "go-http+go-gin"]);
         let refused = pairs(clients[2..].to_vec(), Partners::Each(&servers)).unwrap_err();
         assert!(refused.to_string().starts_with("none of these servers speaks"), "{refused}");
     }
 
     #[test]
-    fn server_of_each_pair_has_a_name_of_its_own() {
+    fn servers_of_pairs_have_different_names() {
         let server = entry("go", "grpc", Protocol::Grpc);
         let clients = [server.clone(), entry("java", "grpc", Protocol::Grpc)];
         let (pairs, _) = pairs(clients.to_vec(), Partners::Each(&[server])).unwrap();

@@ -14,6 +14,8 @@ const START: Duration = Duration::from_millis(1500);
 const CLIENT_CHECK: Duration = Duration::from_millis(2500);
 /// Time around a window: load before it, its last calls, checks after it.
 const AROUND_WINDOW: Duration = Duration::from_millis(1500);
+/// The same of one in slices.
+const AROUND_SLICES: Duration = Duration::from_millis(250);
 /// Largest share of the time that preparing should take.
 const PREPARATION: f64 = 0.5;
 
@@ -23,7 +25,8 @@ pub(super) fn shortage(plan: &Plan, candidates: &[Candidate]) -> Option<String> 
     let built: Vec<&Entry> =
         candidates.iter().filter(|it| it.is_built()).map(|it| &it.entry).collect();
     let preparing = preparation(plan, &built);
-    let needed = preparing.div_f64(PREPARATION).max(preparing + windows(plan, built.len()));
+    let needed =
+        preparing.div_f64(PREPARATION).max(preparing + windows(plan, built.len(), AROUND_WINDOW));
     (needed > given).then(|| {
         let (given, preparing) = (units::length(given), units::length(whole(preparing, 1)));
         let enough = units::length(whole(needed, 60));
@@ -40,17 +43,16 @@ pub(super) fn shortage(plan: &Plan, candidates: &[Candidate]) -> Option<String> 
 pub(super) fn of_matrix(plan: &Plan, entries: &[Entry]) -> Result<String, SetupError> {
     let pairs: Vec<&Entry> = entries.iter().collect();
     let (count, preparing) = (pairs.len(), preparation(plan, &pairs));
+    let named = format!("{} of a client and a server", units::plural(count as u64, "pair"));
     let Some(ms) = plan.stopping.and_then(|stopping| stopping.max_time_ms) else {
         let about = units::length(whole(preparing + all_windows(plan), 60));
-        return Ok(format!(
-            "{count} pairs of a client and a server: about {about} after the builds"
-        ));
+        return Ok(format!("{named}: about {about} after the builds"));
     };
-    let (given, needed) = (Duration::from_millis(ms), preparing + windows(plan, count));
+    let (given, needed) =
+        (Duration::from_millis(ms), preparing + windows(plan, count, AROUND_SLICES));
     let time = units::length(given);
     if needed <= given {
-        let most = format!("at most {time} after the builds");
-        return Ok(format!("{count} pairs of a client and a server: {most}"));
+        return Ok(format!("{named}: at most {time} after the builds"));
     }
     let fitting = match (given.as_secs_f64() / needed.as_secs_f64() * count as f64) as usize {
         0 => "not even one pair fits".to_owned(),
@@ -59,7 +61,7 @@ pub(super) fn of_matrix(plan: &Plan, entries: &[Entry]) -> Result<String, SetupE
     };
     let enough = units::length(whole(needed, 60));
     Err(SetupError::Refused(format!(
-        "{count} pairs of a client and a server need {enough}, and the time is {time}, in which {fitting}; give --max-time {enough} or \
+        "{named}: they need {enough}, and the time is {time}, in which {fitting}; give --max-time {enough} or \
          more, or name fewer clients or servers"
     )))
 }
@@ -68,7 +70,7 @@ pub(super) fn of_matrix(plan: &Plan, entries: &[Entry]) -> Result<String, SetupE
 fn all_windows(plan: &Plan) -> Duration {
     let window = |name: &String| plan.workload(name).and_then(|it| it.window.length_ms());
     let windows = plan.order.iter().map(|trial| window(&trial.workload).unwrap_or(0));
-    windows.map(|ms| AROUND_WINDOW + Duration::from_millis(ms)).sum()
+    windows.map(|ms| AROUND_SLICES + Duration::from_millis(ms)).sum()
 }
 
 /// Rounded up to a multiple of this many seconds.
@@ -104,12 +106,9 @@ fn warm_up(workload: &Workload, entry: &Entry) -> Duration {
 }
 
 /// The time of the rounds after which a run is analyzed for the first time.
-fn windows(plan: &Plan, entries: usize) -> Duration {
-    let each: Duration = plan
-        .workloads
-        .iter()
-        .map(|it| AROUND_WINDOW + Duration::from_millis(it.window.length_ms().unwrap_or(0)))
-        .sum();
+fn windows(plan: &Plan, entries: usize, around: Duration) -> Duration {
+    let window = |it: &Workload| around + Duration::from_millis(it.window.length_ms().unwrap_or(0));
+    let each: Duration = plan.workloads.iter().map(window).sum();
     each * entries as u32 * plan.first_processes() * Stopping::MIN_ROUNDS
 }
 
@@ -149,15 +148,15 @@ mod tests {
 
     #[test]
     fn matrix_says_its_time_and_one_that_is_too_large_is_refused_with_what_fits() {
-        // 9.5 s to prepare a pair, and 8 s for its windows.
+        // 9.5 s to prepare a pair, and 3 s for its windows.
         let said = "3 pairs of a client and a server: at most 1m after the builds";
         assert_eq!(matrix(3, Some(60_000)).unwrap(), said);
-        let said = "3 pairs of a client and a server: about 2m after the builds";
+        let said = "3 pairs of a client and a server: about 1m after the builds";
         assert_eq!(matrix(3, None).unwrap(), said);
         let refused = matrix(6, Some(60_000)).unwrap_err();
         assert_eq!(
             refused,
-            "6 pairs of a client and a server need 2m, and the time is 1m, in which 3 pairs fit; give --max-time 2m or more, or \
+            "6 pairs of a client and a server: they need 2m, and the time is 1m, in which 4 pairs fit; give --max-time 2m or more, or \
              name fewer clients or servers"
         );
         assert!(matrix(2, Some(10_000)).unwrap_err().contains("in which not even one pair fits"));

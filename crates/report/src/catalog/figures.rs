@@ -258,6 +258,9 @@ pub(crate) fn ranked_by(by: RankedBy) -> &'static str {
 
 fn per_counterpart_cpu_s(subject: &Subject) -> Option<f64> {
     subject.server?.counterpart.as_ref()?;
+    if subject.cell.is_some_and(|cell| cell.verdict.is_failed()) {
+        return None;
+    }
     subject.figures.as_ref()?.client.calls_per_cpu_s
 }
 
