@@ -109,10 +109,8 @@ pub(crate) struct Checker {
     /// Difference between the nonces of successive calls with a request.
     nonce_step: u32,
     nonces: NonceWriter,
-    /// True if replies of every request may be passed over, since the status alone decides, or a sample is judged.
-    passes_over: bool,
-    /// How many replies come before the next of the sample.
-    unjudged: u32,
+    /// Replies judged or passed over so far.
+    seen: u32,
     /// The request of the call that is judged.
     sent: Vec<u8>,
     /// Longest reply that is right, compressed or not, bytes.
@@ -154,15 +152,12 @@ impl Checker {
     /// For calls whose nonces increase by `nonce_step` from call to call with the same request.
     pub fn new(payload: &dyn Payload, nonce_step: u32) -> Self {
         let right = vec![CachedReply::default(); payload.len()];
-        let verdict = payload.verdict();
-        let rejects = (0..payload.len()).any(|index| payload.target(index).rejects_success);
         Self {
-            verdict,
-            passes_over: !rejects && matches!(verdict, Verdict::Status | Verdict::Sample(_)),
-            unjudged: 0,
+            verdict: payload.verdict(),
             right,
             nonce_step,
             nonces: NonceWriter::default(),
+            seen: 0,
             sent: Vec::new(),
             max_reply: payload.max_reply(),
             gunzip: None,
@@ -179,10 +174,6 @@ impl Checker {
         let right = &mut self.right[call.request as usize];
         if right.nonce != call.nonce {
             if !right.is_known {
-                if self.passes_over && self.unjudged > 0 && reply.len() <= self.max_reply {
-                    self.unjudged -= 1;
-                    return Ok(());
-                }
                 return self.judge_success(payload, (call, reply), recorder);
             }
             right.patch_nonce(call.nonce, &mut self.nonces);
@@ -225,21 +216,17 @@ impl Checker {
             ));
         }
         let index = call.request as usize;
+        let seen = self.seen;
+        self.seen = seen.wrapping_add(1);
+        let is_sampled = |every: NonZeroU32| seen % every == 0;
         match self.verdict {
-            Verdict::Status => {
-                self.unjudged = u32::MAX;
-                return Ok(());
-            }
-            Verdict::Sample(every) => {
-                if !self.takes(every) {
-                    return Ok(());
-                }
-                recorder.checked(call.due, |checks| checks.decoded += 1);
-            }
+            Verdict::Status => return Ok(()),
+            Verdict::Sample(every) if !is_sampled(every) => return Ok(()),
+            Verdict::Sample(_) => recorder.checked(call.due, |checks| checks.decoded += 1),
             Verdict::Expect(every) => {
                 recorder.checked(call.due, |checks| checks.expected += 1);
                 payload.expect(index, content(&mut self.gunzip, reply, self.max_reply)?)?;
-                if !every.is_some_and(|every| self.takes(every)) {
+                if !every.is_some_and(is_sampled) {
                     return Ok(());
                 }
                 recorder.checked(call.due, |checks| checks.decoded += 1);
@@ -263,13 +250,6 @@ impl Checker {
                 payload.verify(index, sent, reply)
             }
         }
-    }
-
-    /// True if this reply is one of the sample, one in `every`.
-    fn takes(&mut self, every: NonZeroU32) -> bool {
-        let is_taken = self.unjudged == 0;
-        self.unjudged = if is_taken { every.get() - 1 } else { self.unjudged - 1 };
-        is_taken
     }
 
     /// What a reply has to show of itself: decompressed, unless it is the contract's.
@@ -395,4 +375,156 @@ impl Payload for Filler {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use rpcbench_contract::Encoding;
+
+    use super::*;
+    use crate::echo_payload::EchoPayload;
+
+    /// The right reply: the request with another tag.
+    fn reply(echo: &EchoPayload, call: Call) -> Vec<u8> {
+        let mut reply = echo.corpus.request_with(call.request as usize, call.nonce.digits());
+        reply[0] = 0x12;
+        reply
+    }
+
+    fn call(request: usize, nonce: u32) -> Call {
+        Call { request: request as u32, nonce: Nonce::new(nonce), ..Call::default() }
+    }
+
+    fn check(
+        checker: &mut Checker,
+        payload: &dyn Payload,
+        call: Call,
+        reply: &[u8],
+    ) -> Result<(), String> {
+        checker.check(payload, (call, reply), &mut Recorder::new(Protocol::Grpc, None))
+    }
+
+    #[test]
+    fn remembered_reply_is_right_only_with_the_calls_own_nonce() {
+        for shape in ["text:1", "text:5", "text:16", "text:100", "record", "dto", "tree"] {
+            let echo = EchoPayload::new(shape, Encoding::Protobuf);
+            let mut checker = Checker::new(&echo, 2);
+            for index in 0..echo.len() {
+                let calls = [0x0123_4567, 0x0123_4569, 0x0123_456b, 77].map(|it| call(index, it));
+                for (before, next) in calls.into_iter().zip(calls.into_iter().skip(1)) {
+                    assert_eq!(check(&mut checker, &echo, before, &reply(&echo, before)), Ok(()));
+                    assert!(check(&mut checker, &echo, next, &reply(&echo, before)).is_err());
+                    assert_eq!(check(&mut checker, &echo, next, &reply(&echo, next)), Ok(()));
+                    assert_eq!(check(&mut checker, &echo, before, &reply(&echo, before)), Ok(()));
+                    // Compared, and patched for the next call.
+                    let later = Call { nonce: before.nonce.plus(2), ..before };
+                    assert_eq!(checker.right[index].nonce, later.nonce);
+                    assert_eq!(*checker.right[index].bytes, reply(&echo, later));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn replies_to_requests_with_several_patches_are_judged_each_time() {
+        struct Twice(Filler);
+
+        impl Payload for Twice {
+            fn target(&self, index: usize) -> &Target {
+                self.0.target(index)
+            }
+
+            fn len(&self) -> usize {
+                self.0.len()
+            }
+
+            fn request(&self, index: usize) -> &[u8] {
+                self.0.request(index)
+            }
+
+            fn patches(&self, index: usize) -> &[Patch] {
+                self.0.patches(index)
+            }
+
+            fn verdict(&self) -> Verdict {
+                Verdict::Echo
+            }
+
+            fn verify(&self, _: usize, sent: &[u8], reply: &[u8]) -> Result<(), String> {
+                if sent == reply { Ok(()) } else { Err("another".to_owned()) }
+            }
+        }
+
+        let payload = Twice(Filler::patched(8, &[1..3, 4..7]));
+        let mut checker = Checker::new(&payload, 1);
+        for (nonce, reply) in [(0xab, b".JK.@JK."), (0xcd, b".LM.@LM.")] {
+            assert_eq!(check(&mut checker, &payload, call(0, nonce), reply), Ok(()));
+            assert!(check(&mut checker, &payload, call(0, nonce + 1), reply).is_err());
+        }
+    }
+
+    #[test]
+    fn verdict_decides_which_replies_are_judged() {
+        /// Every reply is wrong, and `a` is not as expected.
+        struct Wrong(Verdict, Filler);
+
+        impl Payload for Wrong {
+            fn target(&self, index: usize) -> &Target {
+                self.1.target(index)
+            }
+
+            fn len(&self) -> usize {
+                1
+            }
+
+            fn request(&self, index: usize) -> &[u8] {
+                self.1.request(index)
+            }
+
+            fn verdict(&self) -> Verdict {
+                self.0
+            }
+
+            fn expect(&self, _: usize, reply: &[u8]) -> Result<(), String> {
+                if reply == b"a" { Err("a".to_owned()) } else { Ok(()) }
+            }
+
+            fn verify(&self, _: usize, _: &[u8], _: &[u8]) -> Result<(), String> {
+                Err("wrong".to_owned())
+            }
+        }
+
+        let third = NonZeroU32::new(3).unwrap();
+        for (verdict, expected) in [
+            (Verdict::Status, 0),
+            (Verdict::Each, 9),
+            (Verdict::Sample(third), 3),
+            (Verdict::Expect(None), 3),
+            (Verdict::Expect(NonZeroU32::new(2)), 6),
+            (Verdict::Echo, 9),
+        ] {
+            let payload = Wrong(verdict, Filler::of(&[1]));
+            let mut checker = Checker::new(&payload, 1);
+            let replies = [&b"a"[..], b"b", b""].repeat(3);
+            let wrong =
+                replies.iter().filter(|it| check(&mut checker, &payload, call(0, 0), it).is_err());
+            assert_eq!(wrong.count(), expected, "{verdict:?}");
+        }
+    }
+
+    #[test]
+    fn empty_reply_is_remembered() {
+        let payload = Filler { verdict: Verdict::Echo, ..Filler::of(&[0]) };
+        let mut checker = Checker::new(&payload, 1);
+        for _ in 0..3 {
+            assert_eq!(check(&mut checker, &payload, call(0, 0), b""), Ok(()));
+        }
+        assert_eq!(checker.seen, 1);
+    }
+
+    #[test]
+    fn nonce_that_is_found_twice_is_not_taken_for_either() {
+        let digits = Nonce::new(0xab).digits();
+        assert_eq!(find_nonce(&digits, 2, b"xxJK"), Some(2..4));
+        assert_eq!(find_nonce(&digits, 2, b"JKJK"), None);
+        assert_eq!(find_nonce(&digits, 2, b"KJ"), None);
+        assert_eq!(find_nonce(&digits, 0, b""), Some(0..0));
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::nonce::{Nonce, NonceWriter};
+use crate::nonce::{Digits, Nonce};
 use crate::patch::{Patch, PatchSource, PatchValues};
 use crate::payload::Payload;
 
@@ -29,7 +29,6 @@ struct Extent {
 /// What differs in a request from call to call.
 #[derive(Clone, Copy, Debug)]
 enum PatchPoints {
-    Nothing,
     /// One nonce of full width, from this byte on: the usual case.
     Full(u32),
     /// Any other patches: an index into the lists.
@@ -61,7 +60,6 @@ pub(crate) struct Template<'a> {
 
 #[derive(Clone, Copy, Debug)]
 enum Patches<'a> {
-    Nothing,
     Full(usize),
     Listed(&'a [Patch]),
 }
@@ -77,7 +75,6 @@ impl Templates {
             let start = bytes.len() as u32;
             let Layout { body, message, last_frame } = write(request, &mut bytes);
             let patches = match payload.patches(request) {
-                [] => PatchPoints::Nothing,
                 [Patch { at, source: PatchSource::Nonce }] if at.len() == Nonce::DIGITS => {
                     PatchPoints::Full((message + at.start) as u32)
                 }
@@ -104,7 +101,6 @@ impl Templates {
             body: *body as usize,
             last_frame: *last_frame as usize,
             patches: match *patches {
-                PatchPoints::Nothing => Patches::Nothing,
                 PatchPoints::Full(at) => Patches::Full(at as usize),
                 PatchPoints::Listed(list) => Patches::Listed(&self.listed[list as usize]),
             },
@@ -119,20 +115,17 @@ impl Templates {
         let at = out.len();
         out.extend_from_slice(template.bytes);
         let sent = &mut out[at..];
-        template.patch((request, nonce), &mut NonceWriter::default(), sent);
+        template.patch((request, nonce), &nonce.digits(), sent);
         sent
     }
 }
 
 impl<'a> Template<'a> {
-    /// Patches `sent`, a copy of the bytes, for a call with this request and nonce.
+    /// Patches `sent`, a copy of the bytes, for a call with this request and nonce; `digits` are the nonce's.
     #[inline]
-    pub fn patch(&self, call: (u32, Nonce), nonces: &mut NonceWriter, sent: &mut [u8]) {
+    pub fn patch(&self, call: (u32, Nonce), digits: &Digits, sent: &mut [u8]) {
         match self.patches {
-            Patches::Nothing => {}
-            Patches::Full(at) => {
-                sent[at..at + Nonce::DIGITS].copy_from_slice(nonces.digits(call.1));
-            }
+            Patches::Full(at) => sent[at..at + Nonce::DIGITS].copy_from_slice(digits),
             Patches::Listed(list) => patch_all(list, self.values(call), sent),
         }
     }
@@ -150,7 +143,6 @@ impl<'a> Template<'a> {
     pub fn patch_piece(&self, call: (u32, Nonce), start: usize, piece: &mut [u8]) {
         let full;
         let list = match self.patches {
-            Patches::Nothing => return,
             Patches::Full(at) => {
                 full = Patch::nonce(at..at + Nonce::DIGITS);
                 std::slice::from_ref(&full)

@@ -100,7 +100,7 @@ impl Sender {
             sent[at..at + 4].copy_from_slice(&stream.to_be_bytes());
         }
         let call = (request.index, request.nonce);
-        template.patch(call, &mut self.nonces, sent);
+        template.patch(call, self.nonces.digits(request.nonce), sent);
         self.window -= body as i64;
     }
 
