@@ -102,10 +102,10 @@ async fn serve(arguments: &Arguments, plan: Plan) -> Result<ExitCode, Box<dyn st
     let mut interrupt = signal(SignalKind::interrupt())?;
     let (counting, ignore_sigterm) = (plan.counting, plan.ignore_sigterm);
     let leave_under_load = plan.leave_under_load;
-    let (address, protocol) = (SocketAddr::new(arguments.host, arguments.port), plan.protocol);
+    let address = SocketAddr::new(arguments.host, arguments.port);
     let mut server = match (&arguments.tls_cert, &arguments.tls_key) {
         (Some(certificate), Some(key)) => {
-            let config = tls_config((certificate, key), protocol, arguments.tls_flaw)?;
+            let config = tls_config((certificate, key), plan.spoken(), arguments.tls_flaw)?;
             Server::start_secure(address, plan, config, arguments.tls_records)?
         }
         _ => Server::start_at(address, plan)?,

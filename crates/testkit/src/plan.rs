@@ -205,6 +205,11 @@ impl Plan {
         }
     }
 
+    /// What its connections speak.
+    pub fn spoken(&self) -> Protocol {
+        self.least_work().unwrap_or(self.protocol)
+    }
+
     /// The server of the least work, if one does what the plan says.
     pub(crate) fn least_work(&self) -> Option<Protocol> {
         let only_answers = self.answer == Answer::Honest

@@ -51,5 +51,6 @@ fn reasons_of(row: &MatrixRow, protocols: &[Protocol]) -> Vec<String> {
     let line = |(reason, protocols): (&str, Vec<String>)| {
         format!("- {}, {}: {reason}", row.language, protocols.join(", "))
     };
-    lacking.into_iter().map(line).collect()
+    let without_tls = |(server, reason): &(String, String)| format!("- {server}, TLS: {reason}");
+    lacking.into_iter().map(line).chain(row.without_tls.iter().map(without_tls)).collect()
 }

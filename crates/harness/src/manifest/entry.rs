@@ -123,6 +123,15 @@ impl Entry {
         self.server.tls.contains(&self.protocol)
     }
 
+    /// Why it can't be reached over TLS. `None` if it can.
+    pub fn without_tls(&self) -> Option<String> {
+        let reason = self.server.no_tls.as_ref().map_or_else(
+            || "it has no TLS; `rpcbench list --matrix` shows servers with TLS".to_owned(),
+            |reason| format!("it has no TLS: {reason}"),
+        );
+        (!self.offers_tls()).then_some(reason)
+    }
+
     /// The entry in a plan.
     pub fn planned(&self) -> PlannedServer {
         PlannedServer {

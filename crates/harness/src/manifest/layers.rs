@@ -61,6 +61,7 @@ pub(super) struct Server {
     pub library: String,
     pub protocols: Spanned<Vec<Given<ContractProtocol>>>,
     pub tls: Option<Spanned<Tls>>,
+    pub no_tls: Option<Spanned<String>>,
     #[serde(default)]
     pub toolchain: Vec<Toolchain>,
     pub lock: String,
@@ -157,6 +158,7 @@ const EXAMPLES: &[&str] = &[
     "library = \"grpc-go\"",
     "protocols = [\"grpc\"]",
     "tls = true",
+    "no_tls = \"the library has TLS for blocking sockets only\"",
     "toolchains_of = \"java\"",
     "[[toolchain]]",
     "version = 'go(\\d+\\.\\d+)'",

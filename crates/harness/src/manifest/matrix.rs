@@ -25,6 +25,8 @@ pub struct MatrixRow {
     pub cells: Vec<MatrixCell>,
     /// Names of the servers that offer TLS, by name, with the protocols if those are not all of the server.
     pub with_tls: Vec<String>,
+    /// Names of servers without TLS, by name, and why.
+    pub without_tls: Vec<(String, String)>,
 }
 
 /// The servers of one language for one protocol.
@@ -69,6 +71,11 @@ pub(super) fn matrix<'a>(
             .clone()
             .filter(|it| it.language_title == *language)
             .filter_map(with_tls)
+            .collect(),
+        without_tls: servers
+            .clone()
+            .filter(|it| it.language_title == *language)
+            .filter_map(|it| Some((it.name.clone(), it.no_tls.clone()?)))
             .collect(),
         cells: protocols.iter().map(|protocol| cell(language, protocol)).collect(),
     };

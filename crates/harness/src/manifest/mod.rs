@@ -53,6 +53,8 @@ pub struct Server {
     pub protocols: Vec<Protocol>,
     /// Protocols that can travel over TLS.
     pub tls: Vec<Protocol>,
+    /// Why it has no TLS, if that is known.
+    pub no_tls: Option<String>,
     /// Folder of its sources, absolute.
     pub folder: PathBuf,
     /// Folder of all build results, absolute; it may be missing.

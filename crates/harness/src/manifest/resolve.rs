@@ -100,6 +100,7 @@ impl Layers<'_> {
             library: server.library.clone(),
             protocols: self.protocols()?,
             tls: self.tls()?,
+            no_tls: self.no_tls()?,
             folder: self.folder.to_owned(),
             contract: self.root.join("contract"),
             manifests: files.map(|file| file.path.clone()).collect(),
@@ -237,6 +238,15 @@ impl Layers<'_> {
                     None => Ok(listed.clone()),
                 }
             }
+        }
+    }
+
+    /// Why it has no TLS.
+    fn no_tls(&self) -> Result<Option<String>, ConfigError> {
+        let Some(given) = self.server.get(|server| server.no_tls.as_ref()) else { return Ok(None) };
+        match self.tls()?.is_empty() {
+            true => Ok(Some(given.value.get_ref().clone())),
+            false => Err(given.bad("the server has TLS by the key tls; remove one of them")),
         }
     }
 

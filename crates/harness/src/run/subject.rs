@@ -22,8 +22,8 @@ pub struct Subject<'a> {
     pub role: Role,
     /// Protocol of calls to it, or from it.
     pub protocol: Protocol,
-    /// True if it can be reached over TLS.
-    pub offers_tls: bool,
+    /// Why it can't be reached over TLS. `None` if it can.
+    pub without_tls: Option<String>,
     /// Its sources and libraries.
     pub provenance: Provenance,
     /// Warm-up of its runtime.
@@ -104,7 +104,7 @@ impl<'a> Subject<'a> {
             entry: entry.name(),
             role: server.role,
             protocol: entry.protocol,
-            offers_tls: entry.offers_tls(),
+            without_tls: entry.without_tls(),
             provenance,
             runtime: server.runtime.clone(),
             admission: match placement.is_managed() {
@@ -142,11 +142,11 @@ impl<'a> Subject<'a> {
 
     /// Readiness to be started with TLS, or without.
     pub(super) fn readiness_for(&self, tls: TlsMode) -> Readiness {
-        match &self.readiness {
-            Readiness::Ready if tls.is_on() && !self.offers_tls => Readiness::Skipped {
-                reason: "it has no TLS; `rpcbench list --matrix` shows servers with TLS".to_owned(),
-            },
-            readiness => readiness.clone(),
+        match (&self.readiness, &self.without_tls) {
+            (Readiness::Ready, Some(reason)) if tls.is_on() => {
+                Readiness::Skipped { reason: reason.clone() }
+            }
+            (readiness, _) => readiness.clone(),
         }
     }
 

@@ -138,7 +138,7 @@ fn record_plan(
         entry: entry.to_owned(),
         role: Role::Server,
         protocol: Protocol::Grpc,
-        offers_tls: false,
+        without_tls: None,
         provenance: Provenance::default(),
         runtime: Runtime {
             warmup_min: Duration::from_secs(u64::from(entry == COMPILES)),

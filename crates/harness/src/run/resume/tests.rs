@@ -209,7 +209,7 @@ fn subject(entry: &str, version: &str, cpus: &[u32]) -> Subject<'static> {
         protocol: rpcbench_record::Protocol::Grpc,
         role: Role::Server,
         generator: Rc::new(ClientPrograms { cpus: Vec::new(), call_log: None }),
-        offers_tls: false,
+        without_tls: None,
         provenance: Provenance {
             versions: BTreeMap::from([("lib".to_owned(), version.to_owned())]),
             ..Provenance::default()
