@@ -172,6 +172,8 @@ fn new_server_lists_the_next_steps() {
         .unwrap();
     let ended = bench.run("new server testkit mine --protocol grpc").expect(0);
     ended.shows(&["servers/testkit/mine: server.toml", "check testkit-mine"]);
+    ended
+        .shows(&["1. replace the template's packages", "by those for grpc; testkit-liar has some"]);
     let made = fs::read_to_string(bench.root().join("servers/testkit/mine/server.toml")).unwrap();
     assert_eq!(made, "library = \"mine\"\nprotocols = [\"grpc\"]\n");
     bench.run("new server testkit mine").expect(2).complains(&["already exists"]);
