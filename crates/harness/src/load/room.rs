@@ -34,7 +34,7 @@ pub fn check(plan: &Plan, addresses: &[ServerAddress]) -> Result<(), NoRoom> {
     Ok(())
 }
 
-/// How many connections there may be to a server with this many source addresses towards each of its own: each pair has its own
+/// How many connections there may be to a server with this many source addresses towards each of its addresses: each pair has its own
 /// local ports. `None`: any number.
 fn room(ports: u32, sources: impl Iterator<Item = Option<u32>>) -> Option<u64> {
     Some(u64::from(sources.sum::<Option<u32>>()?) * u64::from(ports))
