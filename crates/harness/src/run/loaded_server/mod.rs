@@ -1,5 +1,6 @@
 //! A running process of a subject, with the load on it.
 
+mod error;
 mod pair;
 mod proof;
 
@@ -19,6 +20,8 @@ use crate::load::{CallOptions, LoadError, LoadRequest, LoadSession, Program, Req
 use crate::placement::{CpuReading, PlacementError, Running};
 use pair::failure_of_server;
 
+pub(super) use error::{StepError, failure};
+
 /// Log lines that explain a failure.
 const LOG_TAIL: usize = 12;
 /// Time limit of a readiness call, and the pause between two.
@@ -36,41 +39,6 @@ const IDLE_JUDGED: Nanos = Nanos::from_millis(10_000);
 const CHECK_PAUSE: u64 = 300;
 /// Time to wait for the end of a server that broke its connections.
 const DEATH: Duration = Duration::from_millis(300);
-
-#[derive(Debug)]
-pub(super) enum StepError {
-    /// The server is at fault, and is out.
-    Server(Failure),
-    /// The run stops now.
-    Stop(StopNow),
-}
-
-impl From<Failure> for StepError {
-    fn from(failure: Failure) -> Self {
-        Self::Server(failure)
-    }
-}
-
-impl From<StopNow> for StepError {
-    fn from(stop: StopNow) -> Self {
-        Self::Stop(stop)
-    }
-}
-
-impl From<PlacementError> for StepError {
-    fn from(error: PlacementError) -> Self {
-        Self::Server(error.into())
-    }
-}
-
-impl From<LoadError> for StepError {
-    fn from(error: LoadError) -> Self {
-        match error {
-            LoadError::Stopped => StopNow.into(),
-            LoadError::Failed(reason) => failure(reason).into(),
-        }
-    }
-}
 
 /// A started process of a subject, and the load on it. Dropping it ends what its placement started.
 pub(super) struct LoadedServer<'a> {
@@ -403,9 +371,4 @@ impl<'a> LoadedServer<'a> {
             observer.event(&Event::NotStopped { entry, failure: &failure });
         }
     }
-}
-
-/// A failure that no log explains.
-pub(super) fn failure(reason: impl Into<String>) -> Failure {
-    Failure { reason: reason.into(), log_tail: Vec::new() }
 }

@@ -16,16 +16,6 @@ pub(super) fn failure_of_server(server: &Subject<'_>, failure: Failure) -> Failu
     Failure { reason, ..failure }
 }
 
-impl StepError {
-    /// The same, as the client's of this server.
-    pub fn of_server(self, server: &Subject<'_>) -> Self {
-        match self {
-            Self::Server(failure) => Self::Server(failure_of_server(server, failure)),
-            stop => stop,
-        }
-    }
-}
-
 impl<'a> LoadedServer<'a> {
     /// Starts a process of a client's server, and waits until it answers.
     pub(super) fn start_counterpart(
