@@ -101,8 +101,13 @@ def instructions(programs: Path, address: str, row: Row, calls: int) -> int:
         command += ["-c", str(row.connections), flag, str(row.in_flight), "-n", str(calls), "--warmup", "none", "--timeout", "60s"]
         ended = subprocess.run(command, capture_output=True, text=True, preexec_fn=hide_auxv)
         if ended.returncode not in (0, 1):
-            raise RuntimeError(ended.stderr.strip().splitlines()[-1])
+            raise RuntimeError(said(ended.stderr))
         return load_thread(Path(folder))
+
+
+def said(stderr: str) -> str:
+    """What the program said, without valgrind's lines."""
+    return "\n".join(line for line in stderr.splitlines() if not line.startswith("=="))
 
 
 def per_call(programs: Path, address: str, row: Row) -> float:

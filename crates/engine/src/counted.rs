@@ -90,6 +90,7 @@ impl Counted {
     }
 
     /// The same before the last span: another program may report late.
+    #[cold]
     fn so_far_earlier(&self, at: Nanos) -> Option<Nanos> {
         let span = self.earlier.iter().find(|span| span.contains(at))?;
         Some(self.within(self.start(), span.start) + (at - span.start))
