@@ -25,7 +25,7 @@ Examples:
   rpcbench compare --build HEAD --build . go-grpc         What did I just make faster?
   rpcbench compare --build v1.2 --build ../next go-grpc --precision 2% --max-time 20m
   rpcbench compare results/2026-03-03T12-00-00            A run of two builds, shown again
-  rpcbench compare loads/monday loads/tuesday             Two records of `load --out` of the same calls
+  rpcbench compare loads/monday loads/tuesday             Two loads of the same calls
 
 Changes in machine speed between two runs widen the ranges; a change shared by four or more servers counts as the machine's. Two builds of a server alternate in one run, \
 which shows much smaller changes.

@@ -73,15 +73,17 @@ fn perform_lines(name: &str, done: &BTreeSet<&str>) {
     let mut seen = done.clone();
     lines
         .into_iter()
-        .filter(|line| seen.insert(command(line)) && !is_of_another_service(line))
+        .filter(|line| seen.insert(command(line)) && !needs_more(line))
         .for_each(|line| place.perform(line));
 }
 
-/// True for loads of services that the testkit's server does not have; `any_method`, `any_url` and `load_history` perform such.
-fn is_of_another_service(line: &str) -> bool {
+/// True for loads of services that the testkit's server does not have, which `any_method`, `any_url` and `load_history` perform, and
+/// for runs of clients that the root does not have.
+fn needs_more(line: &str) -> bool {
     let loads = line.contains("rpcbench load");
     let others = ["--list", "--describe", "--call", "http://"];
-    loads && others.iter().any(|it| line.contains(it)) || line.contains("shop.v1.")
+    let names_clients = line.contains("--servers") && !line.contains("--clients 'go-*'");
+    loads && others.iter().any(|it| line.contains(it)) || line.contains("shop.v1.") || names_clients
 }
 
 /// The line without its remark.
