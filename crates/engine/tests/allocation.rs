@@ -169,8 +169,9 @@ fn payload_takes_no_memory(
 ) {
     let stretches = allocations(way, arrivals, payload, calls);
     let case = format!("{arrivals}, {name}: {stretches:?} in {calls} calls each");
-    // By a schedule, bursts grow more rarely and for longer: there may be one in each stretch.
-    assert!(arrivals != "closed" || stretches.contains(&0), "{case}");
+    // By a schedule, bursts grow more rarely and for longer. In a closed loop, stalls of the machine let some grow.
+    let least = stretches.iter().min().copied().unwrap_or_default();
+    assert!(arrivals != "closed" || least * 1000 < calls, "{case}");
     assert!(stretches.iter().sum::<u64>() <= GROWTH, "{case}");
 }
 
