@@ -51,6 +51,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 const CONNECTIONS: u32 = 20;
+/// Stretches of each load, at least.
+const STRETCHES: usize = 4;
 /// Maximum number of times that buffers grow after the first calls.
 const GROWTH: u64 = 16 * CONNECTIONS as u64;
 /// One test at a time: the count is the process's.
@@ -153,7 +155,7 @@ fn await_calls(session: &Session, calls: u64) {
     }
 }
 
-/// Asserts that measured calls allocate nothing in this process, except to grow buffers: four stretches of `calls`
+/// Asserts that measured calls allocate nothing in this process, except to grow buffers: stretches of `calls`
 /// each, after a first one that may allocate. The server runs in another process.
 fn takes_no_memory(way: Way, arrivals: &str, shape: &str, calls: u64) {
     let payload = |protocol| support::payload(protocol, shape);
@@ -167,21 +169,22 @@ fn payload_takes_no_memory(
     payload: impl Fn(Protocol) -> Arc<dyn Payload>,
     calls: u64,
 ) {
-    let stretches = allocations(way, arrivals, payload, calls);
+    // A stall of the machine lets a buffer grow: a stretch without any may come later.
+    let most = if arrivals == "closed" { 16 } else { STRETCHES };
+    let stretches = allocations(way, arrivals, payload, (calls, most));
     let case = format!("{arrivals}, {name}: {stretches:?} in {calls} calls each");
-    // By a schedule, bursts grow more rarely and for longer. In a closed loop, stalls of the machine let some grow.
-    let least = stretches.iter().min().copied().unwrap_or_default();
-    assert!(arrivals != "closed" || least * 1000 < calls, "{case}");
+    // By a schedule, bursts grow more rarely and for longer: there may be one in each stretch.
+    assert!(arrivals != "closed" || stretches.contains(&0), "{case}");
     assert!(stretches.iter().sum::<u64>() <= GROWTH, "{case}");
 }
 
-/// Allocations of this process in four stretches of `calls` each, after a first one.
+/// Allocations of this process in stretches of `calls` each, after a first one: four, and more up to a number until one has none.
 fn allocations(
     way: Way,
     arrivals: &str,
     payload: impl Fn(Protocol) -> Arc<dyn Payload>,
-    calls: u64,
-) -> [u64; 4] {
+    (calls, most): (u64, usize),
+) -> Vec<u64> {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (protocol, server, in_flight) = match way {
         Way::Grpc => (Protocol::Grpc, "serves_grpc", 10 * CONNECTIONS),
@@ -215,11 +218,12 @@ fn allocations(
     let start = clock::now() + Nanos::from_millis(20);
     session.measure(Span { start, end: start + Nanos::from_millis(600_000) });
     await_calls(&session, calls);
-    let stretches = [(); 4].map(|()| {
+    let mut stretches = Vec::with_capacity(most);
+    while stretches.len() < STRETCHES || stretches.len() < most && !stretches.contains(&0) {
         let before = ALLOCATIONS.load(Ordering::Relaxed);
         await_calls(&session, calls);
-        ALLOCATIONS.load(Ordering::Relaxed) - before
-    });
+        stretches.push(ALLOCATIONS.load(Ordering::Relaxed) - before);
+    }
     let unmeasured = session.pause().unwrap();
     assert_eq!(session.progress().failed, 0, "{:?}", unmeasured.error_examples);
     assert!(ALLOCATIONS.load(Ordering::Relaxed) > 0, "nothing is counted");
@@ -237,7 +241,7 @@ fn closed_loop_takes_no_memory_for_a_call() {
 fn tls_allocates_at_most_twice_for_a_sealed_record() {
     let calls = 20_000;
     let payload = |protocol| support::payload(protocol, "text:100");
-    let stretches = allocations(Way::GrpcOverTls, "closed", payload, calls);
+    let stretches = allocations(Way::GrpcOverTls, "closed", payload, (calls, STRETCHES));
     let most = 2 * calls * stretches.len() as u64 + GROWTH;
     assert!(stretches.iter().sum::<u64>() <= most, "{stretches:?} in {calls} calls each");
 }
