@@ -1,7 +1,7 @@
 //! A connection for one call at a time.
 
-use std::io;
 use std::sync::Arc;
+use std::{io, mem};
 
 use super::{CallError, CallPosition, Transcript};
 use crate::driver::{Blocking, EpollDriver, TlsDriver};
@@ -64,9 +64,8 @@ impl Events for Answer<'_> {
 }
 
 impl Answer<'_> {
-    pub fn into_transcript(self) -> Transcript {
-        let Self { headers, trailers, .. } = &self;
-        let (headers, trailers) = (headers.clone(), trailers.clone());
+    pub fn into_transcript(mut self) -> Transcript {
+        let (headers, trailers) = (mem::take(&mut self.headers), mem::take(&mut self.trailers));
         let details = match &self.end {
             Some(End::Status { details, .. }) => details.clone(),
             _ => Vec::new(),
