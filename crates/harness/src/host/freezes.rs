@@ -1,33 +1,39 @@
-//! When a server was frozen.
+//! When a process was frozen.
 
 use rpcbench_clock::{Nanos, Span};
 
-/// The stretches of time in which a server was known to be frozen.
+/// The stretches of time in which a process was known to be frozen, in order, each with the length of those before it.
 #[derive(Debug, Default)]
-pub struct Freezes(Vec<Span>);
+pub struct Freezes(Vec<(Span, Nanos)>);
 
 impl Freezes {
-    /// Begins a freeze at `start`.
+    /// Begins a freeze at `start`, unless one goes on.
     pub fn begin(&mut self, start: Nanos) {
-        self.0.push(Span { start, end: Nanos::NEVER });
+        let before = match self.0.last() {
+            Some((last, _)) if last.end == Nanos::NEVER => return,
+            Some((last, before)) => *before + (last.end - last.start),
+            None => Nanos(0),
+        };
+        self.0.push((Span { start, end: Nanos::NEVER }, before));
     }
 
     /// Ends a freeze at `end`.
     pub fn end(&mut self, end: Nanos) {
-        if let Some(last) = self.0.last_mut() {
+        if let Some((last, _)) = self.0.last_mut() {
             last.end = last.end.min(end);
         }
     }
 
-    /// An instant in the server's own time, which lacks the time for which it was frozen.
+    /// An instant in the process's own time, which lacks the time for which it was frozen.
     pub fn own(&self, at: Nanos) -> Nanos {
-        let before = |span: &Span| at.min(span.end).since(span.start);
-        at - Nanos(self.0.iter().map(before).sum())
+        let last = self.0.iter().rev().find(|(span, _)| span.start <= at);
+        last.map_or(at, |(span, before)| at - *before - (span.end.min(at) - span.start))
     }
 
-    /// The same of a span.
+    /// The same of a span, which may have no end.
     pub fn own_span(&self, Span { start, end }: Span) -> Span {
-        Span { start: self.own(start), end: self.own(end) }
+        let end = if end == Nanos::NEVER { end } else { self.own(end) };
+        Span { start: self.own(start), end }
     }
 }
 
@@ -44,8 +50,11 @@ mod tests {
         freezes.end(Nanos(300));
         freezes.end(Nanos(999));
         freezes.begin(Nanos(400));
+        freezes.begin(Nanos(401));
         freezes.end(Nanos(450));
         let own = [50, 100, 200, 310, 500].map(|at| freezes.own(Nanos(at)).0);
         assert_eq!(own, [50, 100, 100, 110, 250]);
+        let span = freezes.own_span(Span { start: Nanos(310), end: Nanos::NEVER });
+        assert_eq!((span.start, span.end), (Nanos(110), Nanos::NEVER));
     }
 }

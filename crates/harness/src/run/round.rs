@@ -28,8 +28,7 @@ impl<'a> Runner<'a> {
     pub(super) fn slices(&self, planned: &PlannedTrial) -> Option<Freezer> {
         let allowed = self.can_be_sliced(planned);
         let freezers = allowed.then(|| self.state.freezers()).flatten()?;
-        let slowest = freezers.into_iter().find(|freezer| *freezer == Freezer::Slow);
-        Some(slowest.unwrap_or(Freezer::Cgroup))
+        Some(freezers.into_iter().max().unwrap_or(Freezer::Cgroup))
     }
 
     /// False if the windows of a workload are measured in one piece in any case: calls don't come due in a closed loop until a

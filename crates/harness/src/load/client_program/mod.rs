@@ -9,7 +9,6 @@ mod called;
 mod cases;
 mod frame;
 mod message;
-mod own_clock;
 mod program;
 mod records;
 mod schedule;

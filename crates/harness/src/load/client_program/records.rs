@@ -4,7 +4,7 @@ use rpcbench_clock::{Nanos, Span};
 use rpcbench_engine::{CallCounter, CallLog, Ended, EndedCall};
 use rpcbench_record::Protocol;
 
-use super::own_clock::OwnClock;
+use crate::host::freezes::Freezes;
 
 /// Bytes of a record.
 const RECORD: usize = 24;
@@ -47,7 +47,7 @@ pub(super) enum Loop {
 #[derive(Debug)]
 pub(super) struct Counted {
     pub counter: CallCounter,
-    pub clock: OwnClock,
+    pub freezes: Freezes,
     /// Own time from which on a call counts as a timeout. [`Nanos::NEVER`]: the program itself keeps the limit.
     timeout: Nanos,
     /// Ended calls.
@@ -82,7 +82,7 @@ impl Counted {
     pub fn new(protocol: Protocol, log: Option<CallLog>, timeout: Nanos) -> Self {
         Self {
             counter: CallCounter::new(protocol, log),
-            clock: OwnClock::default(),
+            freezes: Freezes::default(),
             timeout,
             ended: 0,
             failed: 0,
@@ -111,28 +111,28 @@ impl Counted {
 
     /// Measures the calls that come due in `span`.
     pub fn measure(&mut self, span: Span) {
-        self.counter.measure(self.clock.own_span(span));
+        self.counter.measure(self.freezes.own_span(span));
     }
 
     /// The same for a part of a window.
     pub fn measure_part(&mut self, span: Span, is_last: bool) {
-        self.counter.measure_part(self.clock.own_span(span), is_last);
+        self.counter.measure_part(self.freezes.own_span(span), is_last);
     }
 
     /// Ends the span at `end` instead.
     pub fn end_at(&mut self, end: Nanos) {
-        self.counter.end_at(self.clock.own(end));
+        self.counter.end_at(self.freezes.own(end));
     }
 
     /// True if all calls that came due before `end` in a closed loop are known.
     pub fn is_complete(&self, end: Nanos) -> bool {
-        let end = self.clock.own(end);
+        let end = self.freezes.own(end);
         self.slots.iter().all(|last| *last >= end)
     }
 
     /// Own time of the load until its latest call ended.
     pub fn took(&self, began: Nanos) -> Nanos {
-        self.clock.own(self.load.last) - self.clock.own(began)
+        self.freezes.own(self.load.last) - self.freezes.own(began)
     }
 
     /// Counts a frame of records, read at `now`.
@@ -156,7 +156,7 @@ impl Counted {
             return Err(RecordError::Past);
         }
         let last = done;
-        let (start, done) = (self.clock.own(start), self.clock.own(done));
+        let (start, done) = (self.freezes.own(start), self.freezes.own(done));
         let due = match self.kind {
             Loop::Open => start,
             Loop::Closed(_) => self.due(call, start, done)?,
@@ -269,8 +269,8 @@ mod tests {
         counted.begin(ms(100), Loop::Closed(2), None);
         counted.measure_part(Span { start: ms(200), end: ms(300) }, false);
         counted.read(&[record(110, 250, 0, 0), record(120, 290, 1, 0)].concat(), NOW).unwrap();
-        counted.clock.leave(ms(310));
-        counted.clock.enter(ms(610));
+        counted.freezes.begin(ms(310));
+        counted.freezes.end(ms(610));
         // Own time is 300 ms behind from here on.
         counted.measure_part(Span { start: ms(620), end: ms(720) }, true);
         assert!(!counted.is_complete(ms(720)));

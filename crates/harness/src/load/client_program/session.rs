@@ -284,11 +284,11 @@ impl LoadSession for ProgramSession {
         if let Some(measured) = &mut self.measured {
             measured.end_part(&reading);
         }
-        self.program.counted(|counted| counted.clock.leave(clock::now()))
+        self.program.counted(|counted| counted.freezes.begin(clock::now()))
     }
 
     fn enter(&mut self) -> Result<(), LoadError> {
-        self.program.counted(|counted| counted.clock.enter(clock::now()))
+        self.program.counted(|counted| counted.freezes.end(clock::now()))
     }
 
     fn finish(&mut self) -> Result<Measurement, LoadError> {
