@@ -4,7 +4,7 @@ use rpcbench_clock::Nanos;
 use rpcbench_record::Trial;
 
 use super::load::Answer;
-use super::{sliced, slices};
+use super::slices::{sliced, slices};
 
 #[test]
 fn entry_and_the_server_that_it_calls_are_thawed_frozen_and_stopped_together() {

@@ -4,12 +4,12 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use rpcbench_record::{
-    CheckResult, Cpu, Failure, Header, IsolationMode, Limits, Measured, Plan, PlannedServer, Role,
-    SCHEMA, TlsMode, Trial, Window, Workload,
+    CheckResult, Cpu, Failure, Header, IsolationMode, Limits, Measured, Plan, Role, SCHEMA,
+    TlsMode, Trial, Window, Workload,
 };
 
 use crate::load::ClientPrograms;
-use crate::manifest::Runtime;
+use crate::manifest::{Entry, Runtime};
 use crate::placement::{Placement, PlacementError, Running};
 use crate::run::{Admission, Provenance};
 
@@ -231,17 +231,8 @@ fn subject(entry: &str, version: &str, cpus: &[u32]) -> Subject<'static> {
 fn missing_and_changed_servers_are_refused() {
     let mut run = run();
     let tool = run.header.tool.clone();
-    run.header.plan.servers.push(PlannedServer {
-        entry: "a".into(),
-        server: "a".into(),
-        protocol: rpcbench_record::Protocol::Grpc,
-        variant: None,
-        language: String::new(),
-        library: String::new(),
-        role: Role::Server,
-        counterpart: None,
-        build: None,
-    });
+    let server = Entry::existing("a".to_owned(), rpcbench_record::Protocol::Grpc);
+    run.header.plan.servers.push(server.planned());
     let refused = |run: &Run, subject: Subject<'_>| refused(run, &tool, &machine(), &[subject]);
     insta::assert_snapshot!(refused(&run, subject("b", "1", &[])), @"'a' is in this run's plan, but no longer exists; bring it back, or start a new run");
     assert_eq!(refused(&run, subject("a", "2", &[])), "resumed");

@@ -1,0 +1,151 @@
+use rpcbench_contract::Encoding;
+
+use super::*;
+use crate::echo_payload::EchoPayload;
+
+/// The right reply: the request with another tag.
+fn reply(echo: &EchoPayload, call: Call) -> Vec<u8> {
+    let mut reply = echo.corpus.request_with(call.request as usize, call.nonce.digits());
+    reply[0] = 0x12;
+    reply
+}
+
+fn call(request: usize, nonce: u32) -> Call {
+    Call { request: request as u32, nonce: Nonce::new(nonce), ..Call::default() }
+}
+
+fn check(
+    checker: &mut Checker,
+    payload: &dyn Payload,
+    call: Call,
+    reply: &[u8],
+) -> Result<(), String> {
+    checker.check(payload, (call, reply), &mut Recorder::new(Protocol::Grpc, None))
+}
+
+#[test]
+fn remembered_reply_is_right_only_with_the_calls_own_nonce() {
+    for shape in ["text:1", "text:5", "text:16", "text:100", "record", "dto", "tree"] {
+        let echo = EchoPayload::new(shape, Encoding::Protobuf);
+        let mut checker = Checker::new(&echo, 2);
+        for index in 0..echo.len() {
+            let calls = [0x0123_4567, 0x0123_4569, 0x0123_456b, 77].map(|it| call(index, it));
+            for (before, next) in calls.into_iter().zip(calls.into_iter().skip(1)) {
+                assert_eq!(check(&mut checker, &echo, before, &reply(&echo, before)), Ok(()));
+                assert!(check(&mut checker, &echo, next, &reply(&echo, before)).is_err());
+                assert_eq!(check(&mut checker, &echo, next, &reply(&echo, next)), Ok(()));
+                assert_eq!(check(&mut checker, &echo, before, &reply(&echo, before)), Ok(()));
+                // Compared, and patched for the next call.
+                let later = Call { nonce: before.nonce.plus(2), ..before };
+                assert_eq!(checker.right[index].nonce, later.nonce);
+                assert_eq!(*checker.right[index].bytes, reply(&echo, later));
+            }
+        }
+    }
+}
+
+#[test]
+fn replies_to_requests_with_several_patches_are_judged_each_time() {
+    struct Twice(Filler);
+
+    impl Payload for Twice {
+        fn target(&self, index: usize) -> &Target {
+            self.0.target(index)
+        }
+
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+
+        fn request(&self, index: usize) -> &[u8] {
+            self.0.request(index)
+        }
+
+        fn patches(&self, index: usize) -> &[Patch] {
+            self.0.patches(index)
+        }
+
+        fn verdict(&self) -> Verdict {
+            Verdict::Echo
+        }
+
+        fn verify(&self, _: usize, sent: &[u8], reply: &[u8]) -> Result<(), String> {
+            if sent == reply { Ok(()) } else { Err("another".to_owned()) }
+        }
+    }
+
+    let payload = Twice(Filler::patched(8, &[1..3, 4..7]));
+    let mut checker = Checker::new(&payload, 1);
+    for (nonce, reply) in [(0xab, b".JK.@JK."), (0xcd, b".LM.@LM.")] {
+        assert_eq!(check(&mut checker, &payload, call(0, nonce), reply), Ok(()));
+        assert!(check(&mut checker, &payload, call(0, nonce + 1), reply).is_err());
+    }
+}
+
+#[test]
+fn verdict_decides_which_replies_are_judged() {
+    /// Every reply is wrong, and `a` is not as expected.
+    struct Wrong(Verdict, Filler);
+
+    impl Payload for Wrong {
+        fn target(&self, index: usize) -> &Target {
+            self.1.target(index)
+        }
+
+        fn len(&self) -> usize {
+            1
+        }
+
+        fn request(&self, index: usize) -> &[u8] {
+            self.1.request(index)
+        }
+
+        fn verdict(&self) -> Verdict {
+            self.0
+        }
+
+        fn expect(&self, _: usize, reply: &[u8]) -> Result<(), String> {
+            if reply == b"a" { Err("a".to_owned()) } else { Ok(()) }
+        }
+
+        fn verify(&self, _: usize, _: &[u8], _: &[u8]) -> Result<(), String> {
+            Err("wrong".to_owned())
+        }
+    }
+
+    let third = NonZeroU32::new(3).unwrap();
+    for (verdict, expected) in [
+        (Verdict::Status, 0),
+        (Verdict::Each, 9),
+        (Verdict::Sample(third), 3),
+        (Verdict::Expect(None), 3),
+        (Verdict::Expect(NonZeroU32::new(2)), 6),
+        (Verdict::Echo, 9),
+    ] {
+        let payload = Wrong(verdict, Filler::of(&[1]));
+        let mut checker = Checker::new(&payload, 1);
+        let replies = [&b"a"[..], b"b", b""].repeat(3);
+        let wrong =
+            replies.iter().filter(|it| check(&mut checker, &payload, call(0, 0), it).is_err());
+        assert_eq!(wrong.count(), expected, "{verdict:?}");
+    }
+}
+
+#[test]
+fn empty_reply_is_remembered() {
+    let payload = Filler { verdict: Verdict::Echo, ..Filler::of(&[0]) };
+    let mut checker = Checker::new(&payload, 1);
+    for _ in 0..3 {
+        assert_eq!(check(&mut checker, &payload, call(0, 0), b""), Ok(()));
+    }
+    assert_eq!(checker.seen, 1);
+}
+
+#[test]
+fn nonce_that_is_found_twice_is_not_taken_for_either() {
+    let digits = Nonce::new(0xab).digits();
+    assert_eq!(find_nonce(&digits, 2, b"xxJK"), Some(2..4));
+    assert_eq!(find_nonce(&digits, 2, b"JKJK"), None);
+    assert_eq!(find_nonce(&digits, 2, b"KJ"), None);
+    assert_eq!(find_nonce(&digits, 0, b""), Some(0..0));
+}

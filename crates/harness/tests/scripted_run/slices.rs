@@ -1,0 +1,73 @@
+//! Windows in slices.
+
+use rpcbench_clock::Nanos;
+use rpcbench_harness::run::Admission;
+use rpcbench_record::{Run, Trial};
+
+use super::load::{Answer, Script};
+use super::{Made, failures, quick, run_plan};
+
+const FREEZE: [&str; 3] = ["freezes a", "freezes b", "freezes c"];
+
+/// Runs rounds of slices of 12 s at most.
+pub fn sliced(script: Script, entries: &[&'static str], extent: (u32, u32)) -> Made {
+    let extent = (extent.0, extent.1, usize::MAX);
+    run_plan(script, Admission::Unchecked, entries, extent, quick(120))
+}
+
+pub fn slices(run: &Run) -> Vec<Option<u32>> {
+    let windows = run.trials.iter().filter_map(Trial::measured);
+    windows.map(|window| window.slicing.map(|slicing| slicing.slices)).collect()
+}
+
+#[test]
+fn entries_take_turns_in_slices_and_one_has_the_cpu_at_a_time() {
+    let made = sliced(|_, _| Answer::After(Nanos(1000)), &FREEZE, (2, 4));
+    // Windows of a second, slices of 180 ms.
+    assert_eq!(slices(&made.run), [Some(6); 24]);
+    let windows = made.run.trials.iter().filter_map(Trial::measured);
+    assert!(windows.map(|window| window.window_ns).all(|ns| ns == 1_080_000_000));
+    let mut awake = None;
+    for line in made.log.iter().skip_while(|line| !line.ends_with(" wakes")) {
+        let (entry, what) = line.rsplit_once(' ').unwrap();
+        match what {
+            "wakes" => assert_eq!(awake.replace(entry), None, "{line}"),
+            "freezes" => assert_eq!(awake.take(), Some(entry), "{line}"),
+            _ => {}
+        }
+        if made.count("has its last slice") == 24 && line.ends_with("stops") {
+            break;
+        }
+    }
+}
+
+#[test]
+fn server_that_cannot_be_frozen_means_windows_in_one_piece_for_all() {
+    let made = sliced(|_, _| Answer::After(Nanos(1000)), &["freezes a", "b"], (1, 4));
+    assert_eq!(slices(&made.run), [None; 8]);
+    let alone = sliced(|_, _| Answer::After(Nanos(1000)), &["freezes a"], (1, 4));
+    assert_eq!(slices(&alone.run), [None; 4]);
+}
+
+#[test]
+fn server_that_fails_in_a_round_leaves_the_others_their_slices() {
+    let script = |entry: &str, _| match entry {
+        "freezes b" => Answer::Fails,
+        _ => Answer::After(Nanos(1000)),
+    };
+    let made = sliced(script, &FREEZE[..2], (1, 4));
+    let failed = failures(&made.run).into_iter().filter_map(|(entry, why)| Some((entry, why?)));
+    assert_eq!(failed.collect::<Vec<_>>(), [("freezes b", "the generator is gone")]);
+    assert_eq!(slices(&made.run), [Some(6); 4]);
+}
+
+#[test]
+fn slices_leave_little_time_between_windows() {
+    let script = |_: &str, _| Answer::After(Nanos(1000));
+    let made = run_plan(script, Admission::Unchecked, &FREEZE, (2, 400, usize::MAX), quick(360));
+    let windows = made.run.trials.iter().filter_map(Trial::measured);
+    let measured = windows.map(|window| window.window_ns).sum::<u64>() as f64 / 1e9;
+    let rounds = made.took.as_secs_f64() - 40.0;
+    assert!(measured > 0.85 * rounds, "{measured} of {rounds} s");
+    assert!(made.took.as_secs_f64() < 366.0, "{:?}", made.took);
+}
