@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use rpcbench_harness::host::cpus::Topology;
 use rpcbench_harness::interrupt::Interrupt;
-use rpcbench_harness::manifest::{Selection, Server};
+use rpcbench_harness::manifest::{Catalog, Selection, Server};
 use rpcbench_harness::suite::{Suite, Suites};
 use rpcbench_harness::toolchain::{Probe, Versions};
 use rpcbench_record::Role;
@@ -23,11 +23,7 @@ pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
         out!("{}", matrix::text(&catalog.matrix()))?;
         return Ok(Verdict::Done);
     }
-    let versions = Versions::ask(
-        catalog.servers().iter().map(Arc::as_ref),
-        &context.build_env,
-        &Interrupt::default(),
-    );
+    let versions = ask(&catalog, context);
     let width = context.style.width.unwrap_or(FILE_WIDTH);
     let lists = |what| args.what.is_none_or(|only| only == what);
     if lists(ListWhat::Servers) {
@@ -41,11 +37,7 @@ pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
         between(args)?;
         out!("Clients")?;
         let clients = shared::catalog(&root, Role::Client)?;
-        let versions = Versions::ask(
-            clients.servers().iter().map(Arc::as_ref),
-            &context.build_env,
-            &Interrupt::default(),
-        );
+        let versions = ask(&clients, context);
         let mut clients = clients.servers().iter();
         clients.try_for_each(|client| show_server(client, &versions.of(client), width))?;
     }
@@ -65,6 +57,11 @@ pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
         }
     }
     Ok(Verdict::Done)
+}
+
+fn ask<'a>(catalog: &'a Catalog, context: &Context) -> Versions<'a> {
+    let servers = catalog.servers().iter().map(Arc::as_ref);
+    Versions::ask(servers, &context.build_env, &Interrupt::default())
 }
 
 /// An empty line between parts, if there are several.
