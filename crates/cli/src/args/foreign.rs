@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_with_another_meaning_are_told_by_their_value() {
+    fn option_of_another_tool_is_recognized_by_its_value() {
         for (argument, next, expected) in [
             ("-m", "{\"a\":\"b\"}", Some("give -H")),
             ("-m", "20", None),

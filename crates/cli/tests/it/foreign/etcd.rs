@@ -5,7 +5,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::loads::{all_ok, at_once, handled, load};
+use super::loads::{all_ok, handled, load, without_wait};
 use super::{file, peer};
 use crate::program::Program;
 use crate::serve::port;
@@ -94,7 +94,7 @@ fn etcd_takes_calls_only_from_clients_with_a_certificate() {
     let made = all_ok(&[&tls[..], &["--cert", &cert, "--key", &key]].concat());
     assert_eq!(handled((etcd.metrics, "/metrics"), "Range", "OK"), made);
     // Go before 1.21 has the same alert for a certificate that is missing and one that is wrong.
-    let refused = load(&[&at_once(&tls)[..], &["-c", "1", "-n", "1"]].concat());
+    let refused = load(&[&without_wait(&tls)[..], &["-c", "1", "-n", "1"]].concat());
     assert_ne!(refused.code, Some(0));
     refused.complains(&["TLS: the server ", "client certificate"]);
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use super::loads::{all_ok, at_once, load};
+use super::loads::{all_ok, load, without_wait};
 use super::{file, peer};
 use crate::bench::{look, rpcbench};
 use crate::program::Program;
@@ -70,7 +70,7 @@ fn certificates_of_grpc_go_are_verified_and_asked_for() {
         let words = [&[address.as_str()], &tls[..], &call].concat();
         let named = ["--servername", "a.test.example.com", "--expect", "$.message == \"ann\""];
         all_ok(&[&words[..], &named, identity].concat());
-        let words = at_once(&words);
+        let words = without_wait(&words);
         load(&[&words[..], identity].concat()).expect(2).complains(&[
             "TLS: the server's certificate is not for '127.0.0.1', but for *.test.example.com",
         ]);

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::loads::{all_ok, at_once, load, succeeded};
+use super::loads::{all_ok, load, succeeded, without_wait};
 use super::{file, peer};
 use crate::program::Program;
 use crate::serve::port;
@@ -29,7 +29,7 @@ fn grpc_java_is_called_with_client_certificates() {
     let tls = ["--wait", "60s", "--tls", "--cacert", &authority];
     let words = [&[address.as_str()], &call[..], &tls].concat();
     all_ok(&[&words[..], &["--cert", &cert, "--key", &key]].concat());
-    let refused = load(&[&at_once(&words)[..], &["-c", "1", "-n", "1"]].concat());
+    let refused = load(&[&without_wait(&words)[..], &["-c", "1", "-n", "1"]].concat());
     assert_ne!(refused.code, Some(0));
     refused.complains(&["TLS: the server ", "client certificate"]);
 }

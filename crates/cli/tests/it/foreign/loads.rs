@@ -17,7 +17,7 @@ pub fn load(arguments: &[&str]) -> Ended {
 }
 
 /// The arguments without `--wait 60s`: the service is there.
-pub fn at_once<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+pub fn without_wait<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     arguments.iter().copied().filter(|it| !["--wait", "60s"].contains(it)).collect()
 }
 

@@ -102,7 +102,7 @@ fn alert_in_the_middle_of_a_stream_is_named() {
 }
 
 #[test]
-fn peer_is_told_why_the_session_fails() {
+fn failed_session_sends_an_alert_with_the_reason() {
     let (issued, stranger) = (issue(|_| {}), issue_by("Another Authority", |_| {}));
     for (trusted, alert) in [(&issued, "BadRecordMac"), (&stranger, "UnknownCA")] {
         let (address, server) = serve(server_config(&issued), |mut peer| {
