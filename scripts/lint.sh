@@ -21,20 +21,21 @@ mkdir -p "$target/lint"
 rust() {
   run cargo fmt --all --check
   run cargo clippy --workspace --all-targets --locked -- -D warnings
-  local server changed
+  local folder changed root=$PWD
   changed=$(scripts/changed.sh)
-  for server in servers/rust/*/; do
-    run cargo fmt --manifest-path "${server}Cargo.toml" --check
-    is_chosen "$server" || continue
-    echo "+ cargo clippy in $server"
-    (cd "$server" && RPCBENCH_BUILD_DIR=$OLDPWD/build/servers/lint sh ../build.sh lint)
+  for folder in servers/rust/*/ clients/rust/*/; do
+    run cargo fmt --manifest-path "${folder}Cargo.toml" --check
+    is_chosen "$folder" || continue
+    echo "+ cargo clippy in $folder"
+    (cd "$folder" && RPCBENCH_BUILD_DIR=$root/build/${folder%%/*}/lint sh "$root/servers/rust/build.sh" lint)
   done
 }
 
-# is_chosen FOLDER: Rust code of servers to lint; `changed` has the patterns of changed ones.
+# is_chosen FOLDER: Rust code of servers and clients to lint; `changed` has the patterns of changed servers.
 is_chosen() {
   local pattern
   [ "$mode" != all ] || return 0
+  case "$1" in clients/*) scripts/changed.sh clients/rust; return ;; esac
   while IFS= read -r pattern; do
     # shellcheck disable=SC2254 # A pattern.
     case "rust-$(basename "$1")" in $pattern) return 0 ;; esac

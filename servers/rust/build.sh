@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the Rust server in the current folder into RPCBENCH_BUILD_DIR, with the release profile of all Rust servers, as
+# Builds the Rust server or client program in the current folder into RPCBENCH_BUILD_DIR, with one release profile for all, as
 # recommended for deployed binaries. No target-cpu, no profile-guided optimisation, no other allocator. All build into one target folder,
 # so shared dependencies are compiled once.
 #
@@ -23,4 +23,6 @@ if [ "${1:-}" = lint ]; then
     exit
 fi
 shared build
-cp -f "$target/release/rust-$(basename "$PWD")" "$RPCBENCH_BUILD_DIR/server"
+program=server
+[ ! -e client.toml ] || program=client
+cp -f "$target/release/rust-$(basename "$PWD")" "$RPCBENCH_BUILD_DIR/$program"

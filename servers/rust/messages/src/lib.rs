@@ -1,40 +1,41 @@
-//! The contract's messages, shared by the JSON servers in Rust. In JSON 64-bit integers are decimal strings, and bytes are base64.
+//! The contract's messages, shared by the JSON servers and clients in Rust. In JSON 64-bit integers are decimal strings, and bytes
+//! are base64.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use serde_with::{DisplayFromStr, base64::Base64, serde_as};
 
-#[derive(Deserialize)]
+#[derive(Deserialize, PartialEq, Serialize)]
 pub struct TextRequest {
     pub text: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, PartialEq, Serialize)]
 pub struct RecordRequest {
     pub record: FlatRecord,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, PartialEq, Serialize)]
 pub struct DtoRequest {
     pub dto: PropertyDto,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, PartialEq, Serialize)]
 pub struct TreeRequest {
     pub tree: TreeNode,
 }
 
 /// The reply of every method.
-#[derive(Serialize)]
+#[derive(Deserialize, PartialEq, Serialize)]
 pub struct Reply<T> {
     pub echo: T,
 }
 
 #[serde_as]
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize, PartialEq, Serialize)]
 pub struct FlatRecord {
-    field1: String,
+    pub field1: String,
     field2: i32,
     field3: i32,
     field4: String,
@@ -78,9 +79,9 @@ pub struct FlatRecord {
     field280: i32,
 }
 
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize, PartialEq, Serialize)]
 pub struct PropertyDto {
-    prop1: String,
+    pub prop1: String,
     prop2: String,
     prop3: String,
     prop4: i32,
@@ -94,7 +95,7 @@ pub struct PropertyDto {
     prop12: bool,
 }
 
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize, PartialEq, Serialize)]
 enum Status {
     #[serde(rename = "STATUS_UNSPECIFIED")]
     Unspecified,
@@ -106,14 +107,14 @@ enum Status {
     Closed,
 }
 
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize, PartialEq, Serialize)]
 struct Tag {
     key: String,
     value: String,
 }
 
 #[serde_as]
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize, PartialEq, Serialize)]
 struct Branch {
     name: String,
     #[serde_as(as = "DisplayFromStr")]
@@ -122,9 +123,9 @@ struct Branch {
 }
 
 #[serde_as]
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize, PartialEq, Serialize)]
 pub struct TreeNode {
-    name: String,
+    pub name: String,
     #[serde_as(as = "Base64")]
     digest: Vec<u8>,
     age: i32,

@@ -1,4 +1,4 @@
-//! Shared by the contract's servers in Rust: settings, runtime, listening, shutdown. Depends on tokio only.
+//! Shared by the contract's servers in Rust, and their settings, runtime and shutdown by client programs. Depends on tokio only.
 
 use std::{
     env, error::Error, fs, io, net, process::ExitCode, str::FromStr, thread, time::Duration,
@@ -117,12 +117,20 @@ fn answer<S: Future<Output = Result<(), Failure>>>(
     })
 }
 
-fn setting<T: FromStr<Err: Error>>(name: &str) -> Result<T, String> {
+/// A variable of the environment.
+///
+/// # Errors
+/// If it is missing or wrong.
+pub fn setting<T: FromStr<Err: Error>>(name: &str) -> Result<T, String> {
     let text = env::var(name).map_err(|error| format!("{name}: {error}"))?;
     text.parse().map_err(|error| format!("{name}: {text:?}: {error}"))
 }
 
-fn runtimes(kind: Option<&str>, cpus: usize) -> Result<Vec<Runtime>, Failure> {
+/// The runtimes that the first argument names, for this many CPUs.
+///
+/// # Errors
+/// If the name is unknown, or the system refuses.
+pub fn runtimes(kind: Option<&str>, cpus: usize) -> Result<Vec<Runtime>, Failure> {
     let (mut builder, count) = match kind {
         Some("current-thread") => (Builder::new_current_thread(), 1),
         Some("multi-thread") => (Builder::new_multi_thread(), 1),
