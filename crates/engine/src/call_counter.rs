@@ -58,7 +58,7 @@ impl CallCounter {
     pub fn record(&mut self, call: EndedCall) {
         let EndedCall { due, written, done, ended } = call;
         let call = Call { request: 0, nonce: Nonce::new(0), due, written };
-        self.0.record(call, done, &ended.into());
+        self.0.record(&call, done, &ended.into());
     }
 
     /// What is measured so far. `None` outside of a span.
@@ -126,7 +126,7 @@ mod tests {
                 let [due, written, done] = [due, due + wait, due + wait + took].map(Nanos);
                 counter.record(EndedCall { due, written, done, ended });
                 let call = Call { request: 7, nonce: Nonce::new(9), due, written };
-                own.record(call, done, &Outcome::from(ended));
+                own.record(&call, done, &Outcome::from(ended));
             }
             prop_assert_eq!(counter.outside().0, own.outside().0);
             prop_assert_eq!(counter.outside().1, own.outside().1);

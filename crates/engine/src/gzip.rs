@@ -39,6 +39,29 @@ pub(crate) fn is_gzip(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
+/// The content of a reply, decompressed if it is compressed.
+#[inline(always)]
+pub(crate) fn content<'a>(
+    gunzip: &'a mut Option<Box<Gunzip>>,
+    reply: &'a [u8],
+    most: usize,
+) -> Result<&'a [u8], String> {
+    if !is_gzip(reply) {
+        return Ok(reply);
+    }
+    decompressed(gunzip, reply, most)
+}
+
+#[cold]
+fn decompressed<'a>(
+    gunzip: &'a mut Option<Box<Gunzip>>,
+    reply: &'a [u8],
+    most: usize,
+) -> Result<&'a [u8], String> {
+    let gunzip = gunzip.get_or_insert_default();
+    gunzip.content(reply, most).map_err(|error| error.to_string())
+}
+
 /// Decompresses one reply after the other. Its memory serves again, so that in steady state none is taken.
 #[derive(Debug)]
 pub struct Gunzip {

@@ -47,7 +47,7 @@ impl Nonce {
 ///
 /// # Panics
 /// If `place` has more than [`Nonce::DIGITS`] bytes.
-#[inline]
+#[inline(always)]
 pub(crate) fn put(digits: &Digits, place: &mut [u8]) {
     match <&mut Digits>::try_from(&mut *place) {
         Ok(place) => *place = *digits,

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 
 use crate::call::Call;
-use crate::gzip::{Gunzip, is_gzip};
+use crate::gzip::{Gunzip, content};
 use crate::nonce::{Digits, Nonce, NonceWriter, put};
 use crate::patch::{Patch, PatchSource, PatchValues};
 use crate::plan::PlanError;
@@ -104,13 +104,17 @@ const MAX_LONGER: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct Checker {
     verdict: Verdict,
-    /// Only [`Verdict::Echo`] fills them.
+    /// By request, with [`Verdict::Echo`]; else empty.
     right: Vec<CachedReply>,
     /// Difference between the nonces of successive calls with a request.
     nonce_step: u32,
     nonces: NonceWriter,
-    /// Replies judged or passed over so far.
-    seen: u32,
+    /// True if a target rejects the protocol's own success.
+    rejects_success: bool,
+    /// True if no reply of that success is judged, or only a sample.
+    passes_over: bool,
+    /// How many replies come before the next of the sample.
+    unjudged: u32,
     /// The request of the call that is judged.
     sent: Vec<u8>,
     /// Longest reply that is right, compressed or not, bytes.
@@ -139,7 +143,7 @@ impl CachedReply {
     }
 
     /// Turns it into the right reply to another call.
-    #[inline]
+    #[inline(always)]
     fn patch_nonce(&mut self, nonce: Nonce, nonces: &mut NonceWriter) {
         let start = self.nonce_at as usize;
         let place = &mut self.bytes[start..start + self.nonce_length as usize];
@@ -151,51 +155,55 @@ impl CachedReply {
 impl Checker {
     /// For calls whose nonces increase by `nonce_step` from call to call with the same request.
     pub fn new(payload: &dyn Payload, nonce_step: u32) -> Self {
-        let right = vec![CachedReply::default(); payload.len()];
+        let verdict = payload.verdict();
+        let remembered = if verdict == Verdict::Echo { payload.len() } else { 0 };
+        let rejects_success = (0..payload.len()).any(|it| payload.target(it).rejects_success);
         Self {
-            verdict: payload.verdict(),
-            right,
+            verdict,
+            right: vec![CachedReply::default(); remembered],
             nonce_step,
             nonces: NonceWriter::default(),
-            seen: 0,
+            rejects_success,
+            passes_over: !rejects_success
+                && matches!(verdict, Verdict::Status | Verdict::Sample(_)),
+            unjudged: 0,
             sent: Vec::new(),
             max_reply: payload.max_reply(),
             gunzip: None,
         }
     }
 
+    /// True if a reply of the protocol's own success is right without being judged: it equals the known one, or the verdict
+    /// passes it over.
     #[inline(always)]
-    pub fn check(
-        &mut self,
-        payload: &dyn Payload,
-        (call, reply): (Call, &[u8]),
-        recorder: &mut Recorder,
-    ) -> Result<(), String> {
-        let right = &mut self.right[call.request as usize];
+    pub fn is_right(&mut self, call: &Call, reply: &[u8]) -> bool {
+        if self.passes_over && self.unjudged > 0 && reply.len() <= self.max_reply {
+            self.unjudged -= 1;
+            return true;
+        }
+        let Some(right) = self.right.get_mut(call.request as usize) else { return false };
         if right.nonce != call.nonce {
             if !right.is_known {
-                return self.judge_success(payload, (call, reply), recorder);
+                return false;
             }
             right.patch_nonce(call.nonce, &mut self.nonces);
         }
         if *right.bytes != *reply || reply.is_empty() && !right.is_known {
-            return self.judge_success(payload, (call, reply), recorder);
+            return false;
         }
         // Written now: a comparison right after the write would stall on the store.
         right.patch_nonce(call.nonce.plus(self.nonce_step), &mut self.nonces);
-        Ok(())
+        true
     }
 
-    /// Judges a reply of the protocol's own success that no known one equals.
-    #[cold]
-    #[inline(never)]
-    fn judge_success(
+    /// Judges a reply of the protocol's own success.
+    pub fn judge_success(
         &mut self,
         payload: &dyn Payload,
         (call, reply): (Call, &[u8]),
         recorder: &mut Recorder,
     ) -> Result<(), String> {
-        if payload.target(call.request as usize).rejects_success {
+        if self.rejects_success && payload.target(call.request as usize).rejects_success {
             return Err(String::new()); // Its status says why.
         }
         self.judge(payload, (call, reply), recorder)
@@ -216,17 +224,21 @@ impl Checker {
             ));
         }
         let index = call.request as usize;
-        let seen = self.seen;
-        self.seen = seen.wrapping_add(1);
-        let is_sampled = |every: NonZeroU32| seen % every == 0;
         match self.verdict {
-            Verdict::Status => return Ok(()),
-            Verdict::Sample(every) if !is_sampled(every) => return Ok(()),
-            Verdict::Sample(_) => recorder.checked(call.due, |checks| checks.decoded += 1),
+            Verdict::Status => {
+                self.unjudged = u32::MAX;
+                return Ok(());
+            }
+            Verdict::Sample(every) => {
+                if !self.takes(every) {
+                    return Ok(());
+                }
+                recorder.checked(call.due, |checks| checks.decoded += 1);
+            }
             Verdict::Expect(every) => {
                 recorder.checked(call.due, |checks| checks.expected += 1);
                 payload.expect(index, content(&mut self.gunzip, reply, self.max_reply)?)?;
-                if !every.is_some_and(is_sampled) {
+                if !every.is_some_and(|every| self.takes(every)) {
                     return Ok(());
                 }
                 recorder.checked(call.due, |checks| checks.decoded += 1);
@@ -252,6 +264,13 @@ impl Checker {
         }
     }
 
+    /// True if this reply is one of the sample, one in `every`.
+    fn takes(&mut self, every: NonZeroU32) -> bool {
+        let is_taken = self.unjudged == 0;
+        self.unjudged = if is_taken { every.get() - 1 } else { self.unjudged - 1 };
+        is_taken
+    }
+
     /// What a reply has to show of itself: decompressed, unless it is the contract's.
     #[cold]
     pub fn shown<'a>(&'a mut self, reply: &'a [u8]) -> &'a [u8] {
@@ -274,20 +293,6 @@ impl Checker {
             self.right[call.request as usize] = CachedReply::new(reply, call.nonce, &place);
         }
     }
-}
-
-/// The content of a reply, decompressed if it is compressed.
-#[inline]
-fn content<'a>(
-    gunzip: &'a mut Option<Box<Gunzip>>,
-    reply: &'a [u8],
-    most: usize,
-) -> Result<&'a [u8], String> {
-    if !is_gzip(reply) {
-        return Ok(reply);
-    }
-    let gunzip = gunzip.get_or_insert_default();
-    gunzip.content(reply, most).map_err(|error| error.to_string())
 }
 
 /// Where the last `length` digits of a nonce are in a right reply. `None` unless they occur exactly once: with several, it is

@@ -201,11 +201,11 @@ impl Recorder {
 
     /// A call ended at `done`.
     #[inline]
-    pub fn record(&mut self, call: Call, done: Nanos, outcome: &Outcome) {
-        if matches!(outcome, Outcome::Ok) && self.burst.takes(&call, done) {
+    pub fn record(&mut self, call: &Call, done: Nanos, outcome: &Outcome) {
+        if matches!(outcome, Outcome::Ok) && self.burst.takes(call, done) {
             self.burst.calls += 1;
         } else {
-            self.record_another(call, done, outcome);
+            self.record_another(*call, done, outcome);
         }
     }
 
@@ -379,7 +379,7 @@ mod tests {
         recorder.measure(Span { start: Nanos(start), end: Nanos(end) });
         for [due, written, done] in calls.iter().map(|times| times.map(Nanos)) {
             recorder.record(
-                Call { request: 0, nonce: Nonce::new(0), due, written },
+                &Call { request: 0, nonce: Nonce::new(0), due, written },
                 done,
                 &Outcome::Ok,
             );

@@ -368,13 +368,13 @@ mod tests {
     struct Ended(u32);
 
     impl Events for Ended {
-        fn verify(&mut self, _: Call, _: &[u8]) -> bool {
+        fn verify(&mut self, _: &Call, _: &[u8]) -> bool {
             true
         }
 
         fn malformed(&mut self, _: u32, _: &str) {}
 
-        fn ended(&mut self, _: Call, _: End) {
+        fn ended(&mut self, _: &Call, _: End) {
             self.0 += 1;
         }
     }

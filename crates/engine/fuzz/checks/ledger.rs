@@ -46,7 +46,7 @@ impl Ledger {
 }
 
 impl Events for Ledger {
-    fn verify(&mut self, _: Call, message: &[u8]) -> bool {
+    fn verify(&mut self, _: &Call, message: &[u8]) -> bool {
         message == RIGHT
     }
 
@@ -54,7 +54,7 @@ impl Events for Ledger {
         assert!((entry as usize) < REQUESTS.len());
     }
 
-    fn ended(&mut self, call: Call, end: End) {
-        self.close(call, Some(end));
+    fn ended(&mut self, call: &Call, end: End) {
+        self.close(*call, Some(end));
     }
 }

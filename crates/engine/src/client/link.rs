@@ -37,7 +37,7 @@ impl Events for Answer<'_> {
         self.target
     }
 
-    fn verify(&mut self, _call: Call, message: &[u8]) -> bool {
+    fn verify(&mut self, _call: &Call, message: &[u8]) -> bool {
         self.message = Some(message.to_vec());
         true
     }
@@ -58,7 +58,7 @@ impl Events for Answer<'_> {
         fields.push((text(name), text(value)));
     }
 
-    fn ended(&mut self, _call: Call, end: End) {
+    fn ended(&mut self, _call: &Call, end: End) {
         self.end = Some(end);
     }
 }

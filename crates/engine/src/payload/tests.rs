@@ -20,7 +20,10 @@ fn check(
     call: Call,
     reply: &[u8],
 ) -> Result<(), String> {
-    checker.check(payload, (call, reply), &mut Recorder::new(Protocol::Grpc, None))
+    if checker.is_right(&call, reply) {
+        return Ok(());
+    }
+    checker.judge_success(payload, (call, reply), &mut Recorder::new(Protocol::Grpc, None))
 }
 
 #[test]
@@ -82,37 +85,37 @@ fn replies_to_requests_with_several_patches_are_judged_each_time() {
     }
 }
 
-#[test]
-fn verdict_decides_which_replies_are_judged() {
-    /// Every reply is wrong, and `a` is not as expected.
-    struct Wrong(Verdict, Filler);
+/// Every reply is wrong, and `a` is not as expected.
+struct Wrong(Verdict, Filler);
 
-    impl Payload for Wrong {
-        fn target(&self, index: usize) -> &Target {
-            self.1.target(index)
-        }
-
-        fn len(&self) -> usize {
-            1
-        }
-
-        fn request(&self, index: usize) -> &[u8] {
-            self.1.request(index)
-        }
-
-        fn verdict(&self) -> Verdict {
-            self.0
-        }
-
-        fn expect(&self, _: usize, reply: &[u8]) -> Result<(), String> {
-            if reply == b"a" { Err("a".to_owned()) } else { Ok(()) }
-        }
-
-        fn verify(&self, _: usize, _: &[u8], _: &[u8]) -> Result<(), String> {
-            Err("wrong".to_owned())
-        }
+impl Payload for Wrong {
+    fn target(&self, index: usize) -> &Target {
+        self.1.target(index)
     }
 
+    fn len(&self) -> usize {
+        1
+    }
+
+    fn request(&self, index: usize) -> &[u8] {
+        self.1.request(index)
+    }
+
+    fn verdict(&self) -> Verdict {
+        self.0
+    }
+
+    fn expect(&self, _: usize, reply: &[u8]) -> Result<(), String> {
+        if reply == b"a" { Err("a".to_owned()) } else { Ok(()) }
+    }
+
+    fn verify(&self, _: usize, _: &[u8], _: &[u8]) -> Result<(), String> {
+        Err("wrong".to_owned())
+    }
+}
+
+#[test]
+fn verdict_decides_which_replies_are_judged() {
     let third = NonZeroU32::new(3).unwrap();
     for (verdict, expected) in [
         (Verdict::Status, 0),
@@ -132,13 +135,54 @@ fn verdict_decides_which_replies_are_judged() {
 }
 
 #[test]
+fn rejected_and_long_replies_are_not_passed_over() {
+    struct Short(Filler);
+
+    impl Payload for Short {
+        fn target(&self, index: usize) -> &Target {
+            self.0.target(index)
+        }
+
+        fn len(&self) -> usize {
+            1
+        }
+
+        fn request(&self, index: usize) -> &[u8] {
+            self.0.request(index)
+        }
+
+        fn verdict(&self) -> Verdict {
+            Verdict::Status
+        }
+
+        fn max_reply(&self) -> usize {
+            2
+        }
+
+        fn verify(&self, _: usize, _: &[u8], _: &[u8]) -> Result<(), String> {
+            Ok(())
+        }
+    }
+
+    let mut payload = Short(Filler::of(&[1]));
+    for rejects_success in [false, true] {
+        payload.0.targets[0].rejects_success = rejects_success;
+        let mut checker = Checker::new(&payload, 1);
+        for (reply, fits) in [(&b"ab"[..], true), (b"abc", false), (b"ab", true), (b"abc", false)] {
+            let right = check(&mut checker, &payload, call(0, 0), reply).is_ok();
+            assert_eq!(right, fits && !rejects_success, "{reply:?}");
+        }
+    }
+}
+
+#[test]
 fn empty_reply_is_remembered() {
     let payload = Filler { verdict: Verdict::Echo, ..Filler::of(&[0]) };
     let mut checker = Checker::new(&payload, 1);
-    for _ in 0..3 {
-        assert_eq!(check(&mut checker, &payload, call(0, 0), b""), Ok(()));
-    }
-    assert_eq!(checker.seen, 1);
+    assert_eq!(check(&mut checker, &payload, call(0, 0), b""), Ok(()));
+    // Judged again, it would be wrong.
+    let wrong = Wrong(Verdict::Echo, payload);
+    assert_eq!(check(&mut checker, &wrong, call(0, 0), b""), Ok(()));
 }
 
 #[test]

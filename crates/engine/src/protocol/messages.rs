@@ -206,14 +206,14 @@ impl<M: Messages> Connection<M> {
         let answer = M::read(&self.templates, self.sent - awaited, message)?;
         let Some(Some(call)) = self.calls.answered() else { return Ok(()) };
         let end = match answer {
-            Answer::Reply(reply) => End::Answered { right: events.verify(call, reply) },
+            Answer::Reply(reply) => End::Answered { right: events.verify(&call, reply) },
             Answer::Malformed(problem) => {
                 events.malformed(call.request, problem);
                 End::Answered { right: false }
             }
             Answer::Status { code, message } => End::status(code, message),
         };
-        events.ended(call, end);
+        events.ended(&call, end);
         Ok(())
     }
 }

@@ -59,11 +59,11 @@ impl End {
 /// Receives the events of a connection.
 pub(crate) trait Events {
     /// True if `message` is the right answer to `call`.
-    fn verify(&mut self, call: Call, message: &[u8]) -> bool;
+    fn verify(&mut self, call: &Call, message: &[u8]) -> bool;
     /// A success came without exactly one message, or with an unreadable one.
     fn malformed(&mut self, request: u32, problem: &str);
     /// A call has ended. Each call ends once.
-    fn ended(&mut self, call: Call, end: End);
+    fn ended(&mut self, call: &Call, end: End);
     /// A field of the head of a reply, or of its trailers; of a status line, `:status`. Only fields that are decoded come: those of
     /// a block that equals an earlier one are not.
     fn field(&mut self, _is_trailer: bool, _name: &[u8], _value: &[u8]) {}
@@ -81,7 +81,7 @@ pub(crate) trait Events {
     /// Whether `message` is the right answer to `call` under this status, which is not the protocol's success. `None` if it
     /// does not count as one.
     fn verify_other(&mut self, call: Call, status: u32, message: &[u8]) -> Option<bool> {
-        self.accepts(call, status).then(|| self.verify(call, message))
+        self.accepts(call, status).then(|| self.verify(&call, message))
     }
 }
 

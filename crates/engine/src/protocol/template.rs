@@ -29,6 +29,7 @@ struct Extent {
 /// What differs in a request from call to call.
 #[derive(Clone, Copy, Debug)]
 enum PatchPoints {
+    None,
     /// One nonce of full width, from this byte on: the usual case.
     Full(u32),
     /// Any other patches: an index into the lists.
@@ -53,15 +54,9 @@ pub(crate) struct Template<'a> {
     /// Where its body begins in them, and HTTP/2's last frame.
     pub body: usize,
     pub last_frame: usize,
-    patches: Patches<'a>,
-    /// The number of all requests.
-    requests: usize,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Patches<'a> {
-    Full(usize),
-    Listed(&'a [Patch]),
+    patches: PatchPoints,
+    /// All of them.
+    templates: &'a Templates,
 }
 
 impl Templates {
@@ -75,6 +70,7 @@ impl Templates {
             let start = bytes.len() as u32;
             let Layout { body, message, last_frame } = write(request, &mut bytes);
             let patches = match payload.patches(request) {
+                [] => PatchPoints::None,
                 [Patch { at, source: PatchSource::Nonce }] if at.len() == Nonce::DIGITS => {
                     PatchPoints::Full((message + at.start) as u32)
                 }
@@ -100,11 +96,8 @@ impl Templates {
             bytes: &self.bytes[bytes.start as usize..bytes.end as usize],
             body: *body as usize,
             last_frame: *last_frame as usize,
-            patches: match *patches {
-                PatchPoints::Full(at) => Patches::Full(at as usize),
-                PatchPoints::Listed(list) => Patches::Listed(&self.listed[list as usize]),
-            },
-            requests: self.extents.len(),
+            patches: *patches,
+            templates: self,
         }
     }
 
@@ -115,23 +108,35 @@ impl Templates {
         let at = out.len();
         out.extend_from_slice(template.bytes);
         let sent = &mut out[at..];
-        template.patch((request, nonce), &nonce.digits(), sent);
+        template.patch((request, nonce), || nonce.digits(), sent);
         sent
     }
 }
 
 impl<'a> Template<'a> {
-    /// Patches `sent`, a copy of the bytes, for a call with this request and nonce; `digits` are the nonce's.
+    /// Patches `sent`, a copy of the bytes, for a call with this request and nonce; `digits` returns the nonce's.
     #[inline]
-    pub fn patch(&self, call: (u32, Nonce), digits: &Digits, sent: &mut [u8]) {
+    pub fn patch(&self, call: (u32, Nonce), digits: impl FnOnce() -> Digits, sent: &mut [u8]) {
         match self.patches {
-            Patches::Full(at) => sent[at..at + Nonce::DIGITS].copy_from_slice(digits),
-            Patches::Listed(list) => patch_all(list, self.values(call), sent),
+            PatchPoints::None => {}
+            PatchPoints::Full(at) => {
+                let at = at as usize;
+                sent[at..at + Nonce::DIGITS].copy_from_slice(&digits());
+            }
+            PatchPoints::Listed(list) => self.patch_all(list, call, sent),
+        }
+    }
+
+    #[cold]
+    fn patch_all(&self, list: u32, call: (u32, Nonce), sent: &mut [u8]) {
+        let values = self.values(call);
+        for Patch { at, source } in &self.templates.listed[list as usize] {
+            source.write(&values, &mut sent[at.clone()]);
         }
     }
 
     fn values(&self, (request, nonce): (u32, Nonce)) -> PatchValues {
-        PatchValues::new(request, self.requests, nonce)
+        PatchValues::new(request, self.templates.extents.len(), nonce)
     }
 
     /// The body before it is patched.
@@ -143,11 +148,13 @@ impl<'a> Template<'a> {
     pub fn patch_piece(&self, call: (u32, Nonce), start: usize, piece: &mut [u8]) {
         let full;
         let list = match self.patches {
-            Patches::Full(at) => {
+            PatchPoints::None => &[],
+            PatchPoints::Full(at) => {
+                let at = at as usize;
                 full = Patch::nonce(at..at + Nonce::DIGITS);
                 std::slice::from_ref(&full)
             }
-            Patches::Listed(list) => list,
+            PatchPoints::Listed(list) => &self.templates.listed[list as usize][..],
         };
         let (from, values) = (self.body + start, self.values(call));
         for Patch { at, source } in list {
@@ -160,12 +167,5 @@ impl<'a> Template<'a> {
                 }
             }
         }
-    }
-}
-
-#[cold]
-fn patch_all(list: &[Patch], values: PatchValues, sent: &mut [u8]) {
-    for Patch { at, source } in list {
-        source.write(&values, &mut sent[at.clone()]);
     }
 }

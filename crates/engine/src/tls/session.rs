@@ -23,9 +23,10 @@ pub(crate) struct Session {
     tls: UnbufferedClientConnection,
     /// The start of a record whose end has not arrived.
     torn: Vec<u8>,
-    /// Records that the kernel has not taken.
+    /// Room for records that the kernel has not taken. It is kept, so that it need not be zeroed again.
     records: Vec<u8>,
-    /// How many bytes of `records` it has taken.
+    /// How many bytes of it are filled with records, and how many of those the kernel has taken.
+    filled: usize,
     written: usize,
     /// Plaintext in `records` that was not yet reported as sent.
     sealed: usize,
@@ -50,6 +51,7 @@ impl Session {
             tls,
             torn: Vec::new(),
             records: Vec::new(),
+            filled: 0,
             written: 0,
             sealed: 0,
             failed: None,
@@ -117,7 +119,7 @@ impl Session {
             && let Ok(ConnectionState::EncodeTlsData(data)) =
                 self.tls.process_tls_records(&mut []).state
         {
-            encode(data, &mut self.records);
+            encode(data, &mut self.records, &mut self.filled);
         }
     }
 
@@ -145,15 +147,18 @@ impl Session {
         loop {
             let UnbufferedStatus { discard, state, .. } =
                 self.tls.process_tls_records(&mut records[used..]);
-            let mut done = false;
+            let (mut read, mut done) = (false, false);
             match state? {
                 ConnectionState::ReadTraffic(mut traffic) => {
+                    read = true;
                     while let Some(record) = traffic.next_record() {
                         plaintext.extend_from_slice(record?.payload);
                         self.received += 1;
                     }
                 }
-                ConnectionState::EncodeTlsData(data) => encode(data, &mut self.records),
+                ConnectionState::EncodeTlsData(data) => {
+                    encode(data, &mut self.records, &mut self.filled);
+                }
                 ConnectionState::TransmitTlsData(data) => data.done(),
                 ConnectionState::PeerClosed => self.peer_closed = true,
                 ConnectionState::WriteTraffic(_) => {
@@ -164,7 +169,8 @@ impl Session {
                 _ => done = true,
             }
             used += discard;
-            if done {
+            let is_all = used == records.len() && !self.tls.wants_write();
+            if done || read && is_all {
                 return Ok(used);
             }
         }
@@ -178,22 +184,21 @@ impl Session {
     /// Bytes in its buffers.
     #[cfg(any(test, feature = "fuzzing"))]
     pub fn held(&self) -> usize {
-        self.torn.len() + self.records.len()
+        self.torn.len() + self.filled
     }
 
     /// True if records wait to be sent.
     pub fn has_output(&self) -> bool {
-        self.written < self.records.len()
+        self.written < self.filled
     }
 
     /// Gives waiting records to the kernel by `send`. `WouldBlock` if it does not take all.
     #[inline]
     pub fn flush(&mut self, mut send: impl FnMut(&[u8]) -> io::Result<usize>) -> io::Result<()> {
         while self.has_output() {
-            self.written += send(&self.records[self.written..])?;
+            self.written += send(&self.records[self.written..self.filled])?;
         }
-        self.records.clear();
-        self.written = 0;
+        (self.filled, self.written) = (0, 0);
         Ok(())
     }
 
@@ -235,18 +240,18 @@ impl Session {
             match state {
                 Ok(ConnectionState::WriteTraffic(traffic)) => break traffic,
                 // An update of the keys goes first.
-                Ok(ConnectionState::EncodeTlsData(data)) => encode(data, &mut self.records),
+                Ok(ConnectionState::EncodeTlsData(data)) => {
+                    encode(data, &mut self.records, &mut self.filled);
+                }
                 Ok(ConnectionState::TransmitTlsData(data)) => data.done(),
                 Ok(_) => return Err(io::Error::other("TLS: the session takes no data")),
                 Err(error) => return Err(TlsError::from(error).into()),
             }
         };
-        let begin = self.records.len();
-        self.records.resize(begin + room, 0);
-        let written = write(&mut traffic, &mut self.records[begin..]);
-        let written = written.map_err(|error| io::Error::other(format!("TLS: {error}")));
-        self.records.truncate(begin + *written.as_ref().unwrap_or(&0));
-        written.map(|_| ())
+        let out = free(&mut self.records, self.filled, room);
+        let written = write(&mut traffic, out);
+        self.filled += written.map_err(|error| io::Error::other(format!("TLS: {error}")))?;
+        Ok(())
     }
 }
 
@@ -269,17 +274,24 @@ type Traffic<'a> = rustls::unbuffered::WriteTraffic<'a, rustls::client::ClientCo
 fn encode(
     mut data: EncodeTlsData<'_, rustls::client::ClientConnectionData>,
     records: &mut Vec<u8>,
+    filled: &mut usize,
 ) {
-    let begin = records.len();
     let mut room = 0;
     loop {
-        records.resize(begin + room, 0);
-        match data.encode(&mut records[begin..]) {
-            Ok(written) => return records.truncate(begin + written),
+        match data.encode(free(records, *filled, room)) {
+            Ok(written) => return *filled += written,
             Err(EncodeError::InsufficientSize(InsufficientSizeError { required_size })) => {
                 room = required_size;
             }
-            Err(EncodeError::AlreadyEncoded) => return records.truncate(begin),
+            Err(EncodeError::AlreadyEncoded) => return,
         }
     }
+}
+
+/// At least this much room after the first `filled` bytes.
+fn free(records: &mut Vec<u8>, filled: usize, room: usize) -> &mut [u8] {
+    if records.len() < filled + room {
+        records.resize(filled + room, 0);
+    }
+    &mut records[filled..]
 }

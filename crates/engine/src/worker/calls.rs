@@ -134,7 +134,7 @@ impl Calls {
     }
 
     #[inline]
-    pub fn end(&mut self, call: Call, at: Nanos, outcome: &Outcome) {
+    pub fn end(&mut self, call: &Call, at: Nanos, outcome: &Outcome) {
         self.outstanding -= 1;
         self.ended += 1;
         self.ended_at = at;
@@ -166,7 +166,7 @@ pub(super) struct Reading<'a> {
 
 impl Reading<'_> {
     #[inline]
-    fn end(&mut self, call: Call, outcome: &Outcome) {
+    fn end(&mut self, call: &Call, outcome: &Outcome) {
         self.calls.end(call, self.at, outcome);
         self.ended += 1;
     }
@@ -176,7 +176,7 @@ impl Reading<'_> {
     #[inline(never)]
     fn ended_otherwise(&mut self, call: Call, end: End) {
         let outcome = match end {
-            _ if self.is_late(call) => Outcome::Timeout,
+            _ if self.is_late(&call) => Outcome::Timeout,
             End::Answered { right: true } | End::Accepted { right: true } => Outcome::Ok,
             End::Answered { right: false } if self.rejects_success(call) => {
                 let (code, message) = (self.calls.success, String::new());
@@ -194,11 +194,19 @@ impl Reading<'_> {
                 return;
             }
         };
-        self.end(call, &outcome);
+        self.end(&call, &outcome);
     }
 
     fn rejects_success(&self, call: Call) -> bool {
         self.calls.payload.target(call.request as usize).rejects_success
+    }
+
+    /// Whether a reply of the protocol's own success is right.
+    #[inline(never)]
+    fn judge(&mut self, call: &Call, reply: &[u8]) -> bool {
+        let Calls { checker, payload, recorder, .. } = &mut *self.calls;
+        let judged = checker.judge_success(&**payload, (*call, reply), recorder);
+        self.is_right(judged, reply)
     }
 
     /// Whether a reply was right; a problem is kept as an example.
@@ -217,7 +225,7 @@ impl Reading<'_> {
 
     /// True if a call has timed out, even before the periodic check finds it.
     #[inline]
-    fn is_late(&self, call: Call) -> bool {
+    fn is_late(&self, call: &Call) -> bool {
         Nanos(self.at.since(call.due)) >= self.calls.timeout
     }
 }
@@ -225,12 +233,8 @@ impl Reading<'_> {
 /// Always inlined, as every reply of every protocol calls them; the compiler would not.
 impl Events for Reading<'_> {
     #[inline(always)]
-    fn verify(&mut self, call: Call, message: &[u8]) -> bool {
-        let Calls { checker, payload, recorder, .. } = &mut *self.calls;
-        match checker.check(&**payload, (call, message), recorder) {
-            Ok(()) => true,
-            judged => self.is_right(judged, message),
-        }
+    fn verify(&mut self, call: &Call, message: &[u8]) -> bool {
+        self.calls.checker.is_right(call, message) || self.judge(call, message)
     }
 
     fn verify_other(&mut self, call: Call, status: u32, message: &[u8]) -> Option<bool> {
@@ -251,13 +255,13 @@ impl Events for Reading<'_> {
     }
 
     #[inline(always)]
-    fn ended(&mut self, call: Call, end: End) {
+    fn ended(&mut self, call: &Call, end: End) {
         if matches!(end, End::Answered { right: true }) && !self.is_late(call) {
             // It owns nothing. To find that out, the compiler would call a function.
             std::mem::forget(end);
             return self.end(call, &Outcome::Ok);
         }
-        self.ended_otherwise(call, end);
+        self.ended_otherwise(*call, end);
     }
 }
 

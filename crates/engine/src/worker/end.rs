@@ -65,11 +65,11 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.retry_at = self.retry_at.min(self.slots[index].retry_at().unwrap_or(Nanos::NEVER));
         let outcome = Outcome::Transport { reason: reason.to_owned() };
         for call in &lost {
-            self.calls.end(*call, now, &outcome);
+            self.calls.end(call, now, &outcome);
         }
         let outcome = Outcome::NotSent { reason: format!("no connection: {reason}") };
         for call in &unsent {
-            self.calls.end(*call, now, &outcome);
+            self.calls.end(call, now, &outcome);
         }
         self.next(index, (lost.len() + unsent.len()) as u32, now);
         if let Some(parent_slot) = self.slots[index].parent_slot {

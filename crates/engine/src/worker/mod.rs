@@ -362,11 +362,11 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             self.at_slot(slot);
             let (late, unsent) = self.slots[slot].expire(cutoff);
             for call in &late {
-                self.calls.end(*call, now, &Outcome::Timeout);
+                self.calls.end(call, now, &Outcome::Timeout);
             }
             if !unsent.is_empty() {
                 let outcome = open::not_sent(&self.slots[slot..=slot]);
-                unsent.iter().for_each(|call| self.calls.end(*call, now, &outcome));
+                unsent.iter().for_each(|call| self.calls.end(call, now, &outcome));
             }
             let ended = late.len() + unsent.len();
             if ended > 0 {

@@ -130,7 +130,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             let timing =
                 if open.watch.missed(due) { SendTiming::Late } else { SendTiming::HeldBack };
             self.calls.recorder.record_send_timing(due, timing);
-            self.calls.end(call, now, &outcome);
+            self.calls.end(&call, now, &outcome);
         }
         is_late(open)
     }

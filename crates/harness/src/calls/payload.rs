@@ -89,7 +89,7 @@ impl Payload for CallPayload {
     }
 
     fn expect(&self, _index: usize, reply: &[u8]) -> Result<(), String> {
-        self.expectations.iter().try_for_each(|expectation| expectation.check(reply))
+        Expectation::check_all(&self.expectations, reply)
     }
 
     fn verify(&self, _index: usize, _sent: &[u8], reply: &[u8]) -> Result<(), String> {

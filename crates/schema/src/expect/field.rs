@@ -7,6 +7,7 @@ use super::value::{Literal, Value};
 use super::wire::{Content, Malformed, fixed, varint};
 
 /// The value that `content` is for a field of this type.
+#[inline]
 pub(super) fn value<'a>(kind: &Kind, content: Content<'a>) -> Result<Value<'a>, Malformed> {
     Ok(match (kind, content) {
         (Kind::Double, Content::Fixed64(bits)) => Value::Double(f64::from_bits(bits)),

@@ -81,17 +81,42 @@ impl Expectation {
     /// # Errors
     /// What it is instead, in one line.
     pub fn check(&self, reply: &[u8]) -> Result<(), String> {
-        let found = match &self.place {
-            Place::Json(path) => path.find(reply),
-            Place::Message(path) => path.find(reply),
-        };
-        match found {
-            Ok(value) if self.holds(&value) => Ok(()),
-            Ok(value) => Err(format!("{} is {}", self.path, self.shown(&value))),
-            Err(problem) => Err(format!("{}: {problem}", self.path)),
+        Self::check_all(std::slice::from_ref(self), reply)
+    }
+
+    /// Checks an encoded reply by several expectations. Takes no memory if it is as expected.
+    ///
+    /// # Errors
+    /// That of the first which does not hold.
+    pub fn check_all(expectations: &[Self], reply: &[u8]) -> Result<(), String> {
+        match expectations.iter().find(|expectation| !expectation.is_met(reply)) {
+            None => Ok(()),
+            Some(unmet) => Err(unmet.problem(reply)),
         }
     }
 
+    #[inline]
+    fn is_met(&self, reply: &[u8]) -> bool {
+        self.find(reply).is_ok_and(|value| self.holds(&value))
+    }
+
+    #[inline]
+    fn find<'a>(&self, reply: &'a [u8]) -> Result<Value<'a>, &'static str> {
+        match &self.place {
+            Place::Json(path) => path.find(reply),
+            Place::Message(path) => path.find(reply),
+        }
+    }
+
+    #[cold]
+    fn problem(&self, reply: &[u8]) -> String {
+        match self.find(reply) {
+            Ok(value) => format!("{} is {}", self.path, self.shown(&value)),
+            Err(problem) => format!("{}: {problem}", self.path),
+        }
+    }
+
+    #[inline]
     fn holds(&self, value: &Value<'_>) -> bool {
         match &self.test {
             Test::Exists => match &self.place {
@@ -103,7 +128,6 @@ impl Expectation {
         }
     }
 
-    #[cold]
     fn shown(&self, value: &Value<'_>) -> String {
         let name = match &self.place {
             Place::Json(_) => None,

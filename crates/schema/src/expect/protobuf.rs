@@ -129,10 +129,42 @@ impl FieldPath {
         Some(format!("\"{}\"", value.name()))
     }
 
+    #[inline]
     pub fn find<'a>(&self, message: &'a [u8]) -> Result<Value<'a>, &'static str> {
+        let found = match &self.steps[..] {
+            [step] if matches!(step.select, Select::Only) && step.others.is_empty() => {
+                self.own_field(step, message)
+            }
+            steps => self.find_within(steps, message),
+        };
+        found.map_err(|Malformed| MALFORMED)
+    }
+
+    /// The usual path: a field of the message itself, in no oneof.
+    #[inline]
+    fn own_field<'a>(&self, step: &FieldStep, message: &'a [u8]) -> Result<Value<'a>, Malformed> {
+        let (mut rest, mut found) = (message, None);
+        while let Some((number, content)) = wire::next(&mut rest)? {
+            if number == step.number {
+                found = Some(field::value(&step.kind, content)?);
+            }
+        }
+        Ok(match found {
+            Some(value) => value,
+            None if self.has_default => field::default(&step.kind),
+            None => Value::Missing,
+        })
+    }
+
+    #[inline(never)]
+    fn find_within<'a>(
+        &self,
+        steps: &[FieldStep],
+        message: &'a [u8],
+    ) -> Result<Value<'a>, Malformed> {
         let (mut found, mut passed) = (Value::Missing, [0; MAX_STEPS + 1]);
-        let walked = self.walk(&self.steps, message, &mut passed, &mut found);
-        walked.map(|()| found).map_err(|Malformed| MALFORMED)
+        self.walk(steps, message, &mut passed, &mut found)?;
+        Ok(found)
     }
 
     /// Looks for what `steps` lead to in a message; it may be a part of one that is merged with others.
@@ -164,6 +196,7 @@ impl FieldPath {
     }
 
     /// Takes an occurrence of the field of the first step.
+    #[inline]
     fn take<'a>(
         &self,
         steps: &[FieldStep],
@@ -208,6 +241,7 @@ impl FieldPath {
     }
 
     /// Takes the value of the first step, or looks into it.
+    #[inline(always)]
     fn enter<'a>(
         &self,
         steps: &[FieldStep],

@@ -65,6 +65,7 @@ impl Literal {
 }
 
 impl Value<'_> {
+    #[inline]
     pub fn equals(&self, literal: &Literal) -> bool {
         match (*self, literal) {
             (Self::Null, Literal::Null) => true,

@@ -17,7 +17,7 @@ pub(super) enum Content<'a> {
 pub(super) struct Malformed;
 
 /// Takes the next field off `rest`: its number and content. `None` at the end.
-#[inline]
+#[inline(always)]
 pub(super) fn next<'a>(rest: &mut &'a [u8]) -> Result<Option<(u32, Content<'a>)>, Malformed> {
     if rest.is_empty() {
         return Ok(None);
@@ -37,7 +37,7 @@ fn tag(rest: &mut &[u8]) -> Result<(u32, u8), Malformed> {
     Ok((number.ok_or(Malformed)?, (tag & 7) as u8))
 }
 
-#[inline]
+#[inline(always)]
 fn scalar<'a>(rest: &mut &'a [u8], kind: u8) -> Result<Content<'a>, Malformed> {
     Ok(match kind {
         0 => Content::Varint(varint(rest)?),
@@ -52,6 +52,7 @@ fn scalar<'a>(rest: &mut &'a [u8], kind: u8) -> Result<Content<'a>, Malformed> {
 }
 
 /// Takes the content of the group with this number, and its end.
+#[cold]
 fn group<'a>(rest: &mut &'a [u8], number: u32) -> Result<&'a [u8], Malformed> {
     let whole = *rest;
     let mut depth = 0_u32;
@@ -78,6 +79,7 @@ pub(super) fn varint(rest: &mut &[u8]) -> Result<u64, Malformed> {
     }
 }
 
+#[cold]
 fn long_varint(rest: &mut &[u8]) -> Result<u64, Malformed> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {

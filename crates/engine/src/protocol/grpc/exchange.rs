@@ -53,8 +53,8 @@ impl http2::Exchange for Exchange {
     }
 
     #[inline]
-    fn call(&self) -> Call {
-        self.call
+    fn call(&self) -> &Call {
+        &self.call
     }
 
     #[inline]
@@ -252,7 +252,7 @@ impl Exchange {
             self.answer = Answer::Wrong;
             return;
         }
-        let right = events.verify(self.call, message);
+        let right = events.verify(&self.call, message);
         self.answer = if right { Answer::Right } else { Answer::Wrong };
     }
 }

@@ -214,7 +214,7 @@ impl<A: Http1Application> Connection<A> {
     fn leave(&mut self, events: &mut impl Events) {
         self.leaving = Some(Leaving::LastReply);
         for call in self.calls.take_later() {
-            events.ended(call, End::Refused);
+            events.ended(&call, End::Refused);
         }
     }
 
@@ -277,11 +277,11 @@ fn templates(payload: &dyn Payload, authority: &str, fields: &[(&str, &str)]) ->
 fn answer<A: Http1Application>(calls: &mut InOrder, reply: &Reply<'_>, events: &mut impl Events) {
     let Some(Some(call)) = calls.answered() else { return };
     let end = match reply.status {
-        200 => End::Answered { right: events.verify(call, reply.body) },
+        200 => End::Answered { right: events.verify(&call, reply.body) },
         _ => match events.verify_other(call, reply.status.into(), reply.body) {
             Some(right) => End::Accepted { right },
             None => A::failure(reply),
         },
     };
-    events.ended(call, end);
+    events.ended(&call, end);
 }

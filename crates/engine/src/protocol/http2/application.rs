@@ -59,7 +59,7 @@ pub(crate) trait Exchange: Copy + Debug + Default + Send {
 
     fn new(call: Call) -> Self;
 
-    fn call(&self) -> Call;
+    fn call(&self) -> &Call;
 
     /// Notes that the request was given to the kernel.
     fn stamp(&mut self, now: Nanos);

@@ -38,14 +38,14 @@ pub(crate) const ACK: u8 = 0x1;
 pub(crate) const END_HEADERS: u8 = 0x4;
 pub(crate) const PADDED: u8 = 0x8;
 pub(crate) const WITH_PRIORITY: u8 = 0x20;
+/// Of a header block in one frame, with which a stream ends.
+pub(crate) const LAST_HEADERS: u8 = END_HEADERS | END_STREAM;
 
 /// A frame header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// Bytes of the payload.
-    pub length: usize,
-    pub kind: u8,
-    pub flags: u8,
+    /// Length, kind and flags: see [`form`].
+    pub form: u64,
     /// 0: the connection itself.
     pub stream: u32,
 }
@@ -54,36 +54,53 @@ impl Head {
     /// Reads the first nine bytes of `bytes`, if there are that many.
     #[inline]
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        let [first, rest @ ..]: &[u8; HEADER] = bytes.first_chunk()?;
-        // The eight bytes after the first in one load.
-        let rest = u64::from_be_bytes(*rest);
-        Some(Self {
-            length: usize::from(*first) << 16 | (rest >> 48) as usize,
-            kind: (rest >> 40) as u8,
-            flags: (rest >> 32) as u8,
-            stream: rest as u32 & 0x7fff_ffff,
-        })
+        let head: &[u8; HEADER] = bytes.first_chunk()?;
+        // Two loads that share three bytes.
+        let form = u64::from_be_bytes(*head.first_chunk()?) >> 24;
+        let stream = u32::from_be_bytes(*head.last_chunk()?) & 0x7fff_ffff;
+        Some(Self { form, stream })
+    }
+
+    /// Bytes of the payload.
+    #[inline]
+    pub fn length(self) -> usize {
+        (self.form >> 16) as usize
+    }
+
+    #[inline]
+    pub fn kind(self) -> u8 {
+        (self.form >> 8) as u8
+    }
+
+    #[inline]
+    pub fn flags(self) -> u8 {
+        self.form as u8
     }
 
     #[inline]
     pub fn has(self, flag: u8) -> bool {
-        self.flags & flag != 0
+        self.flags() & flag != 0
     }
+}
+
+/// Length of the payload, kind and flags of a frame as one number, which a frame of another kind or length does not have.
+pub(crate) fn form(length: usize, kind: u8, flags: u8) -> u64 {
+    (length as u64) << 16 | u64::from(kind) << 8 | u64::from(flags)
 }
 
 /// Refuses a frame that is too large, or a control frame of the wrong length or on the wrong stream.
 #[inline]
 pub(crate) fn check(head: Head) -> Result<(), Broken> {
-    if head.length > MAX_PAYLOAD {
+    if head.length() > MAX_PAYLOAD {
         return Err(too_large(head));
     }
-    if head.kind <= HEADERS { Ok(()) } else { check_control(head) }
+    if head.kind() <= HEADERS { Ok(()) } else { check_control(head) }
 }
 
 /// A frame that is too large, or the start of another protocol.
 #[cold]
 fn too_large(head: Head) -> Broken {
-    let first = (head.length as u32) << 8 | u32::from(head.kind);
+    let first = (head.length() as u32) << 8 | u32::from(head.kind());
     let text = first.to_be_bytes().iter().all(|byte| (b' '..=b'~').contains(byte));
     Broken::Http2(if text {
         "it answered in text, as HTTP/1 servers do; this port does not speak HTTP/2"
@@ -94,7 +111,7 @@ fn too_large(head: Head) -> Broken {
 
 #[cold]
 fn check_control(head: Head) -> Result<(), Broken> {
-    let problem = match (head.kind, head.length) {
+    let problem = match (head.kind(), head.length()) {
         (SETTINGS | PING | GOAWAY, _) if head.stream != 0 => {
             "SETTINGS, PING or GOAWAY on a stream and not on the connection"
         }
@@ -130,7 +147,7 @@ pub(crate) fn put(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: 
 /// The payload without padding and priority.
 #[inline]
 pub(crate) fn content(head: Head, payload: &[u8]) -> Result<&[u8], Broken> {
-    if head.flags & (PADDED | WITH_PRIORITY) == 0 {
+    if head.flags() & (PADDED | WITH_PRIORITY) == 0 {
         return Ok(payload);
     }
     unpadded(head, payload)
@@ -144,7 +161,7 @@ fn unpadded(head: Head, payload: &[u8]) -> Result<&[u8], Broken> {
     } else {
         (0, payload)
     };
-    if head.kind == HEADERS && head.has(WITH_PRIORITY) {
+    if head.kind() == HEADERS && head.has(WITH_PRIORITY) {
         rest = rest.get(5..).ok_or(Broken::Http2("priority is cut short"))?;
     }
     let length = rest.len().checked_sub(padding).ok_or(TOO_MUCH)?;

@@ -82,7 +82,7 @@ impl Sender {
     }
 
     /// Writes a request on a new stream, or the part of it that flow control allows.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, stream: u32, request: Request, out: &mut Vec<u8>) {
         let template = self.templates.get(request.index);
         let body = template.bytes.len() - template.body;
@@ -100,7 +100,7 @@ impl Sender {
             sent[at..at + 4].copy_from_slice(&stream.to_be_bytes());
         }
         let call = (request.index, request.nonce);
-        template.patch(call, self.nonces.digits(request.nonce), sent);
+        template.patch(call, || *self.nonces.digits(request.nonce), sent);
         self.window -= body as i64;
     }
 
@@ -188,6 +188,12 @@ impl Sender {
             self.window -= length as i64;
         }
         true
+    }
+
+    /// True if no part of a request is held back, or was at the last flush.
+    #[inline]
+    pub fn has_sent_all(&self) -> bool {
+        self.stalled.is_empty() && self.completed.is_empty()
     }
 
     /// True if part of the request is held back.

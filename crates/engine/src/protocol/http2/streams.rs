@@ -63,47 +63,40 @@ impl<T: Copy + Default> Streams<T> {
     }
 
     #[inline]
-    fn cell(&mut self, id: u32) -> &mut Cell<T> {
-        let index = (id >> 1) as usize & (self.ring.len() - 1);
-        &mut self.ring[index]
+    fn cell(ring: &mut [Cell<T>], id: u32) -> &mut Cell<T> {
+        let index = (id >> 1) as usize & (ring.len() - 1);
+        &mut ring[index]
     }
 
     /// Opens the next stream and returns its identifier. Ask [`Self::next_id`] first.
-    #[inline]
+    #[inline(always)]
     pub fn insert(&mut self, value: T) -> u32 {
         let id = self.next;
         debug_assert!(id <= LAST_STREAM);
         self.next += 2;
         self.open += 1;
-        if self.cell(id).id != EMPTY {
-            self.displace(id);
+        let cell = Self::cell(&mut self.ring, id);
+        if cell.id != EMPTY {
+            displace(cell, &mut self.displaced);
         }
-        *self.cell(id) = Cell { id, value };
+        *cell = Cell { id, value };
         id
-    }
-
-    /// Moves the stream in the cell of `id` to the map.
-    #[cold]
-    fn displace(&mut self, id: u32) {
-        let cell = self.cell(id);
-        let (old, value) = (cell.id, cell.value);
-        self.displaced.insert(old, value);
     }
 
     /// An open stream.
     #[inline]
     pub fn get_mut(&mut self, id: u32) -> Option<&mut T> {
-        let index = (id >> 1) as usize & (self.ring.len() - 1);
-        if self.ring[index].id == id {
-            return Some(&mut self.ring[index].value);
+        let cell = Self::cell(&mut self.ring, id);
+        match cell.id == id {
+            true => Some(&mut cell.value),
+            false => self.displaced.get_mut(&id),
         }
-        self.displaced.get_mut(&id)
     }
 
     /// Closes a stream.
     #[inline]
     pub fn remove(&mut self, id: u32) -> Option<T> {
-        let cell = self.cell(id);
+        let cell = Self::cell(&mut self.ring, id);
         let value = if cell.id == id {
             cell.id = EMPTY;
             cell.value
@@ -116,15 +109,31 @@ impl<T: Copy + Default> Streams<T> {
 
     /// Closes a stream in the ring, if `ready` agrees.
     #[inline]
-    pub fn remove_if(&mut self, id: u32, ready: impl FnOnce(&T) -> bool) -> Option<T> {
-        let cell = self.cell(id);
+    pub fn close_if(&mut self, id: u32, ready: impl FnOnce(&T) -> bool) -> Option<&T> {
+        let cell = Self::cell(&mut self.ring, id);
         if cell.id != id || !ready(&cell.value) {
             return None;
         }
         cell.id = EMPTY;
-        let value = cell.value;
         self.open -= 1;
-        Some(value)
+        Some(&cell.value)
+    }
+
+    /// True if all open streams are in the ring.
+    #[inline]
+    pub fn are_neighbours(&self) -> bool {
+        self.displaced.is_empty()
+    }
+
+    /// The open streams of the ring from `first` on.
+    #[inline]
+    pub fn newest_mut(&mut self, first: u32) -> impl Iterator<Item = &mut T> {
+        let (cells, new) = (self.ring.len(), ((self.next - first) >> 1) as usize);
+        let start = (first >> 1) as usize & (cells - 1);
+        let (older, newer) = self.ring.split_at_mut(start);
+        let newer = newer.iter_mut().take(new);
+        let wrapped = older.iter_mut().take((start + new).saturating_sub(cells));
+        newer.chain(wrapped).filter(|cell| cell.id != EMPTY).map(|cell| &mut cell.value)
     }
 
     /// True if the stream was ever opened: closed streams may still get frames.
@@ -147,6 +156,12 @@ impl<T: Copy + Default> Streams<T> {
             .take(in_ring)
             .chain(self.displaced.iter_mut().map(|(id, value)| (*id, value)))
     }
+}
+
+/// Moves the stream of a cell to the map.
+#[cold]
+fn displace<T: Copy>(cell: &Cell<T>, displaced: &mut BTreeMap<u32, T>) {
+    displaced.insert(cell.id, cell.value);
 }
 
 #[cfg(test)]
@@ -189,6 +204,23 @@ mod tests {
             assert!(ids.into_iter().all(|id| streams.remove(id).is_some()));
         }
         assert_eq!(streams.iter_mut().count(), 0);
+    }
+
+    #[test]
+    fn newest_streams_are_the_open_ones_from_the_first_on() {
+        let mut streams = Streams::<u32>::new(4);
+        for round in 0..20 {
+            let first = streams.end();
+            let ids: Vec<u32> = (0..5).map(|_| streams.insert(round)).collect();
+            streams.remove(ids[1]);
+            assert_eq!(streams.newest_mut(first).count(), 4);
+            assert_eq!(streams.newest_mut(ids[3]).count(), 2);
+            assert_eq!(streams.newest_mut(streams.end()).count(), 0);
+            assert!(streams.newest_mut(first).all(|value| *value == round));
+            for id in ids {
+                streams.remove(id);
+            }
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(crate) struct Seen {
 }
 
 impl Events for Seen {
-    fn verify(&mut self, call: Call, message: &[u8]) -> bool {
+    fn verify(&mut self, call: &Call, message: &[u8]) -> bool {
         message == format!("REPLY {}", call.request).as_bytes()
     }
 
@@ -28,7 +28,7 @@ impl Events for Seen {
         self.problems.push(problem.to_owned());
     }
 
-    fn ended(&mut self, call: Call, end: End) {
+    fn ended(&mut self, call: &Call, end: End) {
         self.ends.push((call.request, end));
     }
 
@@ -99,8 +99,13 @@ impl<C: Http2Application> Bench<C> {
         let (mut frames, bytes) = (Vec::new(), std::mem::take(&mut self.out));
         let mut rest = &bytes[..];
         while let Some(head) = Head::parse(rest) {
-            let end = frame::HEADER + head.length;
-            frames.push((head.kind, head.flags, head.stream, rest[frame::HEADER..end].to_vec()));
+            let end = frame::HEADER + head.length();
+            frames.push((
+                head.kind(),
+                head.flags(),
+                head.stream,
+                rest[frame::HEADER..end].to_vec(),
+            ));
             rest = &rest[end..];
         }
         assert!(rest.is_empty());

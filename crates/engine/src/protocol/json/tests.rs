@@ -17,7 +17,7 @@ use rpcbench_clock::Nanos;
 struct Seen(Vec<(Call, End)>, Option<Target>);
 
 impl Events for Seen {
-    fn verify(&mut self, _: Call, message: &[u8]) -> bool {
+    fn verify(&mut self, _: &Call, message: &[u8]) -> bool {
         message == b"right"
     }
 
@@ -25,8 +25,8 @@ impl Events for Seen {
         panic!("{problem}");
     }
 
-    fn ended(&mut self, call: Call, end: End) {
-        self.0.push((call, end));
+    fn ended(&mut self, call: &Call, end: End) {
+        self.0.push((*call, end));
     }
 
     fn target(&self, _: Call) -> Option<&Target> {

@@ -38,8 +38,8 @@ impl http2::Exchange for Exchange {
     }
 
     #[inline]
-    fn call(&self) -> Call {
-        self.call
+    fn call(&self) -> &Call {
+        &self.call
     }
 
     #[inline]
@@ -77,7 +77,7 @@ impl http2::Exchange for Exchange {
         let whole = self.promised.map_or(last, |promised| promised as usize == data.len());
         if whole {
             self.received = data.len() as u32;
-            self.answer = Some(events.verify(self.call, data));
+            self.answer = Some(events.verify(&self.call, data));
         }
         whole
     }
@@ -193,7 +193,7 @@ impl Exchange {
         let piece = self.piece.take();
         let mut body = piece.map(|piece| pieces.take(Some(piece))).unwrap_or_default();
         let end = match self.status {
-            200 => End::Answered { right: events.verify(self.call, &body) },
+            200 => End::Answered { right: events.verify(&self.call, &body) },
             status => match events.verify_other(self.call, status.into(), &body) {
                 Some(right) => End::Accepted { right },
                 None => End::status(status.into(), error_snippet(&body)),

@@ -14,7 +14,7 @@ use rpcbench_clock::Nanos;
 struct Seen(Vec<(Call, End)>);
 
 impl Events for Seen {
-    fn verify(&mut self, call: Call, message: &[u8]) -> bool {
+    fn verify(&mut self, call: &Call, message: &[u8]) -> bool {
         message.len() == LENGTHS[call.request as usize] && message.iter().all(|byte| *byte == b'x')
     }
 
@@ -22,8 +22,8 @@ impl Events for Seen {
         panic!("{problem}");
     }
 
-    fn ended(&mut self, call: Call, end: End) {
-        self.0.push((call, end));
+    fn ended(&mut self, call: &Call, end: End) {
+        self.0.push((*call, end));
     }
 }
 

@@ -34,7 +34,7 @@ struct Seen {
 }
 
 impl Events for Seen {
-    fn verify(&mut self, call: Call, message: &[u8]) -> bool {
+    fn verify(&mut self, call: &Call, message: &[u8]) -> bool {
         let index = call.request as usize;
         let sent = self.corpus.request_with(index, call.nonce.digits());
         self.corpus.verify(index, &sent, message).is_ok()
@@ -44,8 +44,8 @@ impl Events for Seen {
         self.problems.push(problem.to_owned());
     }
 
-    fn ended(&mut self, call: Call, end: End) {
-        self.ended.push((call, end));
+    fn ended(&mut self, call: &Call, end: End) {
+        self.ended.push((*call, end));
     }
 }
 

@@ -48,10 +48,10 @@ fn http2(bytes: &mut Vec<u8>, answer: impl Fn(u32, Vec<u8>) -> Vec<u8>) -> Vec<S
         return said;
     }
     while let Some(head) = Head::parse(bytes) {
-        let Some(message) = bytes.get(frame::HEADER..frame::HEADER + head.length) else { break };
+        let Some(message) = bytes.get(frame::HEADER..frame::HEADER + head.length()) else { break };
         let message = message.to_vec();
-        bytes.drain(..frame::HEADER + head.length);
-        if head.kind == frame::DATA {
+        bytes.drain(..frame::HEADER + head.length());
+        if head.kind() == frame::DATA {
             said.push(Said::InReply(answer(head.stream, message)));
         }
     }

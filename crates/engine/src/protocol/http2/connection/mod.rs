@@ -194,7 +194,7 @@ impl<C: Http2Application> protocol::Connection for Connection<C> {
         said.unwrap_or_else(|| "peer closed the connection".to_owned())
     }
 
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, call: Call, out: &mut Vec<u8>) {
         let stream = self.streams.insert(C::Exchange::new(call));
         if self.streams.next_id().is_none() {
@@ -224,15 +224,19 @@ impl<C: Http2Application> protocol::Connection for Connection<C> {
         self.unread = Unread::default();
         let end = self.streams.end();
         let Self { sender, streams, unflushed, .. } = self;
+        let first = std::mem::replace(unflushed, end);
+        if sender.has_sent_all() && streams.are_neighbours() {
+            streams.newest_mut(first).for_each(|exchange| exchange.stamp(now));
+            return;
+        }
         let mut stamp = |stream| {
             if let Some(exchange) = streams.get_mut(stream) {
                 exchange.stamp(now);
             }
         };
         sender.completed.drain(..).for_each(&mut stamp);
-        let new = (*unflushed..end).step_by(2);
+        let new = (first..end).step_by(2);
         new.filter(|stream| !sender.holds_back(*stream)).for_each(stamp);
-        *unflushed = end;
     }
 
     #[inline]
@@ -307,6 +311,6 @@ impl<C: Http2Application> Connection<C> {
     fn finish(&mut self, stream: u32) -> Option<Call> {
         let exchange = self.streams.remove(stream)?;
         self.pieces.forget(exchange.piece());
-        Some(exchange.call())
+        Some(*exchange.call())
     }
 }

@@ -36,9 +36,11 @@ impl<C: Http2Application> Connection<C> {
                 continue;
             }
             frame::check(head)?;
-            let Some(payload) = rest.get(frame::HEADER..frame::HEADER + head.length) else { break };
+            let Some(payload) = rest.get(frame::HEADER..frame::HEADER + head.length()) else {
+                break;
+            };
             self.frame(head, payload, out, events)?;
-            rest = &rest[frame::HEADER + head.length..];
+            rest = &rest[frame::HEADER + head.length()..];
         }
         self.partial.extend_from_slice(rest);
         Ok(())
@@ -56,7 +58,7 @@ impl<C: Http2Application> Connection<C> {
         let mut rest = fill(&mut partial, bytes, frame::HEADER);
         if let Some(head) = Head::parse(&partial) {
             frame::check(head)?;
-            let length = frame::HEADER + head.length;
+            let length = frame::HEADER + head.length();
             rest = fill(&mut partial, rest, length);
             if partial.len() == length {
                 self.frame(head, &partial[frame::HEADER..], out, events)?;
@@ -78,7 +80,7 @@ impl<C: Http2Application> Connection<C> {
         if self.expect != Expect::Any {
             self.check_expected(head)?;
         }
-        match head.kind {
+        match head.kind() {
             frame::DATA => self.on_data(head, payload, out, events),
             frame::HEADERS => self.on_headers(head, payload, out, events),
             frame::CONTINUATION => self.on_continuation(head, payload, out, events),
@@ -96,16 +98,16 @@ impl<C: Http2Application> Connection<C> {
 
     #[cold]
     fn idle_frame(&mut self, head: Head, problem: &'static str) -> Result<(), Broken> {
-        self.flood.count(head.length, self.streams.closed(), problem)
+        self.flood.count(head.length(), self.streams.closed(), problem)
     }
 
     #[cold]
     fn check_expected(&self, head: Head) -> Result<(), Broken> {
         let problem = match self.expect {
-            Expect::Settings if head.kind != frame::SETTINGS || head.has(frame::ACK) => {
+            Expect::Settings if head.kind() != frame::SETTINGS || head.has(frame::ACK) => {
                 "the first frame is not SETTINGS"
             }
-            Expect::Continuation if head.kind != frame::CONTINUATION => {
+            Expect::Continuation if head.kind() != frame::CONTINUATION => {
                 "a header block was interrupted"
             }
             _ => return Ok(()),
@@ -121,7 +123,7 @@ impl<C: Http2Application> Connection<C> {
         out: &mut Vec<u8>,
         events: &mut impl Events,
     ) -> Result<(), Broken> {
-        self.received += head.length as u32;
+        self.received += head.length() as u32;
         if self.received >= WINDOW_REFILL {
             self.refill_window(out)?;
         }
@@ -152,11 +154,11 @@ impl<C: Http2Application> Connection<C> {
 
     fn end_of_data(&mut self, stream: u32, out: &mut Vec<u8>, events: &mut impl Events) {
         let Some(exchange) = self.streams.get_mut(stream) else { return };
-        let call = exchange.call();
+        let call = *exchange.call();
         match exchange.end_of_data(&mut self.pieces, events) {
             Ok(end) => {
                 self.close(stream, out);
-                events.ended(call, end);
+                events.ended(&call, end);
             }
             Err(problem) => self.or_abort(Err(problem), stream, out, events),
         }
@@ -236,9 +238,9 @@ impl<C: Http2Application> Connection<C> {
             self.or_abort(taken, stream, out, events);
             return Ok(());
         }
-        let (call, end) = (exchange.call(), exchange.end(head, &mut self.pieces, events));
+        let (call, end) = (*exchange.call(), exchange.end(head, &mut self.pieces, events));
         self.close(stream, out);
-        events.ended(call, end);
+        events.ended(&call, end);
         Ok(())
     }
 
@@ -263,7 +265,7 @@ impl<C: Http2Application> Connection<C> {
         if let Err(problem) = taken
             && let Some(call) = self.reset(stream, code::CANCEL, out)
         {
-            events.ended(call, End::Aborted { reason: problem.to_owned() });
+            events.ended(&call, End::Aborted { reason: problem.to_owned() });
         }
     }
 
@@ -303,7 +305,7 @@ impl<C: Http2Application> Connection<C> {
             code::REFUSED_STREAM => self.refusals.refused(self.streams.closed()),
             code => End::Aborted { reason: format!("RST_STREAM {}", error_name(code)) },
         };
-        events.ended(call, end);
+        events.ended(&call, end);
         Ok(())
     }
 
@@ -355,7 +357,7 @@ impl<C: Http2Application> Connection<C> {
         for id in self.oldest_first(|id, _| id > last) {
             self.sender.forget(id);
             if let Some(call) = self.remove(id) {
-                events.ended(call, End::Refused);
+                events.ended(&call, End::Refused);
             }
         }
         Ok(())
