@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs programs of other projects that end-to-end tests use into target/peers: Go modules (grpcurl, examples of grpc-go, a
-# Connect service), etcd and containerd (Debian's packages, unpacked), grpc-java (Maven), and virtual environments with Apache's
+# Installs programs that end-to-end tests use into target/peers: Go modules (grpcurl, examples of grpc-go, a Connect service, a
+# server with TLS), etcd and containerd (Debian's packages, unpacked), grpc-java (Maven), and virtual environments with Apache's
 # Thrift library, grpcio with Google's schemas, and pandas, DuckDB and Polars. curl and nginx come from the distribution, and a
 # container engine from the user.
 # Prints the tests that can run here and names what is missing. In CI a missing program is an error.
@@ -127,6 +127,9 @@ if peer grpc_go "install Go from https://go.dev/dl/" go; then
 fi
 if peer connect_go "install Go from https://go.dev/dl/" go; then
   go_program connect-go connect_go . >&2
+fi
+if peer handshakes "apt-get install openssl, and Go from https://go.dev/dl/" openssl go; then
+  go_program tls-go tls_go . >&2
 fi
 debian etcd etcd-server usr/bin/etcd
 debian containerd containerd usr/bin/containerd

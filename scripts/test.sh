@@ -111,8 +111,8 @@ builds() {
   "$rpcbench" build --clients
 }
 
-# Every chosen server and client passes its cases; each server answers clients of other projects, and does not fail in a short run, which has the
-# representative ones and checks them first.
+# Every chosen server and client passes its cases, servers with TLS also over it; each server answers clients of other projects,
+# and does not fail in a short run, which has the representative ones and checks them first.
 servers() {
   local more
   if [ "$mode" = all ]; then
@@ -122,6 +122,7 @@ servers() {
     mapfile -t more < <(printf '%s\n' cpp-grpc go-connect go-thrift php-fpm:json-h2c 'php-fpm-grpc*'; scripts/changed.sh)
   fi
   "$rpcbench" check "${more[@]}"
+  "$rpcbench" check --tls "${more[@]}"
   "$rpcbench" check --clients
   RPCBENCH_TEST_SERVERS=${more[*]} peers
   # The second try is for a machine that takes the CPU away from a server for a whole window.

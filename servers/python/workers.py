@@ -6,6 +6,7 @@ import multiprocessing.connection
 import os
 import signal
 import socket
+import ssl
 import sys
 import threading
 from collections.abc import Callable
@@ -64,6 +65,15 @@ def bound(address: str, shared: bool) -> socket.socket:
         listener.close()
         raise OSError(f"cannot listen on {address}: {error.strerror}") from error
     return listener
+
+
+def secured(listener: socket.socket) -> socket.socket:
+    """The same with TLS, if the server has a certificate: a connection's first read makes the handshake, so that none waits for another's."""
+    if (paths := certificate()) is None:
+        return listener
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(*paths)
+    return context.wrap_socket(listener, server_side=True, do_handshake_on_connect=False)
 
 
 def _fail(name: str, error: object) -> NoReturn:

@@ -41,7 +41,9 @@ fn list(group: &Group) -> String {
 fn list_tls() -> String {
     let item = |case: &TlsCase| format!("- `{}`: {}\n", case.name, case.verifies);
     let items: String = TLS_CASES.iter().map(item).collect();
-    format!("### TLS\n\nOnly over TLS (`rpcbench check --tls`), after all others:\n\n{items}\n")
+    format!(
+        "### TLS\n\nOnly over TLS (`rpcbench check --tls`), after all others; the last one not in runs without resumption:\n\n{items}\n"
+    )
 }
 
 /// Such as `404, 405 or 501`.

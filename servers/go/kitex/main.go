@@ -3,9 +3,12 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
+	"time"
 
 	"github.com/cloudwego/kitex/pkg/remote"
+	"github.com/cloudwego/kitex/pkg/remote/trans/gonet"
 	"github.com/cloudwego/kitex/pkg/rpcinfo"
 	kitex "github.com/cloudwego/kitex/server"
 	"github.com/cloudwego/kitex/server/genericserver"
@@ -38,19 +41,30 @@ func unknown(_ context.Context, _, method string, _ any) (any, error) {
 	return nil, remote.NewTransErrorWithMsg(remote.UnknownMethod, "unknown method "+method)
 }
 
+// overNet replaces Netpoll, which has no TLS, by the library's transport on package net.
+var overNet = []kitex.Option{
+	kitex.WithTransServerFactory(gonet.NewTransServerFactory()),
+	kitex.WithTransHandlerFactory(gonet.NewSvrTransHandlerFactory()),
+	// The client decides how long connections live; by default this transport ends those that are idle for two minutes.
+	kitex.WithMaxConnIdleTime(time.Hour),
+}
+
 // server adapts the library's server to the package service, once there is a listener.
 type server struct {
 	listening chan kitex.Server
 }
 
 func (s server) Serve(listener net.Listener) error {
-	server := echoservice.NewServer(
-		&echo{},
-		kitex.WithListener(listener),
+	options := []kitex.Option{
 		kitex.WithServerBasicInfo(&rpcinfo.EndpointBasicInfo{ServiceName: "rpcbench.v1.Echo"}),
 		// The package service handles SIGTERM.
 		kitex.WithExitSignal(func() <-chan error { return nil }),
-	)
+	}
+	if config := service.TLS(); config != nil {
+		listener = tls.NewListener(listener, config)
+		options = append(options, overNet...)
+	}
+	server := echoservice.NewServer(&echo{}, append(options, kitex.WithListener(listener))...)
 	others := &genericserver.UnknownServiceOrMethodHandler{DefaultHandler: unknown}
 	if err := genericserver.RegisterUnknownServiceOrMethodHandler(server, others); err != nil {
 		return err

@@ -12,7 +12,9 @@ import qualified Data.ByteString.Lazy as Lazy
 import Data.String (fromString)
 import Network.HTTP.Types
 import Network.Wai
+import Network.TLS.SessionManager (defaultConfig)
 import Network.Wai.Handler.Warp
+import Network.Wai.Handler.WarpTLS (TLSSettings (tlsSessionManagerConfig), runTLS, tlsSettings)
 import Network.Wai.Middleware.RequestSizeLimit
 import System.Environment (lookupEnv)
 import System.Exit (die)
@@ -26,7 +28,8 @@ main = do
   host <- setting "RPCBENCH_HOST" Just
   port <- setting "RPCBENCH_PORT" (whole 65535)
   setting "RPCBENCH_CPUS" (whole 4096) >>= setNumCapabilities
-  runSettings
+  serve <- lookupEnv "RPCBENCH_TLS_CERT" >>= maybe (pure runSettings) secured
+  serve
     ( setHost (fromString host)
         . setPort port
         -- The client decides how long connections live; by default Warp ends those that are idle for 30 s.
@@ -37,13 +40,19 @@ main = do
     )
     (limited service)
 
+-- | Runs with a certificate. By default Warp resumes no session.
+secured :: FilePath -> IO (Settings -> Application -> IO ())
+secured certificate = do
+  key <- setting "RPCBENCH_TLS_KEY" Just
+  pure (runTLS (tlsSettings certificate key) {tlsSessionManagerConfig = Just defaultConfig})
+
 setting :: String -> (String -> Maybe a) -> IO a
 setting name parse = do
-  text <- lookupEnv name
-  maybe (die ("haskell-warp: " ++ name ++ " is missing or wrong: " ++ show text)) pure (text >>= parse)
+  value <- lookupEnv name
+  maybe (die ("haskell-warp: " ++ name ++ " is missing or wrong: " ++ show value)) pure (value >>= parse)
 
 whole :: Int -> String -> Maybe Int
-whole largest text = case readMaybe text of
+whole largest value = case readMaybe value of
   Just number | number >= 1, number <= largest -> Just number
   _ -> Nothing
 

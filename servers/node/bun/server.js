@@ -4,7 +4,7 @@ import cluster from 'node:cluster';
 import { ZodError } from 'zod';
 
 import { methods } from './messages.js';
-import { MAX_BODY } from './web.js';
+import { MAX_BODY, certificate } from './web.js';
 import { serve } from './workers.js';
 
 // How long open connections may take to finish their calls after SIGTERM.
@@ -28,6 +28,7 @@ async function start(hostname, port) {
     hostname,
     port,
     reusePort: cluster.isWorker,
+    tls: certificate(),
     // Connections may be idle indefinitely: the client decides how long they live.
     idleTimeout: 0,
     maxRequestBodySize: MAX_BODY,

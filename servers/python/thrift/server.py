@@ -2,7 +2,6 @@
 
 import signal
 import socket
-import ssl
 import sys
 
 from rpcbench.v1 import Echo
@@ -21,7 +20,7 @@ from thrift.server.TServer import TThreadedServer
 from thrift.transport.TSocket import TServerSocket
 from thrift.transport.TTransport import TFramedTransportFactory
 
-from workers import bound, certificate, serve
+from workers import bound, secured, serve
 
 
 class Handler(Echo.Iface):
@@ -43,15 +42,9 @@ class Listener(TServerSocket):
 
     def __init__(self, address: str, shared: bool) -> None:
         super().__init__()
-        self.handle = bound(address, shared)
+        self.handle = secured(bound(address, shared))
         # Connections inherit it from the listener.
         self.handle.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-        if (paths := certificate()) is not None:
-            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-            context.load_cert_chain(*paths)
-            # A connection's thread makes the handshake with its first read, so that none waits for another's.
-            self.handle = context.wrap_socket(self.handle, server_side=True, do_handshake_on_connect=False)
 
     def listen(self) -> None:
         self.handle.listen(self._backlog)

@@ -11,7 +11,7 @@ from thriftpy2.server import TThreadedServer
 from thriftpy2.thrift import TProcessor
 from thriftpy2.transport import TCyFramedTransportFactory, TServerSocket
 
-from workers import bound, serve
+from workers import bound, secured, serve
 
 echo = thriftpy2.load(str(Path(__file__).with_name("echo.thrift")), module_name="echo_thrift")
 
@@ -36,7 +36,7 @@ class Listener(TServerSocket):
     def __init__(self, address: str, shared: bool) -> None:
         # Connections live for as long as the client wants, and thousands may come at once.
         super().__init__(client_timeout=None, backlog=socket.SOMAXCONN)
-        self.sock = bound(address, shared)
+        self.sock = secured(bound(address, shared))
         # Connections inherit it from the listener.
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
-use rpcbench_record::{Protocol, TlsMode};
+use rpcbench_record::{Measured, Protocol, TlsMode, Trial};
 use rpcbench_testkit::{relay_tls, tls_config};
 use rustix::process::Signal;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -26,16 +26,24 @@ struct Secure {
     folder: TempDir,
 }
 
+/// Names of certificates.
+pub const NAMES: [&str; 2] = ["127.0.0.1", "api.test"];
+
+/// An authority of this name.
+pub fn authority(name: &str) -> CertifiedIssuer<'static, KeyPair> {
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.distinguished_name.push(DnType::CommonName, name);
+    CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
+}
+
 /// A folder with a certificate for 127.0.0.1 and api.test, its key, and its authority: `cert.pem`, `key.pem`, `authority.pem`.
 pub fn issued() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let mut params = CertificateParams::default();
-    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    params.distinguished_name.push(DnType::CommonName, "Authority of a test");
-    let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+    let authority = authority("Authority of a test");
     let key = KeyPair::generate().unwrap();
-    let names = vec!["127.0.0.1".to_owned(), "api.test".to_owned()];
-    let certificate = CertificateParams::new(names).unwrap().signed_by(&key, &authority).unwrap();
+    let params = CertificateParams::new(NAMES.map(str::to_owned)).unwrap();
+    let certificate = params.signed_by(&key, &authority).unwrap();
     let write = |name: &str, pem: String| fs::write(folder.path().join(name), pem).unwrap();
     write("cert.pem", certificate.pem());
     write("key.pem", key.serialize_pem());
@@ -167,6 +175,22 @@ fn servers_are_compared_with_and_without_tls() {
     let agreed: Vec<bool> = run.preparations.iter().map(|it| it.tls.is_some()).collect();
     assert_eq!(agreed, [false, true]);
     assert_eq!(bench.certificates(), [""; 0]);
+}
+
+/// Their resumption is neither measured nor checked.
+#[test]
+fn servers_are_compared_with_full_handshakes_only() {
+    let bench = bench_with_tls().variant("forgetful", "--tls-flaw no-resumption");
+    let short = "--connection-life short -c 2 -m 1 -z 200ms --warmup 200ms --tls=no-resumption";
+    let ended = bench.run(&format!("run @honest @forgetful {short}")).expect_ok_or_late();
+    ended.shows(&["TLS without resumption"]);
+    let run = bench.record();
+    let measured: Vec<_> = run.trials.iter().filter_map(Trial::measured).collect();
+    assert!(!measured.is_empty());
+    for Measured { opening, .. } in measured {
+        assert!(opening.full_handshake.is_some(), "{opening:?}");
+        assert_eq!(opening.resumed_handshake, None);
+    }
 }
 
 #[test]

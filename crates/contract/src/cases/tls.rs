@@ -1,6 +1,6 @@
 //! Cases of servers with TLS: versions, ALPN, resumption.
 
-use rpcbench_record::{Protocol, Tls, Transport};
+use rpcbench_record::{Protocol, Tls, TlsMode, Transport};
 
 use super::{Caller, CaseFailure, CheckReport, TEXT, one_line};
 use crate::corpus::Corpus;
@@ -25,6 +25,8 @@ pub struct TlsCase {
     pub name: &'static str,
     /// What a server that passes does, one line.
     pub verifies: &'static str,
+    /// True if only a client that resumes sessions can try it.
+    needs_resumption: bool,
     run: fn(&mut Handshakes<'_>) -> Result<(), String>,
 }
 
@@ -33,30 +35,39 @@ pub const TLS_CASES: &[TlsCase] = &[
     TlsCase {
         name: "tls/version-1.2",
         verifies: "a client that offers TLS 1.2 only gets its reply",
+        needs_resumption: false,
         run: |server| server.agree(TlsVersion::V1_2).map(drop),
     },
     TlsCase {
         name: "tls/version-1.3",
         verifies: "a client that offers TLS 1.3 only gets its reply",
+        needs_resumption: false,
         run: |server| server.agree(TlsVersion::V1_3).map(drop),
     },
     TlsCase {
         name: "tls/alpn",
         verifies: "ALPN chooses `h2` over HTTP/2, over HTTP/1.1 `http/1.1` or nothing, elsewhere nothing",
+        needs_resumption: false,
         run: alpn,
     },
     TlsCase {
         name: "tls/resumption",
         verifies: "a second connection resumes the session of the first",
+        needs_resumption: true,
         run: resumption,
     },
 ];
 
-/// Runs the cases of TLS against a server.
-pub fn check_tls(dial: &TlsDialer<'_>, protocol: Protocol, seed: u64) -> CheckReport {
+/// Runs the cases of TLS against a server, those that a client of this mode can try.
+pub fn check_tls(
+    dial: &TlsDialer<'_>,
+    protocol: Protocol,
+    mode: TlsMode,
+    seed: u64,
+) -> CheckReport {
     let mut server = Handshakes { dial, protocol, seed };
     let mut report = CheckReport::default();
-    for case in TLS_CASES {
+    for case in TLS_CASES.iter().filter(|case| mode == TlsMode::On || !case.needs_resumption) {
         match (case.run)(&mut server) {
             Ok(()) => report.passed += 1,
             Err(reason) => {

@@ -10,6 +10,7 @@ mod grpc_go;
 mod grpc_java;
 mod grpc_python;
 mod grpcurl;
+mod handshakes;
 mod loads;
 mod nginx;
 mod requests;

@@ -94,6 +94,7 @@ impl LoadedServer<'_> {
             let endpoint = Endpoint { tls, ..self.running.endpoint().clone() };
             generator.caller(&endpoint, self.subject.protocol, &self.call_options, CHECK_CALL)
         };
-        cases::check_tls(&dial, self.subject.protocol, self.context.environment.seed)
+        let seed = self.context.environment.seed;
+        cases::check_tls(&dial, self.subject.protocol, client.mode(), seed)
     }
 }

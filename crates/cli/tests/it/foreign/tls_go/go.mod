@@ -1,0 +1,3 @@
+module rpcbench.test/tls
+
+go 1.26.0
