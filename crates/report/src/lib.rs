@@ -19,6 +19,7 @@ mod groups;
 mod history;
 mod html;
 mod layout;
+mod left_out;
 mod lives;
 mod load;
 mod matrix;
