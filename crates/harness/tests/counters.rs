@@ -64,6 +64,26 @@ fn page_cache_is_not_the_servers_memory() {
     }
 }
 
+/// It is what the report says is left out.
+#[test]
+fn memory_in_a_mapped_file_is_page_cache() {
+    for way in ways().into_iter().filter(|way| way.mode() != IsolationMode::Affinity) {
+        let shell = Shell::new();
+        let script = r#"head -c 50000000 /dev/zero > big; exec python3 -c '
+import mmap, time
+file = open("big", "r+b")
+memory = mmap.mmap(file.fileno(), 0)
+for page in range(0, len(memory), mmap.PAGESIZE): memory[page] = 1
+print(file=open("done", "w"))
+time.sleep(1000)'"#;
+        let server = shell.start(&way, script);
+        shell.wait_for_file("done");
+        let counters = Meter::new(&[]).read(server.group()).unwrap();
+        assert!(counters.memory_peak < 40 * MIB, "{counters:?}");
+        assert!(counters.memory.cache.unwrap() > 40 * MIB, "{counters:?}");
+    }
+}
+
 #[test]
 fn switches_and_threads_are_counted() {
     for way in ways() {

@@ -36,9 +36,26 @@ pub struct ServerUsage {
     /// CPU time that its threads report beyond that of their cgroup, nanoseconds: they were outside of it for a while.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub outside_group_ns: u64,
+    /// Time before the window for which it had no calls and was not frozen, over all its rests, nanoseconds.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rest_ns: u64,
+    /// CPU time that it used in it, nanoseconds.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rest_cpu_ns: u64,
 }
 
 impl ServerUsage {
+    /// Time at rest before its use is judged: what a runtime does right after a load is soon over.
+    pub const REST_JUDGED_NS: u64 = 10_000_000_000;
+    /// Share of a CPU at rest from which it is named.
+    pub const RESTLESS_SHARE: f64 = 0.02;
+
+    /// CPU time at rest as a share of a CPU, if that is much.
+    pub fn restless_share(&self) -> Option<f64> {
+        let share = self.rest_cpu_ns as f64 / self.rest_ns.max(1) as f64;
+        (self.rest_ns >= Self::REST_JUDGED_NS && share >= Self::RESTLESS_SHARE).then_some(share)
+    }
+
     /// CPU time, user and system, seconds.
     pub fn cpu_seconds(&self) -> f64 {
         (self.cpu_user_ns + self.cpu_system_ns) as f64 / 1e9

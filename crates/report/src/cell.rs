@@ -17,7 +17,7 @@ use crate::row::{Absent, Row};
 use crate::speed_trend::SpeedTrend;
 use crate::verdict::{Verdict, VerdictKind};
 use crate::warming::{remark, unsteady, warming};
-use crate::{connections, disturbed, figures, words};
+use crate::{connections, disturbed, figures, left_out, words};
 
 /// A cell's part of the record.
 pub(crate) struct Cell<'a> {
@@ -291,7 +291,7 @@ impl<'a> Cell<'a> {
         notes.extend(connections::note(&self.measured()));
         notes.extend(disturbed::note(&self.measured()));
         notes.extend(self.disagreement());
-        notes.extend(page_cache(&self.measured()));
+        notes.extend(left_out::notes(&self.measured()));
         if self.client_bound_capacity().is_some() {
             notes.push("the capacity is the client's: a load thread had no CPU left".to_owned());
         }
@@ -320,20 +320,6 @@ impl<'a> Cell<'a> {
         let parties = Parties::of(self.server);
         notes.into_iter().map(|note| parties.words(&note).into_owned()).collect()
     }
-}
-
-/// A note on page cache, if there is more of it than of the memory that is shown. `None` if there is little.
-fn page_cache(trials: &[&Measured]) -> Option<String> {
-    const LITTLE: u64 = 64 << 20;
-    let servers = || trials.iter().filter_map(|trial| trial.server.as_ref());
-    let cache = servers().filter_map(|it| it.memory_cache_bytes).max()?;
-    let memory = servers().map(|it| it.memory_peak_bytes).max()?;
-    (cache >= LITTLE && cache > memory).then(|| {
-        let cache = format::bytes(cache);
-        format!(
-            "{cache} of page cache, such as files that it has mapped, are not counted as memory"
-        )
-    })
 }
 
 /// The latest trial of each number of a cell, in order.

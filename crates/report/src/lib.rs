@@ -19,6 +19,7 @@ mod groups;
 mod history;
 mod html;
 mod layout;
+mod left_out;
 mod lives;
 mod load;
 mod matrix;
@@ -53,7 +54,10 @@ pub use doubt::doubts;
 pub use export::{EXPORT_SCHEMA, ExportError, export_schema, trials_csv};
 pub use figures::{ClientFigures, Estimate, Figures, Response, ServerFigures};
 pub use groups::GroupBy;
-pub use history::{CellHistory, History, LoadHistory, Point, Since, history, history_schema};
+pub use history::{
+    CellHistory, History, HistoryBuilder, LoadHistory, PastCurve, PastLoad, Point, Since,
+    history_schema,
+};
 pub use html::{Calls, Comparison, TrialCalls, changes_html, html};
 pub use layout::Layout;
 pub use lives::Lives;

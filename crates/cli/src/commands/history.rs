@@ -1,8 +1,7 @@
 //! `rpcbench history`.
 
 use anyhow::{Context as _, bail};
-use rpcbench_record::Run;
-use rpcbench_report::Document;
+use rpcbench_report::{Document, History, HistoryBuilder};
 
 use super::report::{document_format, records};
 use super::shared;
@@ -18,8 +17,7 @@ pub fn history(context: &Context, args: &HistoryArgs) -> anyhow::Result<Verdict>
             "{results} is a server; history takes the folder with the runs first, such as: rpcbench history results {results}"
         );
     }
-    let runs = runs(args)?;
-    let history = rpcbench_report::history(&runs, &args.servers, args.precision);
+    let history = read(args)?;
     if history.cells.is_empty() && history.loads.is_empty() {
         let servers = match args.servers.as_slice() {
             [] => "a server".to_owned(),
@@ -32,20 +30,25 @@ pub fn history(context: &Context, args: &HistoryArgs) -> anyhow::Result<Verdict>
     Ok(Verdict::Done)
 }
 
-/// The runs that can be read. A broken record does not hide the others.
-fn runs(args: &HistoryArgs) -> anyhow::Result<Vec<Run>> {
+/// The history of the runs that can be read, one after another. A broken record does not hide the others.
+fn read(args: &HistoryArgs) -> anyhow::Result<History> {
     let folder = args.results.display();
     let none =
         || format!("{folder}: no runs here; create some with `rpcbench run`, or name their folder");
-    let mut runs = Vec::new();
+    let mut history = HistoryBuilder::new(args.servers.clone(), args.precision);
+    let mut is_empty = true;
     for record in records(&args.results).with_context(none)? {
         match rpcbench_record::read(&record) {
-            Ok(run) => runs.push(run),
-            Err(error) => note!("rpcbench: {} is left out: {error}", record.display()),
+            Ok(run) => history.add(&run),
+            Err(error) => {
+                note!("rpcbench: {} is left out: {error}", record.display());
+                continue;
+            }
         }
+        is_empty = false;
     }
-    match runs.is_empty() {
+    match is_empty {
         true => bail!(none()),
-        false => Ok(runs),
+        false => Ok(history.finish()),
     }
 }

@@ -36,7 +36,9 @@ fn failing_calls_exit_with_1() {
     fails("status-once:100", "13 INTERNAL");
     fails("wrong-once:100", "wrong answer");
     fails("canned", "wrong answer");
-    fails("reset-after:100", "transport");
+    fails("reset-after:100", "Connection reset by peer");
+    fails("truncate-after:100", "peer closed the connection");
+    fails("garbage-after:100", "peer broke HTTP/2");
     fails("hang-after:100", "timeout");
 }
 

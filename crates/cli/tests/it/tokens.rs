@@ -6,8 +6,11 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 
+use rustix::process::Signal;
+
 use crate::bench::{Machine, rpcbench};
 use crate::connections;
+use crate::kernel::wait_until;
 use crate::program::Program;
 
 type Seen = Arc<Mutex<BTreeSet<String>>>;
@@ -99,4 +102,30 @@ fn failing_command_is_an_error_before_the_load_and_a_remark_after_it() {
     assert!(ended.err.contains("--token-command failed"), "{}", ended.err);
     assert!(ended.err.contains("and calls kept the token before"), "{}", ended.err);
     assert_eq!(seen.lock().unwrap().iter().collect::<Vec<_>>(), ["Bearer first"]);
+}
+
+/// The first one, and one that renews the token.
+#[test]
+fn signal_ends_a_token_command_with_what_it_started() {
+    let _machine = Machine::shared();
+    let (_, url) = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let (once, pid) = (at("once"), at("pid"));
+    let hang =
+        format!("sleep 1000 & echo $! > {0}.part; mv {0}.part {0}; wait", pid.to_str().unwrap());
+    for first in ["false", "mkdir"] {
+        let command = format!("{first} {} 2>&1 && echo token || {{ {hang}; }}", once.display());
+        let options = ["--token-every", "100ms", "-z", "100s", "-c", "1", "--warmup", "none"];
+        let fixed = ["load", &url, "--token-command", &command];
+        let program = Program::start(&mut rpcbench(&[&fixed, &options[..]].concat()));
+        wait_until("a command that hangs", || pid.exists());
+        let child = fs::read_to_string(&pid).unwrap();
+        program.signal(Signal::TERM);
+        program.finish().expect(2);
+        wait_until("the end of its child", || {
+            fs::read_link(format!("/proc/{}/exe", child.trim())).is_err()
+        });
+        fs::remove_file(&pid).unwrap();
+    }
 }

@@ -12,6 +12,7 @@ use super::payload::CallPayload;
 use super::statuses::Statuses;
 use super::{CallContext, CallSpec, Calls, HttpMethod, Url, form};
 use crate::config::ConfigError;
+use crate::interrupt::Interrupt;
 
 /// Bodies, and the content type that follows from them.
 #[derive(Debug, Default)]
@@ -93,6 +94,7 @@ impl CallSpec {
     pub(crate) fn authorization(
         &self,
         given: &[CallHeader],
+        interrupt: &Interrupt,
     ) -> Result<Option<CallHeader>, ConfigError> {
         let own = [
             self.user.as_ref().map(|_| "--user"),
@@ -104,7 +106,7 @@ impl CallSpec {
             let remedy = "a call has one authorization; leave one of them out";
             return Err(ConfigError::contradiction(first, second, remedy));
         }
-        let Some(user) = &self.user else { return self.token.header() };
+        let Some(user) = &self.user else { return self.token.header(interrupt) };
         if !user.contains(':') {
             let problem = "the password is missing; write USER:PASSWORD";
             return Err(ConfigError::value("--user", problem));
@@ -173,11 +175,11 @@ mod tests {
     #[test]
     fn user_becomes_basic_authorization() {
         let spec = CallSpec { user: Some("ann:secret".to_owned()), ..CallSpec::default() };
-        let header = spec.authorization(&[]).unwrap().unwrap();
+        let header = spec.authorization(&[], &Interrupt::default()).unwrap().unwrap();
         assert_eq!(header.value(), "Basic YW5uOnNlY3JldA==");
         assert!(!format!("{header:?}").contains("YW5u"));
         let own = ["authorization: x".parse().unwrap()];
-        let refusal = spec.authorization(&own).unwrap_err().to_string();
+        let refusal = spec.authorization(&own, &Interrupt::default()).unwrap_err().to_string();
         insta::assert_snapshot!(refusal, @"--user contradicts --header authorization: a call has one authorization; leave one of them out");
     }
 

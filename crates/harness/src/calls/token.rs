@@ -1,7 +1,7 @@
 //! Tokens that a command gives, before a load and again during it.
 
 use std::process::Command;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -12,6 +12,7 @@ use rpcbench_record::{CallHeader, LaterSecrets, printable, units};
 
 use super::CallPayload;
 use crate::config::{ConfigError, NonZeroLength};
+use crate::interrupt::Interrupt;
 use crate::task::{Output, Task};
 
 /// How long a command may take.
@@ -34,14 +35,14 @@ pub struct TokenSpec {
 }
 
 impl TokenSpec {
-    /// The header with a new token. `None` without a command.
-    pub(super) fn header(&self) -> Result<Option<CallHeader>, ConfigError> {
+    /// The header with a new token. `None` without a command. Ctrl-C ends the command.
+    pub(super) fn header(&self, interrupt: &Interrupt) -> Result<Option<CallHeader>, ConfigError> {
         let Some(command) = &self.token_command else {
             let problem = "there is no token to renew; give --token-command, too";
             let stray = self.token_every.map(|_| ConfigError::value("--token-every", problem));
             return stray.map_or(Ok(None), Err);
         };
-        let header = fetch(command).map(Some);
+        let header = fetch(command, || interrupt.check().is_ok()).map(Some);
         header.map_err(|problem| ConfigError::value("--token-command", problem))
     }
 
@@ -50,10 +51,10 @@ impl TokenSpec {
     }
 }
 
-/// Runs a command, and makes the header of what it prints.
-fn fetch(command: &str) -> Result<CallHeader, String> {
+/// Runs a command while `keep_waiting` returns true, and makes the header of what it prints.
+fn fetch(command: &str, keep_waiting: impl FnMut() -> bool) -> Result<CallHeader, String> {
     let task = Task::ask(Command::new("sh").args(["-c", command]));
-    let ended = task.and_then(|task| task.output(LIMIT, || true));
+    let ended = task.and_then(|task| task.output(LIMIT, keep_waiting));
     let limit = || format!("it has not ended after {}", units::length(LIMIT));
     let Output { out, err, success } =
         ended.map_err(|error| format!("can't be run: {error}"))?.ok_or_else(limit)?;
@@ -98,7 +99,8 @@ impl Renewer {
         let theirs = Arc::clone(&failed);
         let thread = thread::spawn(move || {
             while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
-                match fetch(&command) {
+                let is_wanted = || stopped.try_recv() == Err(TryRecvError::Empty);
+                match fetch(&command, is_wanted) {
                     Ok(header) => renew(&renewal, &payload, header, &secrets),
                     Err(problem) => add(&theirs, problem),
                 }
@@ -133,11 +135,9 @@ fn add(failed: &Mutex<Failed>, problem: String) {
 
 impl Drop for Renewer {
     fn drop(&mut self) {
+        // Ends a command that runs, with what it started.
         self.stop = None;
-        // A command that hangs does not keep the program: the kernel ends it with the thread.
-        if self.thread.as_ref().is_some_and(JoinHandle::is_finished) {
-            let _ = self.thread.take().map(JoinHandle::join);
-        }
+        let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
@@ -147,13 +147,13 @@ mod tests {
 
     fn refusal(command: &str) -> String {
         let spec = TokenSpec { token_command: Some(command.to_owned()), ..TokenSpec::default() };
-        spec.header().unwrap_err().to_string()
+        spec.header(&Interrupt::default()).unwrap_err().to_string()
     }
 
     #[test]
     fn token_is_what_the_command_prints() {
-        assert_eq!(fetch("echo  t0ken").unwrap().value(), "Bearer t0ken");
-        assert!(!format!("{:?}", fetch("echo t0ken")).contains("t0ken"));
+        assert_eq!(fetch("echo  t0ken", || true).unwrap().value(), "Bearer t0ken");
+        assert!(!format!("{:?}", fetch("echo t0ken", || true)).contains("t0ken"));
     }
 
     #[test]
@@ -163,6 +163,6 @@ mod tests {
         insta::assert_snapshot!(refusal("true"), @"--token-command: it printed no token on standard output");
         insta::assert_snapshot!(refusal("printf 's3cret\\nmore'"), @"--token-command: what it printed is no token; expected one line of printable ASCII");
         let stray = TokenSpec { token_every: Some("1s".parse().unwrap()), ..TokenSpec::default() };
-        insta::assert_snapshot!(stray.header().unwrap_err().to_string(), @"--token-every: there is no token to renew; give --token-command, too");
+        insta::assert_snapshot!(stray.header(&Interrupt::default()).unwrap_err().to_string(), @"--token-every: there is no token to renew; give --token-command, too");
     }
 }

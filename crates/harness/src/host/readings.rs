@@ -55,6 +55,8 @@ impl Counters {
                 less(self.threads_ns, earlier.threads_ns),
                 less(self.cpu_after_ns, earlier.cpu.total_ns),
             ),
+            rest_ns: 0,
+            rest_cpu_ns: 0,
         }
     }
 }

@@ -31,7 +31,7 @@ pub use matrix::{Matrix, MatrixCell, MatrixRow};
 pub(crate) use names::{NAME_RULE, is_name};
 pub use pairs::{Partners, pairs};
 pub use select::Selection;
-pub use tree::Tree;
+pub use tree::{Tree, TreeError};
 
 /// Builds an image: in a server's folder, that server's; in a language's, those of its other servers.
 pub(crate) const DOCKERFILE: &str = "Dockerfile";

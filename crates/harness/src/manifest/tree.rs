@@ -4,12 +4,29 @@ use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
 use rpcbench_record::{Age, Build};
 
 use super::{Catalog, Entry, Selection};
 use crate::config::ConfigError;
+use crate::interrupt::{Interrupt, StopNow};
+use crate::task::{Output, Task};
+
+/// How long git or tar may take.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// The reason why a tree can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TreeError {
+    /// It has no usable servers.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// Ctrl-C.
+    #[error(transparent)]
+    Stopped(#[from] StopNow),
+}
 
 /// Files of a build.
 #[derive(Debug)]
@@ -21,7 +38,12 @@ pub struct Tree {
 impl Tree {
     /// A folder with `servers/` in it, or a revision of the repository of `root`. A revision is unpacked to
     /// `root/build/revisions` and kept.
-    pub fn find(root: &Path, age: Age, origin: &str) -> Result<Self, ConfigError> {
+    pub fn find(
+        root: &Path,
+        age: Age,
+        origin: &str,
+        interrupt: &Interrupt,
+    ) -> Result<Self, TreeError> {
         if Path::new(origin).join("servers").is_dir() {
             let folder = Path::new(origin).canonicalize();
             let folder =
@@ -29,16 +51,16 @@ impl Tree {
             let origin = folder.display().to_string();
             return Ok(Self { folder, build: Build { age, origin, commit: None } });
         }
-        let revision = Revision { root, origin };
+        let revision = Revision { root, origin, interrupt };
         let commit = revision.commit()?;
         let folder = revision.unpacked(&commit)?;
         Ok(Self { folder, build: Build { age, origin: origin.to_owned(), commit: Some(commit) } })
     }
 
     /// The tree of a recorded build, even if its revision's name has moved.
-    pub fn again(root: &Path, build: &Build) -> Result<Self, ConfigError> {
+    pub fn again(root: &Path, build: &Build, interrupt: &Interrupt) -> Result<Self, TreeError> {
         let origin = build.commit.as_ref().unwrap_or(&build.origin);
-        let tree = Self::find(root, build.age, origin)?;
+        let tree = Self::find(root, build.age, origin, interrupt)?;
         Ok(Self { build: build.clone(), ..tree })
     }
 
@@ -64,70 +86,73 @@ fn not_unpacked(origin: &str, folder: &Path, problem: impl Display) -> ConfigErr
 struct Revision<'a> {
     root: &'a Path,
     origin: &'a str,
+    interrupt: &'a Interrupt,
 }
 
 impl Revision<'_> {
-    fn commit(&self) -> Result<String, ConfigError> {
+    fn commit(&self) -> Result<String, TreeError> {
         let commit = format!("{}^{{commit}}", self.origin);
         let words = ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit];
-        let Output { status, stdout, .. } =
-            self.git(&words).output().map_err(|source| self.no_git(source))?;
-        let commit = String::from_utf8_lossy(&stdout).trim().to_owned();
-        match status.success() && !commit.is_empty() {
+        let Output { success, out, .. } = self.output(self.git().args(words))?;
+        let commit = out.trim().to_owned();
+        match success && !commit.is_empty() {
             true => Ok(commit),
             false => {
                 let root = self.root.display();
                 let problem = format!(
                     "neither a folder with servers/ in it nor a git revision of {root}; name one or the other"
                 );
-                Err(bad(self.origin, problem))
+                Err(bad(self.origin, problem).into())
             }
         }
     }
 
     /// The revision's files. They are unpacked to another folder, which is then renamed, so the folder is always complete.
-    fn unpacked(&self, commit: &str) -> Result<PathBuf, ConfigError> {
+    fn unpacked(&self, commit: &str) -> Result<PathBuf, TreeError> {
         let revisions = self.root.join("build/revisions");
         let folder = revisions.join(commit);
         if folder.join("servers").is_dir() {
             return Ok(folder);
         }
         let failed = |source: io::Error| not_unpacked(self.origin, &folder, source);
-        let ended = |problem: String| Err(not_unpacked(self.origin, &folder, problem));
         let part = revisions.join(format!("{commit}.part"));
+        let archive = revisions.join(format!("{commit}.tar"));
         let _ = fs::remove_dir_all(&part);
         fs::create_dir_all(&part).map_err(failed)?;
-        let mut archive = self
-            .git(&["archive", "--format=tar", commit])
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|source| self.no_git(source))?;
-        let unpacked = unpack(&mut archive, &part);
-        let archived = archive.wait().map_err(failed)?;
-        match unpacked {
-            Err(source) => return ended(format!("tar: {source}")),
-            Ok(tar) if !tar.success() => return ended(format!("tar: {tar}")),
-            Ok(_) if !archived.success() => return ended(format!("git: {archived}")),
-            Ok(_) => {}
+        let mut pack = self.git();
+        pack.args(["archive", "--format=tar", "--output"]).arg(&archive).arg(commit);
+        let mut unpack = Command::new("tar");
+        unpack.arg("-x").arg("-C").arg(&part).arg("-f").arg(&archive);
+        for (program, command) in [("git", &mut pack), ("tar", &mut unpack)] {
+            let Output { success, err, .. } = self.output(command)?;
+            if !success {
+                let problem = format!("{program}: {}", err.trim());
+                return Err(not_unpacked(self.origin, &folder, problem).into());
+            }
         }
+        fs::remove_file(&archive).map_err(failed)?;
         fs::rename(&part, &folder).map_err(failed)?;
         Ok(folder)
     }
 
-    fn git(&self, words: &[&str]) -> Command {
+    /// What a command printed. Ctrl-C stops it.
+    fn output(&self, command: &mut Command) -> Result<Output, TreeError> {
+        let program = command.get_program().to_string_lossy().into_owned();
+        let failed = |problem: String| {
+            bad(self.origin, format!("{program}, which unpacks a revision, {problem}"))
+        };
+        let task = Task::ask(command).map_err(|error| failed(format!("can't be run: {error}")))?;
+        let ended = task.output(LIMIT, || self.interrupt.check().is_ok());
+        self.interrupt.check()?;
+        let ended = ended.map_err(|error| failed(format!("can't be waited for: {error}")))?;
+        Ok(ended.ok_or_else(|| failed(format!("did not end within {} s", LIMIT.as_secs())))?)
+    }
+
+    fn git(&self) -> Command {
         let mut git = Command::new("git");
-        git.arg("-C").arg(self.root).args(words).stdin(Stdio::null());
+        git.arg("-C").arg(self.root);
         git
     }
-
-    fn no_git(&self, source: io::Error) -> ConfigError {
-        bad(self.origin, format!("git, which unpacks a revision, can't be run: {source}"))
-    }
-}
-
-fn unpack(archive: &mut Child, folder: &Path) -> io::Result<ExitStatus> {
-    let files = archive.stdout.take().map_or_else(Stdio::null, Stdio::from);
-    Command::new("tar").arg("-x").arg("-C").arg(folder).stdin(files).status()
 }
 
 #[cfg(test)]
@@ -153,6 +178,10 @@ mod tests {
         root
     }
 
+    fn find(root: &Path, age: Age, origin: &str) -> Result<Tree, TreeError> {
+        Tree::find(root, age, origin, &Interrupt::default())
+    }
+
     fn content(tree: &Tree) -> String {
         fs::read_to_string(tree.folder.join("servers/file")).unwrap()
     }
@@ -160,8 +189,8 @@ mod tests {
     #[test]
     fn revision_is_unchanged_and_a_folder_is_current() {
         let root = repository();
-        let old = Tree::find(root.path(), Age::Old, "HEAD").unwrap();
-        let new = Tree::find(root.path(), Age::New, root.path().to_str().unwrap()).unwrap();
+        let old = find(root.path(), Age::Old, "HEAD").unwrap();
+        let new = find(root.path(), Age::New, root.path().to_str().unwrap()).unwrap();
         assert_eq!((content(&old).as_str(), content(&new).as_str()), ("old", "new"));
         assert_eq!(old.build.commit.as_ref().map(String::len), Some(40));
         assert_eq!((new.build.age, &new.build.commit), (Age::New, &None));
@@ -170,23 +199,32 @@ mod tests {
     #[test]
     fn recorded_revision_is_found_after_its_name_moved() {
         let root = repository();
-        let first = Tree::find(root.path(), Age::Old, "HEAD").unwrap();
+        let first = find(root.path(), Age::Old, "HEAD").unwrap();
         let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
         git(root.path(), &[&identity[..], &["commit", "--quiet", "-a", "-m", "new"]].concat());
-        assert_eq!(content(&Tree::find(root.path(), Age::New, "HEAD").unwrap()), "new");
-        let again = Tree::again(root.path(), &first.build).unwrap();
+        assert_eq!(content(&find(root.path(), Age::New, "HEAD").unwrap()), "new");
+        let again = Tree::again(root.path(), &first.build, &Interrupt::default()).unwrap();
         assert_eq!((content(&again).as_str(), &again.build), ("old", &first.build));
+    }
+
+    /// As a signal while git waits for a disk that hangs.
+    #[test]
+    fn interrupt_stops_the_search_for_a_revision() {
+        let (root, interrupt) = (repository(), Interrupt::default());
+        interrupt.raise();
+        let stopped = Tree::find(root.path(), Age::Old, "HEAD", &interrupt);
+        assert!(matches!(stopped, Err(TreeError::Stopped(_))), "{stopped:?}");
     }
 
     #[test]
     fn unknown_revision_is_refused() {
         let root = repository();
         for origin in ["nothing", "--all", "HEAD:servers"] {
-            let error = Tree::find(root.path(), Age::Old, origin).unwrap_err();
+            let error = find(root.path(), Age::Old, origin).unwrap_err();
             assert!(error.to_string().contains("neither a folder"), "{error}");
         }
         let bare = tempfile::tempdir().unwrap();
-        let error = Tree::find(bare.path(), Age::Old, "HEAD").unwrap_err();
+        let error = find(bare.path(), Age::Old, "HEAD").unwrap_err();
         assert!(error.to_string().contains("neither a folder with servers/ in it"), "{error}");
     }
 }

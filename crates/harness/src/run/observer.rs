@@ -54,7 +54,7 @@ pub enum Event<'a> {
     },
     /// A trial has ended.
     Trial(&'a Trial),
-    /// A server uses CPU time without calls, and is frozen between its windows from now on.
+    /// A server uses CPU time without calls. It is frozen between its windows from now on.
     Restless {
         /// Its entry.
         entry: String,

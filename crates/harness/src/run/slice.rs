@@ -257,7 +257,7 @@ impl LoadedServer<'_> {
             Some(window.usage(cpu_ns, ends, own - begun.own))
         };
         let (cpu, called) = (window.cpu, usage(window.cpu.counterpart, |both| &both.counterpart));
-        let usage = usage(cpu.own, |both| &both.own);
+        let usage = usage(cpu.own, |both| &both.own).map(|usage| self.with_rests(usage));
         let slicing = Some(window.slicing());
         let measured = measurement.into_measured(usage, window.machine.clone());
         let measured = Measured { runtime, slicing, ..measured };

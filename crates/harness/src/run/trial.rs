@@ -86,8 +86,17 @@ pub(super) fn conclude(
     if server.subject.is_proven() {
         server.judge_unmeasured(unmeasured.clone(), "outside of the window")?;
         if measured.outcomes.total() == 0 {
+            // Calls of a server that hangs may all come due between slices.
+            let outside = unmeasured.outcomes.since(&server.tolerated);
             if let Some(reason) = why_empty(&measured) {
-                return Err(server.blame(reason).into());
+                return Err(match outside.errors() {
+                    0 => server.blame(reason).into(),
+                    _ => server.blame_calls(
+                        &outside,
+                        "outside of the window, and none finished in it",
+                        &unmeasured.error_examples,
+                    ),
+                });
             }
         } else if measured.outcomes.ok == 0 && measured.late_by_machine().is_none() {
             let Measured { outcomes, error_examples, .. } = &measured;

@@ -74,7 +74,8 @@ impl LoadedServer<'_> {
         let machine = self.running.machine().usage(&first.machine, &last.machine)?;
         let unmeasured = std::mem::take(&mut measurement.unmeasured);
         let runtime = self.running.runtime(&[measurement.span])?;
-        let usage = last.server.zip(first.server).map(|(last, first)| last.since(&first));
+        let usage = last.server.zip(first.server);
+        let usage = usage.map(|(last, first)| self.with_rests(last.since(&first)));
         let called =
             last.counterpart.zip(first.counterpart).map(|(last, first)| last.since(&first));
         let measured = Measured { runtime, ..measurement.into_measured(usage, machine) };

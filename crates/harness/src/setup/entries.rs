@@ -26,7 +26,8 @@ impl Setup<'_> {
         };
         let mut entries = Vec::new();
         for (age, origin) in [(Age::Old, old), (Age::New, new)] {
-            entries.extend(Tree::find(&self.root, age, origin)?.entries(&request.selection)?);
+            let tree = Tree::find(&self.root, age, origin, &self.interrupt)?;
+            entries.extend(tree.entries(&request.selection)?);
         }
         Ok(entries)
     }
@@ -90,7 +91,9 @@ impl Setup<'_> {
             let names = servers.map(|server| server.entry.split('#').next().unwrap_or_default());
             let selection = Selection::of(plan.role(), names.map(str::to_owned).collect());
             entries.extend(match build {
-                Some(build) => Tree::again(&self.root, build)?.entries(&selection)?,
+                Some(build) => {
+                    Tree::again(&self.root, build, &self.interrupt)?.entries(&selection)?
+                }
                 None => self.entries(&selection)?,
             });
         }

@@ -13,7 +13,7 @@ use rpcbench_record::{
 use super::{Address, PreparedRun, Setup, SetupError, offers, room};
 use crate::build::Building;
 use crate::calls::{CallContext, CallSpec, Calls, ConnectSpec, LoadAddress, Renewer};
-use crate::config::ConfigError;
+use crate::interrupt::Interrupt;
 use crate::manifest::Entry;
 use crate::placement::{Endpoint, Site as _, Unmanaged};
 use crate::reach::{Reached, reach_unless};
@@ -52,9 +52,11 @@ impl LoadRequest {
     /// Adds the credentials of `--user` or `--token-command` to the headers of all calls.
     ///
     /// # Errors
-    /// If the command fails, or calls have an authorization already.
-    pub fn authorize(&mut self) -> Result<(), ConfigError> {
-        let header = self.call.authorization(self.headers())?;
+    /// If the command fails or is interrupted, or calls have an authorization already.
+    pub fn authorize(&mut self, interrupt: &Interrupt) -> Result<(), SetupError> {
+        let header = self.call.authorization(self.headers(), interrupt);
+        interrupt.check()?;
+        let header = header?;
         for workload in &mut self.workloads {
             workload.headers.extend(header.clone());
         }

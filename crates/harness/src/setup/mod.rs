@@ -34,7 +34,7 @@ use crate::config::ConfigError;
 use crate::interrupt::{Interrupt, StopNow};
 use crate::load::room::{self, NoRoom};
 use crate::load::{ClientPrograms, InProcess, LoadGenerator};
-use crate::manifest::Entry;
+use crate::manifest::{Entry, TreeError};
 use crate::placement::{self, PlacementError, Site, SiteOptions};
 use crate::reach::{self, ReachError};
 use crate::run::{Ending, Environment, Observer, ResumeError, Runner, SliceLength, Subject};
@@ -76,6 +76,15 @@ pub enum SetupError {
     /// Anything else.
     #[error("{0}")]
     Refused(String),
+}
+
+impl From<TreeError> for SetupError {
+    fn from(error: TreeError) -> Self {
+        match error {
+            TreeError::Config(error) => Self::Config(error),
+            TreeError::Stopped(stop) => Self::Stopped(stop),
+        }
+    }
 }
 
 /// Events while a request is prepared.

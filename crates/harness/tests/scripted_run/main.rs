@@ -1,8 +1,10 @@
 //! The run loop with a scripted load generator and scripted servers: in virtual time: no process, no socket.
 
+mod compilers;
 mod load;
 mod pairs;
 mod placement;
+mod rests;
 mod slices;
 
 use std::cell::RefCell;
@@ -10,7 +12,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use load::{Answer, BREAKS, CALLS, COMPILES, LATE, RECOMPILES, SILENT, SLOW, Script, Scripted};
+use load::{Answer, BREAKS, CALLS, COMPILES, LATE, SILENT, SLOW, Script, Scripted};
 use placement::{EARLY, ScriptedPlacement};
 use rpcbench_clock::Nanos;
 use rpcbench_harness::interrupt::Interrupt;
@@ -38,10 +40,12 @@ impl Log {
     }
 }
 
-struct SilentObserver;
-
-impl Observer for SilentObserver {
-    fn event(&self, _: &Event<'_>) {}
+impl Observer for Log {
+    fn event(&self, event: &Event<'_>) {
+        if let Event::Restless { entry, .. } = event {
+            self.add(entry, "is named");
+        }
+    }
 }
 
 fn workload() -> Workload {
@@ -158,7 +162,7 @@ fn record_plan(
     let run = Run::new(header(plan));
     let subjects: Vec<Subject<'_>> = entries.iter().map(subject).collect();
     let writer = folder.map(|folder| Writer::create(folder, &run.header).expect("a record"));
-    let runner = Runner::new(&environment, &subjects, writer, run, &SilentObserver);
+    let runner = Runner::new(&environment, &subjects, writer, run, &log);
     let (run, ending) = runner.execute();
     let ending = ending.expect("no writer fails");
     Made { run, ending, log: log.lines(), took: interrupt.now() }
@@ -395,45 +399,4 @@ fn window_of_a_slow_server_is_stretched_until_enough_calls_have_ended() {
     let length = |at: usize| made.run.trials[at].measured().expect("a window").window_ns;
     // Two calls are in flight.
     assert_eq!([length(0), length(1)], [1_000_000_000, 2_000_000_000]);
-}
-
-#[test]
-fn server_that_still_compiles_is_warmed_more_before_its_first_window() {
-    let script = |_: &str, _| Answer::After(Nanos(1000));
-    let entries = [COMPILES, "a"];
-    let made = run_plan(script, Admission::Unchecked, &entries, (1, 4, usize::MAX), quick(40));
-    let warm = made.run.preparations[1].warm.as_ref().expect("a warm-up");
-    assert!(warm.unsteady.is_some(), "{warm:?}");
-    assert_eq!([made.count("measures"), made.count("too early")], [8, 0], "{:?}", made.log);
-}
-
-#[test]
-fn server_that_compiles_again_after_its_warm_up_is_waited_for() {
-    let script = |_: &str, _| Answer::After(Nanos(1000));
-    let made = run_plan(script, Admission::Unchecked, &[RECOMPILES], (1, 2, usize::MAX), quick(40));
-    let warm = made.run.preparations[0].warm.as_ref().expect("a warm-up");
-    assert!(warm.unsteady.is_none() && warm.length_ms() == 3000, "{warm:?}");
-    assert_eq!([made.count("measures"), made.count("too early")], [2, 0], "{:?}", made.log);
-}
-
-#[test]
-fn server_that_compiles_has_another_cpu_while_it_is_warmed() {
-    let script = |_: &str, _| Answer::After(Nanos(1000));
-    let made = run_plan(script, Admission::Unchecked, &[COMPILES], (1, 2, usize::MAX), quick(40));
-    let warmed = ["connects", "spreads", "warms", "takes its place", "wakes"];
-    assert_eq!(made.log[1..6], warmed.map(|what| format!("{COMPILES} {what}")));
-    assert_eq!(made.count("takes its place"), 1);
-}
-
-#[test]
-fn slow_language_is_prepared_last_with_remaining_time() {
-    let script = |_: &str, _| Answer::After(Nanos(1000));
-    let entries = [COMPILES, "a", "b"];
-    let made = run_plan(script, Admission::Unchecked, &entries, (2, 4, usize::MAX), quick(100));
-    let order: Vec<&str> = made.run.preparations.iter().map(|it| &*it.entry).collect();
-    let last = ["a", "b", COMPILES];
-    assert_eq!(order, [last, last].concat());
-    // Equal shares of 40 s would be 9 s.
-    let warm = made.run.preparations[2].warm.as_ref().expect("a warm-up");
-    assert!(warm.length_ms() > 12_000 && warm.unsteady.is_none(), "{warm:?}");
 }

@@ -4,19 +4,21 @@ mod loads;
 mod plot;
 mod view;
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
-use itertools::Itertools as _;
-use rpcbench_record::{Header, RankedBy, Role, Run};
+use indexmap::IndexMap;
+use rpcbench_record::{Header, PlacementKind, RankedBy, Role, Run};
 use rpcbench_stats::Question;
 
 use crate::changes::{Change, Changes, CompareOptions, Side, changes_of_runs};
 use crate::figures::Estimate;
 use crate::row::Row;
-use crate::summary::{Summary, Table, summary};
+use crate::summary::{Summary, summary};
 use crate::verdict::Verdict;
 
-pub use loads::LoadHistory;
+use loads::Loads;
+pub use loads::{LoadHistory, PastCurve, PastLoad};
 pub use view::history_schema;
 
 /// Cells over runs.
@@ -71,91 +73,139 @@ pub enum Since {
     Changed(Box<Change>),
 }
 
-/// The history of cells. `servers` has names of entries or servers; all if empty. Builds that a run compared are left
-/// out.
-pub fn history(runs: &[Run], servers: &[String], precision: Option<f64>) -> History {
-    let mut runs: Vec<Run> = runs.iter().map(Run::printable).collect();
-    runs.sort_by_key(|run| run.header.started);
-    let (runs, of_users): (Vec<Run>, Vec<Run>) =
-        runs.into_iter().partition(|run| run.header.plan.placement.starts_servers());
-    let loads = loads::loads(&of_users, servers);
-    let summaries: Vec<Summary> = runs.iter().map(summary).collect();
-    let options = CompareOptions { precision, ..CompareOptions::default() };
-    let mut pairs = Pairs { runs: &runs, summaries: &summaries, options, known: BTreeMap::new() };
-    let names = names(&summaries, servers).into_iter();
-    let cells = names.map(|name| cell(name, &mut pairs)).collect();
-    let precision = precision.unwrap_or(Question::default().precision);
-    History { runs: runs.into_iter().map(|run| run.header).collect(), cells, loads, precision }
+/// Puts a history together from its runs, one at a time. It holds the runs that a later one can be compared with: the last with a
+/// figure for each cell.
+#[derive(Debug)]
+pub struct HistoryBuilder {
+    servers: Vec<String>,
+    options: CompareOptions,
+    runs: Vec<Header>,
+    cells: IndexMap<Name, Cell>,
+    earlier: BTreeMap<usize, (Run, Summary)>,
+    loads: Loads,
 }
 
 /// Role, entry and workload of a cell.
 type Name = (Role, String, String);
 
-/// The cells, those of later runs first.
-fn names(summaries: &[Summary], servers: &[String]) -> Vec<Name> {
-    let meant = |row: &&Row| {
-        let server = &row.server;
-        let named = servers.iter().any(|name| *name == server.entry || *name == server.server);
-        server.build.is_none() && (servers.is_empty() || named)
-    };
-    let tables = summaries.iter().rev().flat_map(|summary| &summary.tables);
-    let name = |table: &Table, row: &Row| {
-        (row.server.role, row.server.entry.clone(), table.workload.name.clone())
-    };
-    tables
-        .flat_map(|table| table.rows.iter().filter(meant).map(move |row| name(table, row)))
-        .unique()
-        .collect()
+#[derive(Debug)]
+struct Cell {
+    by: RankedBy,
+    points: Vec<Point>,
+    /// The latest run that has it, and its position there.
+    position: (Reverse<usize>, usize),
+    /// The latest run of each placement with a figure.
+    latest: Vec<(PlacementKind, usize)>,
 }
 
-fn cell((role, entry, workload): Name, pairs: &mut Pairs<'_>) -> CellHistory {
-    let mut points: Vec<Point> = Vec::new();
-    let mut by = RankedBy::CallsPerCpuSecond;
-    let of_role = pairs.summaries.iter().enumerate();
-    for (run, summary) in of_role.filter(|(_, it)| it.header.plan.role() == role) {
-        let table = summary.tables.iter().find(|table| table.workload.name == workload);
-        let row = table.and_then(|table| table.rows.iter().find(|row| row.server.entry == entry));
-        let Some(row) = row else { continue };
-        by = row.by;
-        let estimate = row.ranked().filter(|_| row.verdict.is_ranked());
-        let placement = |run: usize| pairs.runs[run].header.plan.placement;
-        let mut before = points.iter().rev().filter(|point| point.estimate.is_some());
-        let before = before.find(|point| placement(point.run) == placement(run));
-        let since = match before.filter(|_| estimate.is_some()) {
-            Some(before) => pairs.since(before.run, run, &entry, &workload),
-            None => Since::Nothing,
-        };
-        let (verdict, versions) = (row.verdict.clone(), row.versions());
-        points.push(Point { run, verdict, estimate, versions, since });
-    }
-    // A server and a client may have the same name.
-    let entry = match role {
-        Role::Server => entry,
-        Role::Client => format!("{entry} ({role})"),
-    };
-    CellHistory { entry, workload, by, points }
-}
-
-/// Pairs of runs, compared on first use.
-struct Pairs<'a> {
-    runs: &'a [Run],
-    summaries: &'a [Summary],
-    options: CompareOptions,
-    known: BTreeMap<(usize, usize), Changes>,
-}
-
-impl Pairs<'_> {
-    fn since(&mut self, old: usize, new: usize, entry: &str, workload: &str) -> Since {
-        let (runs, summaries, options) = (self.runs, self.summaries, &self.options);
-        let side = |at: usize| Side { run: &runs[at], summary: &summaries[at], build: None };
-        let pair = self.known.entry((old, new));
-        let changes = pair.or_insert_with(|| changes_of_runs(side(old), side(new), options));
-        if let Some(obstacle) = changes.obstacles().next() {
-            let reason = format!("{}: {}, now {}", obstacle.field, obstacle.old, obstacle.new);
-            return Since::Incomparable(reason);
+impl HistoryBuilder {
+    /// A history without runs. `servers` has names of entries or servers; all if empty. Builds that a run compared are left out.
+    pub fn new(servers: Vec<String>, precision: Option<f64>) -> Self {
+        Self {
+            servers,
+            options: CompareOptions { precision, ..CompareOptions::default() },
+            runs: Vec::new(),
+            cells: IndexMap::new(),
+            earlier: BTreeMap::new(),
+            loads: Loads::default(),
         }
-        let mut rows = changes.rows.iter();
-        let row = rows.find(|row| row.entry == entry && row.workload == workload);
-        row.map_or(Since::Nothing, |row| Since::Changed(Box::new(row.clone())))
     }
+
+    /// Adds a run that began after those added before.
+    pub fn add(&mut self, run: &Run) {
+        let run = run.printable();
+        let placement = run.header.plan.placement;
+        if !placement.starts_servers() {
+            self.loads.add(&run, &self.servers);
+            return;
+        }
+        let (number, summary) = (self.runs.len(), summary(&run));
+        self.runs.push(run.header.clone());
+        self.earlier.insert(number, (run, summary));
+        let (_, summary) = &self.earlier[&number];
+        let mut changes = BTreeMap::new();
+        let mut cells = Vec::new();
+        for table in &summary.tables {
+            for row in table.rows.iter().filter(|row| self.is_meant(row)) {
+                let server = &row.server;
+                let name = (server.role, server.entry.clone(), table.workload.name.clone());
+                let estimate = row.ranked().filter(|_| row.verdict.is_ranked());
+                let before = estimate.and_then(|_| self.cells.get(&name)?.before(placement));
+                let since = before.map_or(Since::Nothing, |old| {
+                    let pair = changes.entry(old).or_insert_with(|| self.changes(old, number));
+                    change(pair, &name)
+                });
+                let (verdict, versions) = (row.verdict.clone(), row.versions());
+                let point = Point { run: number, verdict, estimate, versions, since };
+                cells.push((name, row.by, point));
+            }
+        }
+        for (at, (name, by, point)) in cells.into_iter().enumerate() {
+            self.keep(name, by, point, at);
+        }
+        let held: BTreeSet<usize> =
+            self.cells.values().flat_map(|cell| &cell.latest).map(|(_, run)| *run).collect();
+        self.earlier.retain(|run, _| held.contains(run));
+    }
+
+    /// The history of the runs that were added.
+    pub fn finish(mut self) -> History {
+        self.cells.sort_by(|_, a, _, b| a.position.cmp(&b.position));
+        let cells = self.cells.into_iter().map(|((role, entry, workload), cell)| {
+            // A server and a client may have the same name.
+            let entry = match role {
+                Role::Server => entry,
+                Role::Client => format!("{entry} ({role})"),
+            };
+            CellHistory { entry, workload, by: cell.by, points: cell.points }
+        });
+        let precision = self.options.precision.unwrap_or(Question::default().precision);
+        let loads = self.loads.finish();
+        History { cells: cells.collect(), runs: self.runs, loads, precision }
+    }
+
+    fn is_meant(&self, row: &Row) -> bool {
+        let server = &row.server;
+        let named = self.servers.iter().any(|name| [&server.entry, &server.server].contains(&name));
+        server.build.is_none() && (self.servers.is_empty() || named)
+    }
+
+    fn changes(&self, old: usize, new: usize) -> Changes {
+        let side = |at: usize| {
+            let (run, summary) = &self.earlier[&at];
+            Side { run, summary, build: None }
+        };
+        changes_of_runs(side(old), side(new), &self.options)
+    }
+
+    /// Adds a point, at a position in its run.
+    fn keep(&mut self, name: Name, by: RankedBy, point: Point, at: usize) {
+        let placement = self.runs[point.run].plan.placement;
+        let position = (Reverse(point.run), at);
+        let new = || Cell { by, points: Vec::new(), position, latest: Vec::new() };
+        let cell = self.cells.entry(name).or_insert_with(new);
+        (cell.by, cell.position) = (by, position);
+        if point.estimate.is_some() {
+            cell.latest.retain(|(of, _)| *of != placement);
+            cell.latest.push((placement, point.run));
+        }
+        cell.points.push(point);
+    }
+}
+
+impl Cell {
+    /// The last run of a placement with a figure.
+    fn before(&self, placement: PlacementKind) -> Option<usize> {
+        self.latest.iter().find(|(of, _)| *of == placement).map(|(_, run)| *run)
+    }
+}
+
+/// The change of a cell between two runs.
+fn change(changes: &Changes, (_, entry, workload): &Name) -> Since {
+    if let Some(obstacle) = changes.obstacles().next() {
+        let reason = format!("{}: {}, now {}", obstacle.field, obstacle.old, obstacle.new);
+        return Since::Incomparable(reason);
+    }
+    let row = changes.rows.iter().find(|row| row.entry == *entry && row.workload == *workload);
+    row.map_or(Since::Nothing, |row| Since::Changed(Box::new(row.clone())))
 }

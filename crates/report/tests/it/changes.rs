@@ -3,12 +3,12 @@
 use jiff::SignedDuration;
 use rpcbench_record::{Age, TrialResult, WarmUp};
 use rpcbench_report::{
-    Changes, CompareOptions, Gate, Style, changes, changes_of_builds, changes_schema, history,
-    summary,
+    Changes, CompareOptions, Gate, Style, changes, changes_of_builds, changes_schema, summary,
 };
 use rpcbench_stats::Finding;
 
 use crate::builder::{RunBuilder, failure};
+use crate::history::history;
 use crate::render::{csv, json, markdown, plain};
 
 const GO: [u64; 8] = [98_000, 98_900, 97_700, 98_400, 98_100, 98_600, 97_900, 98_300];
@@ -150,7 +150,7 @@ fn change_agrees_in_report_history_and_compare() {
     let p99 = changes.rows.iter().find(|row| row.figure.key() == "p99_ns").expect("p99");
     let of_report = summary(&runs[1]).tables[0].rows[0].figures.clone().expect("figures");
     assert_eq!(p99.new, of_report.response.expect("calls").quantile(0.99) as f64);
-    let text = words(plain(&history(&runs, &[], None), Style::default()));
+    let text = words(plain(&history(&runs, &[]), Style::default()));
     for part in ["141k ±", "99.2k ±", "118k to 118k +0.0 % same", "compared: it and"] {
         assert!(text.contains(part), "{part}: {text}");
     }

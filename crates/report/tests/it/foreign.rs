@@ -3,9 +3,10 @@
 use rpcbench_record::{
     Header, PlacementKind, Published, Readiness, Run, Toolchain, TrialResult, is_printable,
 };
-use rpcbench_report::{Document, Format, Style, View, history, summary, trials_csv};
+use rpcbench_report::{Document, Format, Style, View, summary, trials_csv};
 
 use crate::builder::{RunBuilder, failure, measured};
+use crate::history::history;
 use crate::render::{csv, json, markdown, plain, text};
 
 /// Clears the screen, returns to the start of the line, forges a line, and reverses the writing direction.
@@ -75,7 +76,7 @@ fn foreign_text_in_run_is_escaped() {
 #[test]
 fn foreign_text_in_history_and_changes_is_escaped() {
     let run = hostile();
-    let past = history(&[run.clone(), run.clone()], &[], None);
+    let past = history(&[run.clone(), run.clone()], &[]);
     let changes = rpcbench_report::changes(&run, &run, &rpcbench_report::CompareOptions::default());
     for document in [Document::of_history(&past), Document::of_changes(&changes)] {
         for format in [Format::Text, Format::Markdown, Format::Json, Format::Csv] {

@@ -1,8 +1,10 @@
 //! Cells from run to run.
 
+use std::sync::Arc;
+
 use jiff::SignedDuration;
 use rpcbench_record::{PlacementKind, Run, TrialResult, WarmUp};
-use rpcbench_report::{History, Since, Style, history, history_schema};
+use rpcbench_report::{History, HistoryBuilder, Since, Style, history_schema};
 
 use crate::builder::{RunBuilder, failure};
 use crate::render::{csv, json, markdown, plain};
@@ -27,15 +29,19 @@ fn runs() -> Vec<Run> {
     runs.into()
 }
 
+pub fn history(runs: &[Run], servers: &[String]) -> History {
+    let mut builder = HistoryBuilder::new(servers.to_vec(), None);
+    runs.iter().for_each(|run| builder.add(run));
+    builder.finish()
+}
+
 fn shown(history: &History) -> String {
     plain(history, Style::default())
 }
 
 #[test]
 fn history_compares_run_with_previous() {
-    let mut runs = runs();
-    runs.reverse();
-    let history = history(&runs, &[], None);
+    let history = history(&runs(), &[]);
     insta::assert_snapshot!("runs", shown(&history));
     insta::assert_snapshot!("runs_markdown", markdown(&history));
 }
@@ -45,7 +51,7 @@ fn history_names_obstacle_to_comparison() {
     let mut runs = runs();
     let workload = &mut runs[1].header.plan.workloads[0];
     workload.warm_up = WarmUp::Fixed { length_ms: 5000 };
-    let history = history(&runs[..2], &[], None);
+    let history = history(&runs[..2], &[]);
     let text = shown(&history);
     assert!(text.contains("not comparable: quick: warm-up: until steady, now 5s "), "{text}");
     let exports = [json(&history).unwrap(), csv(&history).unwrap()];
@@ -55,7 +61,7 @@ fn history_names_obstacle_to_comparison() {
 
 #[test]
 fn history_exports_have_row_per_run_and_cell() {
-    let history = history(&runs(), &[], None);
+    let history = history(&runs(), &[]);
     let json = json(&history).unwrap();
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     jsonschema::validate(&history_schema(), &json).expect("as the schema says");
@@ -77,7 +83,7 @@ fn history_compares_only_same_placement() {
     runs.insert(1, runs[0].clone());
     runs[1].header.started += SignedDuration::from_hours(1);
     runs[1].header.plan.placement = PlacementKind::Docker;
-    let history = history(&runs, &[], None);
+    let history = history(&runs, &[]);
     let since: Vec<&Since> = history.cells[0].points.iter().map(|point| &point.since).collect();
     assert!(matches!(since[..], [Since::Nothing, Since::Nothing, Since::Changed(_)]), "{since:?}");
 }
@@ -87,7 +93,7 @@ fn history_shows_only_chosen_servers() {
     let run = RunBuilder::new().entry("go-grpc@x", &GO).entry("rust-tonic", &GO).run;
     let entries = |servers: &[&str]| -> Vec<String> {
         let servers: Vec<String> = servers.iter().map(|&name| name.to_owned()).collect();
-        let history = history(std::slice::from_ref(&run), &servers, None);
+        let history = history(std::slice::from_ref(&run), &servers);
         history.cells.into_iter().map(|cell| cell.entry).collect()
     };
     assert_eq!(entries(&["go-grpc"]), ["go-grpc@x"]);
@@ -100,5 +106,19 @@ fn history_shows_only_chosen_servers() {
 fn history_leaves_out_builds() {
     use rpcbench_record::Age;
     let run = RunBuilder::new().entry("go-grpc#old", &GO).build(Age::Old, "v1", None).run;
-    assert!(history(&[run], &[], None).cells.is_empty());
+    assert!(history(&[run], &[]).cells.is_empty());
+}
+
+/// The memory that a history takes does not grow with its runs.
+#[test]
+fn history_holds_only_runs_that_later_ones_are_compared_with() {
+    let runs = runs();
+    let mut builder = HistoryBuilder::new(Vec::new(), None);
+    runs.iter().for_each(|run| builder.add(run));
+    let is_held = |run: &Run| match &run.trials[0].result {
+        TrialResult::Measured(measured) => Arc::strong_count(measured) > 1,
+        TrialResult::Failed(_) => false,
+    };
+    assert_eq!(runs.iter().map(is_held).collect::<Vec<_>>(), [false, false, false, true]);
+    drop(builder);
 }

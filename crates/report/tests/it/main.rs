@@ -9,6 +9,7 @@ mod exports;
 mod foreign;
 mod history;
 mod html;
+mod left_out;
 mod lives;
 mod load;
 mod load_curve;

@@ -51,11 +51,11 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
         labels: args.results.labels.labels(),
         out: args.results.out.clone(),
     };
-    request.authorize()?;
+    let interrupt = shared::listen(Interrupt::ending_windows())?;
+    request.authorize(&interrupt)?;
     // Before the load starts.
     let hdr = args.results.hdr.as_deref().map(|path| OutFile::open(path, HDR)).transpose()?;
     let (log, call_log) = args.results.log.as_ref().map(CallsLog::open).transpose()?.unzip();
-    let interrupt = shared::listen(Interrupt::ending_windows())?;
     let intervals = args.results.interval_file.as_deref().map(Intervals::create).transpose()?;
     let every = Nanos::from_millis(args.results.interval.ms());
     let watch = Watch::new(every, intervals, args.results.stop_if.clone(), interrupt.clone());

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rpcbench_clock::Nanos;
 use rpcbench_contract::cases::Caller;
 use rpcbench_contract::{Corpus, Profile, Shape};
-use rpcbench_record::{Failure, Outcomes, Role, Workload, units};
+use rpcbench_record::{Failure, Outcomes, Role, ServerUsage, Workload, units};
 
 use super::context::Context;
 use super::observer::Event;
@@ -30,10 +30,6 @@ const READY_PAUSE: Nanos = Nanos::from_millis(10);
 /// Share of a CPU up to which a server stays awake while others are measured; one that uses more is frozen. Two dozen such
 /// servers take no more from the measured one than the machine reference does.
 const IDLE_SHARE: f64 = 0.001;
-/// Share of a CPU from which one that is frozen is named.
-const NAMED_SHARE: f64 = 0.02;
-/// Time at rest before that is judged: what a runtime does right after a load is soon over.
-const IDLE_JUDGED: Nanos = Nanos::from_millis(10_000);
 /// Pause between two checks of a kind, in lengths of such a check: with two dozen servers, each kind takes some percent of
 /// the time between windows, and none within windows.
 const CHECK_PAUSE: u64 = 300;
@@ -250,15 +246,10 @@ impl<'a> LoadedServer<'a> {
     pub fn rest(&mut self) -> Result<(), Failure> {
         let (time, used) = self.idle;
         let share = used as f64 / time.0.max(1) as f64;
-        let is_frozen = time >= IDLE_JUDGED && share > IDLE_SHARE;
+        let is_frozen = time.0 >= ServerUsage::REST_JUDGED_NS && share > IDLE_SHARE;
         let since = self.context.now();
-        let was_frozen = self.rest.is_some_and(|rest| rest.is_frozen);
         self.rest = Some(Rest { since, until: Nanos::NEVER, is_frozen });
         if is_frozen {
-            if !was_frozen && share >= NAMED_SHARE {
-                let entry = self.subject.entry.clone();
-                self.context.observer.event(&Event::Restless { entry, share });
-            }
             return self.freeze();
         }
         self.at_rest = Some((since, self.cpu_of_both()?));
@@ -274,9 +265,20 @@ impl<'a> LoadedServer<'a> {
         }
         if let Some((since, before)) = self.at_rest.take() {
             let used = self.cpu_of_both()?.saturating_sub(before);
+            let was_judged = self.idle.0.0 >= ServerUsage::REST_JUDGED_NS;
             self.idle = (self.idle.0 + (now - since), self.idle.1 + used);
+            let usage = self.with_rests(ServerUsage::default());
+            if let Some(share) = usage.restless_share().filter(|_| !was_judged) {
+                let entry = self.subject.entry.clone();
+                self.context.observer.event(&Event::Restless { entry, share });
+            }
         }
         self.alive("between its trials")
+    }
+
+    /// Usage over a window, with that of its rests so far.
+    pub fn with_rests(&self, usage: ServerUsage) -> ServerUsage {
+        ServerUsage { rest_ns: self.idle.0.0, rest_cpu_ns: self.idle.1, ..usage }
     }
 
     /// A failure if it, or its counterpart, has ended.
