@@ -80,7 +80,8 @@ def rows(arguments: argparse.Namespace) -> list[Row]:
     """The chosen rows that both builds can run; names the others on standard error."""
     chosen = [row for row in ROWS if row.name in (arguments.row or LOADS)]
     builds = filter(None, [arguments.against, arguments.programs])
-    older = next((programs for programs in builds if "--call" not in load_help(programs)), None)
+    # Older builds have --calls alone.
+    older = next((programs for programs in builds if not re.search(r"--call\b", load_help(programs))), None)
     if older is None:
         return chosen
     left_out = ", ".join(row.name for row in chosen if row.call)

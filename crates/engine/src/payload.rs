@@ -210,6 +210,7 @@ impl Checker {
     }
 
     /// Judges a reply that no known one equals; `recorder` counts what is judged of another service than the contract's.
+    #[inline(always)]
     pub fn judge(
         &mut self,
         payload: &dyn Payload,

@@ -236,9 +236,9 @@ fn closed_loop_takes_no_memory_for_a_call() {
     takes_no_memory(Way::Grpc, "closed", "text:10000", 10_000);
 }
 
-/// rustls allocates for each record that it seals, twice. Here calls have a record each at most.
+/// rustls allocates for each record that it opens or seals. Here calls have one of each at most.
 #[test]
-fn tls_allocates_at_most_twice_for_a_sealed_record() {
+fn tls_allocates_at_most_once_for_each_record() {
     let calls = 20_000;
     let payload = |protocol| support::payload(protocol, "text:100");
     let stretches = allocations(Way::GrpcOverTls, "closed", payload, (calls, STRETCHES));

@@ -95,12 +95,12 @@ impl Expectation {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn is_met(&self, reply: &[u8]) -> bool {
         self.find(reply).is_ok_and(|value| self.holds(&value))
     }
 
-    #[inline]
+    #[inline(always)]
     fn find<'a>(&self, reply: &'a [u8]) -> Result<Value<'a>, &'static str> {
         match &self.place {
             Place::Json(path) => path.find(reply),

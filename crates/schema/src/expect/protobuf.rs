@@ -129,7 +129,7 @@ impl FieldPath {
         Some(format!("\"{}\"", value.name()))
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn find<'a>(&self, message: &'a [u8]) -> Result<Value<'a>, &'static str> {
         let found = match &self.steps[..] {
             [step] if matches!(step.select, Select::Only) && step.others.is_empty() => {
@@ -141,7 +141,7 @@ impl FieldPath {
     }
 
     /// The usual path: a field of the message itself, in no oneof.
-    #[inline]
+    #[inline(always)]
     fn own_field<'a>(&self, step: &FieldStep, message: &'a [u8]) -> Result<Value<'a>, Malformed> {
         let (mut rest, mut found) = (message, None);
         while let Some((number, content)) = wire::next(&mut rest)? {

@@ -65,7 +65,7 @@ impl Literal {
 }
 
 impl Value<'_> {
-    #[inline]
+    #[inline(always)]
     pub fn equals(&self, literal: &Literal) -> bool {
         match (*self, literal) {
             (Self::Null, Literal::Null) => true,
