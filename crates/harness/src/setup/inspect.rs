@@ -42,16 +42,16 @@ impl Setup<'_> {
         match request.call.needs_server() {
             true => {
                 let used = self.reach(request)?.address;
-                request.calls(&used)
+                request.calls(&used, &self.interrupt)
             }
-            false => request.calls_of_files(),
+            false => request.calls_of_files(&self.interrupt),
         }
     }
 
     /// Makes the first call of a load. `None` for the contract.
     pub fn one_call(&mut self, request: &LoadRequest) -> Result<Option<OneCall>, SetupError> {
         let used = self.reach(request)?.address;
-        let Some(calls) = request.calls(&used)? else { return Ok(None) };
+        let Some(calls) = request.calls(&used, &self.interrupt)? else { return Ok(None) };
         let timeout = request.timeout();
         let payload = &calls.payload;
         let mut client =
