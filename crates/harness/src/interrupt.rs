@@ -225,6 +225,16 @@ mod tests {
     }
 
     #[test]
+    fn work_that_waits_is_left_behind_by_ctrl_c() {
+        let interrupt = Interrupt::default();
+        assert_eq!(interrupt.wait_for(|| 7), Ok(7));
+        let (sender, waits) = channel::<()>();
+        interrupt.raise();
+        assert_eq!(interrupt.wait_for(move || waits.recv()), Err(StopNow));
+        drop(sender);
+    }
+
+    #[test]
     fn second_ctrl_c_after_the_run_is_ignored() {
         let interrupt = Interrupt::default();
         interrupt.conclude();

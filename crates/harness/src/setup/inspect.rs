@@ -28,7 +28,8 @@ pub struct OneCall {
 impl Setup<'_> {
     /// The schema of a server, by files or by reflection.
     pub fn schema(&mut self, request: &LoadRequest) -> Result<Schema, SetupError> {
-        if let Some(schema) = request.call.schema_of_files()? {
+        let call = request.call.clone();
+        if let Some(schema) = self.interrupt.wait_for(move || call.schema_of_files())?? {
             return Ok(schema);
         }
         let used = self.reach(request)?.address;
