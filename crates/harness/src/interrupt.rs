@@ -1,10 +1,17 @@
 //! Ctrl-C. During a trial the first lets the trial end, or ends its window, and the second stops the run; outside of trials the
 //! first stops it.
 
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use rpcbench_clock::{self as clock, Nanos};
+
+/// Interval of checks while a thread works.
+const TICK: Duration = Duration::from_millis(50);
 
 /// Raised by the thread of the signal handler, checked by a run.
 #[derive(Clone, Debug, Default)]
@@ -129,6 +136,23 @@ impl Interrupt {
         if *self.times() >= self.enough() { Err(StopNow) } else { Ok(()) }
     }
 
+    /// The result of `work`, which may wait for others: a pipe, a name server. Fails as soon as the run stops now, and leaves the
+    /// work to its thread.
+    pub fn wait_for<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, StopNow> {
+        let (sender, done) = channel::<()>();
+        let thread = thread::spawn(move || {
+            let _is_at_work = sender;
+            work()
+        });
+        while done.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            self.check()?;
+        }
+        Ok(thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    }
+
     /// Waits until `deadline`. Fails as soon as the run stops now.
     pub fn wait_until(&self, deadline: Nanos) -> Result<(), StopNow> {
         self.wait(deadline, self.enough());
@@ -174,7 +198,7 @@ mod tests {
         assert_eq!(interrupt.wait_until(clock::now()), Ok(()));
         assert_eq!(interrupt.wait_or_cut(clock::now()), Ok(false));
         let other = interrupt.clone();
-        let raising = std::thread::spawn(move || other.raise());
+        let raising = thread::spawn(move || other.raise());
         assert_eq!(interrupt.wait_or_cut(Nanos::NEVER), Ok(true));
         assert_eq!(raising.join().unwrap(), Raised::AfterTrial(CurrentTrial { ends }));
         assert_eq!(interrupt.wait_or_cut(Nanos::NEVER), Ok(true));
@@ -192,12 +216,22 @@ mod tests {
         let interrupt = Interrupt::default();
         drop(interrupt.begin_trial(None));
         let other = interrupt.clone();
-        let raising = std::thread::spawn(move || other.raise());
+        let raising = thread::spawn(move || other.raise());
         assert_eq!(interrupt.wait_until(Nanos::NEVER), Err(StopNow));
         assert_eq!(raising.join().unwrap(), Raised::Now);
         assert_eq!(interrupt.check(), Err(StopNow));
         let _late = interrupt.begin_trial(None);
         assert_eq!(interrupt.check(), Err(StopNow), "a trial that begins just then stops too");
+    }
+
+    #[test]
+    fn work_that_waits_is_left_behind_by_ctrl_c() {
+        let interrupt = Interrupt::default();
+        assert_eq!(interrupt.wait_for(|| 7), Ok(7));
+        let (sender, waits) = channel::<()>();
+        interrupt.raise();
+        assert_eq!(interrupt.wait_for(move || waits.recv()), Err(StopNow));
+        drop(sender);
     }
 
     #[test]

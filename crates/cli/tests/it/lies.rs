@@ -167,17 +167,31 @@ fn server_that_copies_only_under_load_fails() {
 /// Only its first process is honest: each one is checked.
 #[test]
 fn server_whose_second_process_cheats_fails() {
-    let turns = r#"["sh", "-c", "mkdir {build}/started && exec {build}/server; exec {build}/server --behaviour skim", "{args}"]"#;
-    let bench = Bench::new().edit(
-        "servers/testkit/liar/server.toml",
-        r#"["{build}/server", "{args}"]"#,
-        turns,
-    );
-    bench.run("run @honest --processes 2 --rounds 1 --warmup none").expect(1);
-    let checked: Vec<bool> =
-        bench.record().preparations.iter().map(|it| it.check.failed.is_empty()).collect();
-    assert_eq!(checked, [true, false]);
-    bench.cells().failed("honest", "conformance cases failed, the first: ");
+    let bench = [
+        ("liar", "", r#""{args}""#),
+        ("json", " --behaviour json", r#""--behaviour", "json", "{args}""#),
+    ]
+    .into_iter()
+    .fold(Bench::new(), |bench, (server, protocol, arguments)| {
+        let start = format!("exec {{build}}/server{protocol}");
+        let turns = format!("mkdir {{build}}/started && {start}; {start} --behaviour skim");
+        bench.edit(
+            &format!("servers/testkit/{server}/server.toml"),
+            &format!(r#"["{{build}}/server", {arguments}]"#),
+            &format!(r#"["sh", "-c", "{turns}", "{{args}}"]"#),
+        )
+    });
+    let servers = "@honest testkit-json@honest";
+    bench.run(&format!("run {servers} --processes 2 --rounds 1 --warmup none")).expect(1);
+    let record = bench.record();
+    let cells = bench.cells();
+    for entry in ["testkit-liar@honest", "testkit-json@honest"] {
+        let own = record.preparations.iter().filter(|it| it.entry == entry);
+        let checked: Vec<bool> = own.map(|it| it.check.failed.is_empty()).collect();
+        assert_eq!(checked, [true, false], "{entry}");
+        let reason = cells.entry(entry)["reason"].as_str().unwrap();
+        assert!(reason.contains("conformance cases failed, the first: "), "{entry}: {reason}");
+    }
 }
 
 /// What only looks at the first bytes of a request finds half of the odd ones usual.
@@ -195,13 +209,14 @@ fn server_outside_of_its_cgroup_fails() {
         return;
     }
     let bench = Bench::new().variant("leaves-later", "--behaviour leave-group:3s");
-    let ended = bench.run("check @leave-group @proxy").expect(1);
+    let json = "testkit-json@leave-group testkit-json@proxy";
+    let ended = bench.run(&format!("check @leave-group @proxy {json}")).expect(1);
     ended.shows(&[
         "FAILED: 127.0.0.1:",
         "(server), not by the server's own",
         "start the server in the foreground",
     ]);
-    assert_eq!(ended.out.matches("FAILED: 127.0.0.1:").count(), 2, "{}", ended.out);
+    assert_eq!(ended.out.matches("FAILED: 127.0.0.1:").count(), 4, "{}", ended.out);
     bench
         .run("run @honest @leave-group @leaves-later @proxy --warmup none --duration 4s")
         .expect(1);

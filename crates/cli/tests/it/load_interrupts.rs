@@ -1,5 +1,8 @@
 //! Loads that are ended early.
 
+use std::fs::OpenOptions;
+use std::process::Command;
+
 use rustix::process::Signal;
 
 use crate::bench::{Target, look, rpcbench};
@@ -31,6 +34,20 @@ fn ctrl_c_ends_the_window_without_losing_calls() {
     let (calls, due) = (measured.outcomes.total(), measured.pacing.unwrap().due);
     // One before the load shows that the server has the contract.
     assert_eq!((calls + 1, due), (honest.calls(), measured.window_ns.div_ceil(1_000_000)));
+}
+
+#[test]
+fn signal_ends_the_wait_for_data_of_a_pipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let words = ["load", "http://127.0.0.1:9/", "-D", pipe.to_str().unwrap()];
+    let program = Program::start(&mut rpcbench(&words));
+    // Waits until it is open for reading.
+    let writer = OpenOptions::new().write(true).open(&pipe).unwrap();
+    program.signal(Signal::TERM);
+    program.finish().expect(2).complains(&["stopping now"]);
+    drop(writer);
 }
 
 #[test]

@@ -28,7 +28,8 @@ pub struct OneCall {
 impl Setup<'_> {
     /// The schema of a server, by files or by reflection.
     pub fn schema(&mut self, request: &LoadRequest) -> Result<Schema, SetupError> {
-        if let Some(schema) = request.call.schema_of_files()? {
+        let call = request.call.clone();
+        if let Some(schema) = self.interrupt.wait_for(move || call.schema_of_files())?? {
             return Ok(schema);
         }
         let used = self.reach(request)?.address;
@@ -42,16 +43,16 @@ impl Setup<'_> {
         match request.call.needs_server() {
             true => {
                 let used = self.reach(request)?.address;
-                request.calls(&used)
+                request.calls(&used, &self.interrupt)
             }
-            false => request.calls_of_files(),
+            false => request.calls_of_files(&self.interrupt),
         }
     }
 
     /// Makes the first call of a load. `None` for the contract.
     pub fn one_call(&mut self, request: &LoadRequest) -> Result<Option<OneCall>, SetupError> {
         let used = self.reach(request)?.address;
-        let Some(calls) = request.calls(&used)? else { return Ok(None) };
+        let Some(calls) = request.calls(&used, &self.interrupt)? else { return Ok(None) };
         let timeout = request.timeout();
         let payload = &calls.payload;
         let mut client =

@@ -123,9 +123,9 @@ impl Setup<'_> {
         let crowded = threads.and_then(|threads| crowded(threads, cpus));
         let notices = crowded.into_iter().chain(request.connect.notice());
         notices.for_each(|line| self.notice(line));
-        let calls = request.calls_of_files()?;
+        let calls = request.calls_of_files(&self.interrupt)?;
         let (address, authority) = request.call.server(&request.address);
-        let addresses = of_one_family(address.resolve(&request.connect)?);
+        let addresses = of_one_family(self.addresses(&request)?);
         let first = addresses[0].clone();
         let (others, tls) = (Vec::new(), request.tls.clone());
         let endpoint = Endpoint { address: first, others, authority, tls };
@@ -137,7 +137,9 @@ impl Setup<'_> {
         room::check(&plan, &addresses)?;
         let Reached { address: used, others, .. } = self.reach(&request)?;
         let calls = match calls {
-            None if request.call.is_method() => Some(request.calls_by_reflection(&used)?),
+            None if request.call.is_method() => {
+                Some(request.calls_by_reflection(&used, &self.interrupt)?)
+            }
             None => {
                 offers::check(&request, &used)?;
                 None
@@ -169,10 +171,16 @@ impl Setup<'_> {
         Ok(PreparedRun { existing: Some(server), renewer, ..run })
     }
 
+    fn addresses(&self, request: &LoadRequest) -> Result<Vec<ServerAddress>, SetupError> {
+        let (address, _) = request.call.server(&request.address);
+        let connect = request.connect.clone();
+        self.interrupt.wait_for(move || address.resolve(&connect))?
+    }
+
     /// The server's addresses that accept connections.
     pub(super) fn reach(&mut self, request: &LoadRequest) -> Result<Reached, SetupError> {
         let (address, _) = request.call.server(&request.address);
-        let addresses = address.resolve(&request.connect)?;
+        let addresses = self.addresses(request)?;
         let within = request.connect_timeout();
         let reached = match request.call.wait {
             None => reach_unless(
@@ -207,22 +215,38 @@ impl Setup<'_> {
 
 impl LoadRequest {
     /// The calls of a method that the server describes.
-    pub(super) fn calls_by_reflection(&self, used: &ServerAddress) -> Result<Calls, SetupError> {
+    pub(super) fn calls_by_reflection(
+        &self,
+        used: &ServerAddress,
+        interrupt: &Interrupt,
+    ) -> Result<Calls, SetupError> {
+        let own = self.clone();
         let server = self.connection(used.clone());
-        let timeout = self.connect_timeout();
-        let schema = self.call.schema_by_reflection(&server, self.headers(), timeout)?;
-        Ok(self.call.method_calls(&schema, &self.context())?)
+        interrupt.wait_for(move || {
+            let timeout = own.connect_timeout();
+            let schema = own.call.schema_by_reflection(&server, own.headers(), timeout)?;
+            Ok(own.call.method_calls(&schema, &own.context())?)
+        })?
     }
 
     /// The calls, if no server has to describe them.
-    pub(super) fn calls_of_files(&self) -> Result<Option<Calls>, SetupError> {
-        Ok(self.call.without_server(&self.context())?)
+    pub(super) fn calls_of_files(
+        &self,
+        interrupt: &Interrupt,
+    ) -> Result<Option<Calls>, SetupError> {
+        let own = self.clone();
+        let calls = interrupt.wait_for(move || own.call.without_server(&own.context()))?;
+        Ok(calls?)
     }
 
     /// All calls, by reflection if no file describes them. `None` for those of the contract.
-    pub(super) fn calls(&self, used: &ServerAddress) -> Result<Option<Calls>, SetupError> {
-        match self.calls_of_files()? {
-            None if self.call.is_method() => self.calls_by_reflection(used).map(Some),
+    pub(super) fn calls(
+        &self,
+        used: &ServerAddress,
+        interrupt: &Interrupt,
+    ) -> Result<Option<Calls>, SetupError> {
+        match self.calls_of_files(interrupt)? {
+            None if self.call.is_method() => self.calls_by_reflection(used, interrupt).map(Some),
             calls => Ok(calls),
         }
     }

@@ -123,6 +123,13 @@ impl Running for ScriptedServer {
         Ok(Some(Counters { at, cpu, ..Counters::default() }))
     }
 
+    fn served_by_others(&mut self) -> Result<Option<String>, PlacementError> {
+        if self.freezer().is_some() {
+            self.log.add(&self.endpoint.authority, "has its port checked");
+        }
+        Ok(None)
+    }
+
     fn freezer(&self) -> Option<Freezer> {
         self.endpoint.authority.starts_with(FREEZES).then_some(Freezer::Cgroup)
     }

@@ -41,6 +41,23 @@ fn entries_take_turns_in_slices_and_one_has_the_cpu_at_a_time() {
     }
 }
 
+/// So they cost no server anything.
+#[test]
+fn owners_of_ports_are_checked_between_slices_only() {
+    let made = sliced(|_, _| Answer::After(Nanos(1000)), &FREEZE, (1, 40));
+    let last = made.log.iter().rposition(|line| line.ends_with("has its last slice")).unwrap();
+    let turns = made.log[..last].iter().skip_while(|line| !line.ends_with(" slice"));
+    let (mut is_awake, mut checks) = (false, 0);
+    for line in turns {
+        is_awake = line.ends_with(" slice") || is_awake && !line.ends_with("freezes");
+        if line.ends_with("has its port checked") {
+            assert!(!is_awake, "{line}");
+            checks += 1;
+        }
+    }
+    assert!(checks >= 3, "{checks}");
+}
+
 #[test]
 fn server_that_cannot_be_frozen_means_windows_in_one_piece_for_all() {
     let made = sliced(|_, _| Answer::After(Nanos(1000)), &["freezes a", "b"], (1, 4));

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use rpcbench_record::{Failure, Toolchain};
+use rpcbench_record::{Failure, Toolchain, regular};
 use serde::Deserialize;
 
 use super::PlacementError;
@@ -26,6 +26,8 @@ const LABEL: &str = "dev.rpcbench=build";
 const BUILD: &str = "/server";
 /// The sources in an image: the root.
 const SOURCES: &str = "/rpcbench";
+/// Maximum bytes of the table of base images.
+const MAX_TABLE: u64 = 1 << 20;
 /// Files whose certificates a build trusts, the first that is set.
 const CERTIFICATES: [&str; 4] =
     ["SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"];
@@ -117,7 +119,7 @@ fn table(server: &Server) -> PathBuf {
 
 fn bases(server: &Server) -> Result<Option<Bases>, String> {
     let table = table(server);
-    let Ok(text) = std::fs::read_to_string(&table) else { return Ok(None) };
+    let Ok(text) = regular::read_text(&table, MAX_TABLE) else { return Ok(None) };
     let mut all: BTreeMap<String, Bases> =
         toml::from_str(&text).map_err(|error| format!("{}: {error}", table.display()))?;
     let languages = folders(server).skip(1).filter_map(Path::file_name);
