@@ -11,7 +11,7 @@ use actix_web::{
 use messages::{
     DtoRequest, FlatRecord, PropertyDto, RecordRequest, Reply, TextRequest, TreeNode, TreeRequest,
 };
-use service::{Failure, Settings};
+use service::{Failure, Settings, tls};
 
 /// Longest request in bytes: twice the contract's longest text. The library's default is 2 MB.
 const MAX_BODY: usize = 8 * 1024 * 1024;
@@ -53,7 +53,7 @@ async fn main() -> ExitCode {
 /// Serves on a thread per CPU, each with its own event loop, until SIGTERM, which the library handles.
 async fn serve() -> Result<(), Failure> {
     let settings = Settings::from_env()?;
-    HttpServer::new(|| {
+    let server = HttpServer::new(|| {
         App::new()
             .app_data(JsonConfig::default().limit(MAX_BODY))
             .service(text)
@@ -66,10 +66,12 @@ async fn serve() -> Result<(), Failure> {
     .keep_alive(IDLE)
     // Also the time from accepting a connection to its first request.
     .client_request_timeout(IDLE)
-    .shutdown_timeout(DRAIN)
-    .bind((settings.host.as_str(), settings.port))
-    .map_err(|error| settings.cannot_listen(&error))?
-    .run()
-    .await?;
+    .shutdown_timeout(DRAIN);
+    let address = (settings.host.as_str(), settings.port);
+    let bound = match service::certificate()? {
+        None => server.bind(address),
+        Some(pem) => server.bind_rustls_0_23(address, tls::config(&pem, &["http/1.1"])?),
+    };
+    bound.map_err(|error| settings.cannot_listen(&error))?.run().await?;
     Ok(())
 }

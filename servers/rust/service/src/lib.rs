@@ -1,4 +1,5 @@
-//! Shared by the contract's servers in Rust, and their settings, runtime and shutdown by client programs. Depends on tokio only.
+//! Shared by the contract's servers in Rust, with TLS by rustls as the feature `tls`, and their settings, runtime and shutdown by
+//! client programs. Otherwise depends on tokio only.
 
 use std::{
     env, error::Error, fs, io, net, process::ExitCode, str::FromStr, thread, time::Duration,
@@ -10,6 +11,9 @@ use tokio::{
     signal::unix::{SignalKind, signal},
     time::sleep,
 };
+
+#[cfg(feature = "tls")]
+pub mod tls;
 
 /// How long open connections may take to finish their calls after SIGTERM.
 const DRAIN: Duration = Duration::from_secs(2);

@@ -6,9 +6,12 @@ mod utf8;
 
 use std::process::ExitCode;
 
-use service::Failure;
+use service::{Failure, tls};
 use tokio::net::TcpListener;
-use volo::net::DefaultIncoming;
+use volo::net::{
+    DefaultIncoming,
+    tls::{ServerTlsConfig, TlsAcceptor},
+};
 use volo_grpc::{
     Request, Response, Status,
     server::{Server, ServiceBuilder},
@@ -66,8 +69,11 @@ async fn serve(listener: TcpListener) -> Result<(), Failure> {
         terminated.await;
         Ok(())
     };
-    Server::new()
-        .add_service(echo)
-        .run_with_shutdown(DefaultIncoming::from(listener), stopped)
-        .await
+    let mut server = Server::new();
+    if let Some(pem) = service::certificate()? {
+        // The library's own configuration of rustls has no ALPN.
+        let acceptor = TlsAcceptor::from(tls::config(&pem, &["h2"])?);
+        server = server.tls_config(ServerTlsConfig { acceptor });
+    }
+    server.add_service(echo).run_with_shutdown(DefaultIncoming::from(listener), stopped).await
 }

@@ -2,9 +2,12 @@
 //!
 //! `server current-thread`, `server multi-thread` or `server runtime-per-cpu`; address and number of CPUs come from the environment.
 
+mod tls;
+
 use std::process::ExitCode;
 
 use service::Failure;
+use tls::TlsIncoming;
 use tokio::net::TcpListener;
 use volo::net::DefaultIncoming;
 use volo_thrift::ServerError;
@@ -43,5 +46,9 @@ fn main() -> ExitCode {
 /// The library's defaults: frames up to 16 MiB and its own headers, detected by their first bytes; TCP_NODELAY. It ends
 /// at SIGTERM. Its own listener would share the port with a second server unnoticed.
 async fn serve(listener: TcpListener) -> Result<(), Failure> {
-    EchoServer::new(EchoService).run(DefaultIncoming::from(listener)).await
+    let echo = EchoServer::new(EchoService);
+    match service::certificate()? {
+        None => echo.run(DefaultIncoming::from(listener)).await,
+        Some(pem) => echo.run(TlsIncoming::new(listener, &pem)?).await,
+    }
 }
