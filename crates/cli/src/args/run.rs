@@ -44,7 +44,7 @@ pub struct RunArgs {
     /// Resume an interrupted run, as planned
     #[arg(long, value_name = "DIR", conflicts_with_all = PLANNED)]
     pub resume: Option<PathBuf>,
-    /// Slices of the rounds in turn, for experiments with their length: 20+180,1000+1000 (docs/evidence.md)
+    /// Slices of the rounds in turn, for experiments with their length: 50+70,1000+1000 (docs/evidence.md)
     #[arg(long, value_name = "MS+MS", value_delimiter = ',', hide = true)]
     pub slices: Vec<SliceLength>,
     #[command(flatten)]

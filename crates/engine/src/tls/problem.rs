@@ -99,9 +99,10 @@ fn certificate(f: &mut Formatter<'_>, error: &CertificateError) -> fmt::Result {
                 names => write!(f, ", but for {}", names.iter().map(|name| bare(name)).collect::<Vec<_>>().join(", ")),
             }
         }
-        CertificateError::UnknownIssuer => {
-            f.write_str("the server's certificate has an issuer that is not trusted; name its authority with --cacert")
-        }
+        CertificateError::UnknownIssuer => f.write_str(
+            "the server's certificate has an issuer that is not trusted; name its authority with --cacert, or the \
+             certificate itself if it is self-signed",
+        ),
         CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => f.write_str(
             "the server's certificate is self-signed, as an authority's; name one that it has issued, or don't verify it",
         ),

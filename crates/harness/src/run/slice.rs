@@ -14,7 +14,7 @@ use crate::placement::{Counters, Freezer, MachineReading};
 /// Time before an edge of a slice at which counters are read.
 const LEAD: Nanos = Nanos::from_millis(5);
 
-/// The parts of a slice of one server. Parses from `20+180`, milliseconds.
+/// The parts of a slice of one server. Parses from `50+70`, milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliceLength {
     /// Time at the start that does not count, until caches are warm and all calls in flight are at the server.
@@ -35,7 +35,7 @@ impl FromStr for SliceLength {
                 counted: Nanos::from_millis(counted),
             }),
             _ => Err("expected what is discarded and what counts of a slice, 10 ms or more \
-                      each, such as 20+180"
+                      each, such as 50+70"
                 .to_owned()),
         }
     }
@@ -43,12 +43,13 @@ impl FromStr for SliceLength {
 
 impl SliceLength {
     /// The slice of a server that is frozen in this way, with this many connections. Measured after thaws (docs/evidence.md):
-    /// with 50 connections, rates are back after 20 ms, with 1,000, whose sockets are all ready then, after 100 ms.
+    /// with 50 connections, rates are back after 20 to 50 ms, with 1,000, whose sockets are all ready then, after 100 ms. The
+    /// machine's noise lasts for some 200 ms: many short slices know more than a few long ones.
     pub(super) fn of(freezer: Freezer, connections: u32) -> Self {
         const MAX: Nanos = Nanos::from_millis(100);
-        let thaw = Nanos::from_millis(16) + Nanos(84_000 * u64::from(connections));
+        let thaw = Nanos::from_millis(46) + Nanos(84_000 * u64::from(connections));
         let (discarded, counted) = match freezer {
-            Freezer::Cgroup => (thaw.min(MAX), 180),
+            Freezer::Cgroup => (thaw.min(MAX), 70),
             Freezer::Slow => (MAX, 400),
         };
         Self { discarded, counted: Nanos::from_millis(counted) }

@@ -33,7 +33,7 @@ fn server_busy_at_rest_is_named_once_and_frozen_from_then_on() {
 fn server_of_slices_busy_at_rest_is_named() {
     let entries = ["freezes a", "freezes b", "freezes c", "freezes d", "freezes e"];
     let made = sliced(|_, _| Answer::After(Nanos(1000)), &entries, (1, 4));
-    assert_eq!(slices(&made.run)[0], Some(6));
+    assert_eq!(slices(&made.run)[0], Some(15));
     assert_eq!([made.count("a is named"), made.count("e is named")], [1, 0], "{:?}", made.log);
     assert!(rests(&made.run).iter().any(|usage| usage.rest_cpu_ns == usage.rest_ns));
 }

@@ -301,7 +301,7 @@ fn unusable_certificates_are_named_with_the_reason() {
     let stranger = issue_by("Another Authority", |_| {});
     assert_eq!(
         refused(server_config(&issued), settings(&stranger)),
-        "TLS: the server's certificate has an issuer that is not trusted; name its authority with --cacert"
+        "TLS: the server's certificate has an issuer that is not trusted; name its authority with --cacert, or the certificate itself if it is self-signed"
     );
 }
 
