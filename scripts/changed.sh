@@ -3,6 +3,7 @@
 #
 #   changed.sh           prints changed servers, as patterns for `rpcbench check`, one a line
 #   changed.sh PATH...   true if anything below one of the paths has changed, or if there is no earlier commit to compare with
+#   changed.sh --files PATH...   prints the changed files below the paths
 #
 # Compares with RPCBENCH_TEST_BASE if set, else with the commit at which the branch left the upstream of main, or main. On main itself
 # and in a fresh clone that is HEAD.
@@ -42,6 +43,11 @@ changes() {
   git ls-files --others --exclude-standard -- "$@"
 }
 
+if [ "${1:-}" = --files ]; then
+  shift
+  changes "$@"
+  exit
+fi
 if [ $# -gt 0 ]; then
   [ "$(base)" = "$(git rev-parse HEAD 2>/dev/null)" ] || [ -n "$(changes "$@")" ]
   exit

@@ -35,7 +35,7 @@ rust() {
 is_chosen() {
   local pattern
   [ "$mode" != all ] || return 0
-  case "$1" in clients/*) scripts/changed.sh clients/rust; return ;; esac
+  case "$1" in clients/*) [ -n "$(scripts/changed.sh --files clients/rust)" ]; return ;; esac
   while IFS= read -r pattern; do
     # shellcheck disable=SC2254 # A pattern.
     case "rust-$(basename "$1")" in $pattern) return 0 ;; esac
