@@ -169,7 +169,8 @@ impl Session {
                 _ => done = true,
             }
             used += discard;
-            let is_all = used == records.len() && !self.tls.wants_write();
+            // Until the session is open, the next state may be that it is.
+            let is_all = self.is_open && used == records.len() && !self.tls.wants_write();
             if done || read && is_all {
                 return Ok(used);
             }

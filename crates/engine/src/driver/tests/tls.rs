@@ -203,6 +203,27 @@ fn records_torn_at_every_byte_are_put_together() {
 }
 
 #[test]
+fn data_that_comes_with_the_end_of_the_handshake_opens_the_session() {
+    for version in [TlsVersion::V1_2, TlsVersion::V1_3] {
+        let issued = issue(|_| {});
+        let (address, server) = serve(server_config(&issued), |mut peer| {
+            // Waits in the session until the handshake has ended, and leaves with its last record.
+            peer.conn.writer().write_all(b"first").unwrap();
+            while peer.conn.is_handshaking() || peer.conn.wants_write() {
+                peer.conn.complete_io(&mut peer.sock).unwrap();
+            }
+            peer
+        });
+        let mut driver = driver(TlsSettings { version, ..settings(&issued) });
+        open(&mut driver, address).unwrap();
+        // It may have come with the event that opened the session.
+        let with_it = driver.receive(0).map(|received| received.bytes.to_vec());
+        assert_eq!(with_it.unwrap_or_else(|_| receive(&mut driver, 0, 5)), b"first");
+        server.join().unwrap();
+    }
+}
+
+#[test]
 fn keys_updated_by_the_peer_are_followed() {
     let issued = issue(|_| {});
     let (address, server) = serve(server_config(&issued), |mut peer| {
