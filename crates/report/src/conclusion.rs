@@ -1,8 +1,10 @@
 //! The winner, in sentences.
 
+use std::time::Duration;
+
 use indexmap::IndexMap;
 use itertools::Itertools as _;
-use rpcbench_record::{RankedBy, Slicing};
+use rpcbench_record::{RankedBy, Slicing, units};
 use rpcbench_stats::Range;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -246,7 +248,7 @@ pub(crate) fn resolution(table: &Table) -> Vec<String> {
 }
 
 fn how(Slicing { counted_ns, .. }: Slicing) -> String {
-    let slice = format::duration_ns(counted_ns as f64);
+    let slice = units::length(Duration::from_nanos(counted_ns));
     format!("All were measured in the same seconds: they took turns, in slices of {slice}.")
 }
 

@@ -25,7 +25,7 @@ fn text_says_that_entries_were_measured_in_the_same_seconds() {
         slice,
     );
     let text = text(&summary(&run.run), Style::default(), &Layout::default());
-    let said = "All were measured in the same seconds: they took turns, in slices of 180 ms.";
+    let said = "All were measured in the same seconds: they took turns, in slices of 180ms.";
     assert!(text.replace('\n', " ").contains(said), "{text}");
 }
 
