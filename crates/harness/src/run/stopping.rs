@@ -17,8 +17,8 @@ use super::interim::Interim;
 /// least half of a run is measured windows.
 const AIM: (u64, u64) = (2, 5);
 /// Part of the time after which no more processes are started. Above the aim, since a second process is worth more than the
-/// windows that it costs: without it the difference between processes is unknown. Two processes of each of a dozen servers need
-/// a quarter of six minutes for four rounds of slices.
+/// windows that it costs: without it the difference between processes is unknown. Three rounds of slices of a dozen servers, two
+/// processes each, take about as much of six minutes as is left.
 const LAST: (u64, u64) = (7, 10);
 
 /// A workload, and in turns the number of the process.
