@@ -331,13 +331,15 @@ pub(crate) struct Filler {
     /// The same in all of them.
     pub patches: Vec<Patch>,
     pub verdict: Verdict,
+    pub max_reply: usize,
 }
 
 #[cfg(any(test, feature = "fuzzing"))]
 impl Filler {
     pub fn new(requests: Vec<Vec<u8>>) -> Self {
         let targets = vec![Target::new("/pkg.Service/Method")];
-        Self { targets, requests, patches: Vec::new(), verdict: Verdict::Status }
+        let (verdict, max_reply) = (Verdict::Status, MAX_REPLY);
+        Self { targets, requests, patches: Vec::new(), verdict, max_reply }
     }
 
     /// One request of each length, bytes.
@@ -373,6 +375,10 @@ impl Payload for Filler {
 
     fn verdict(&self) -> Verdict {
         self.verdict
+    }
+
+    fn max_reply(&self) -> usize {
+        self.max_reply
     }
 
     fn verify(&self, _: usize, _: &[u8], _: &[u8]) -> Result<(), String> {

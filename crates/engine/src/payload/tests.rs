@@ -136,37 +136,9 @@ fn verdict_decides_which_replies_are_judged() {
 
 #[test]
 fn rejected_and_long_replies_are_not_passed_over() {
-    struct Short(Filler);
-
-    impl Payload for Short {
-        fn target(&self, index: usize) -> &Target {
-            self.0.target(index)
-        }
-
-        fn len(&self) -> usize {
-            1
-        }
-
-        fn request(&self, index: usize) -> &[u8] {
-            self.0.request(index)
-        }
-
-        fn verdict(&self) -> Verdict {
-            Verdict::Status
-        }
-
-        fn max_reply(&self) -> usize {
-            2
-        }
-
-        fn verify(&self, _: usize, _: &[u8], _: &[u8]) -> Result<(), String> {
-            Ok(())
-        }
-    }
-
-    let mut payload = Short(Filler::of(&[1]));
+    let mut payload = Filler { max_reply: 2, ..Filler::of(&[1]) };
     for rejects_success in [false, true] {
-        payload.0.targets[0].rejects_success = rejects_success;
+        payload.targets[0].rejects_success = rejects_success;
         let mut checker = Checker::new(&payload, 1);
         for (reply, fits) in [(&b"ab"[..], true), (b"abc", false), (b"ab", true), (b"abc", false)] {
             let right = check(&mut checker, &payload, call(0, 0), reply).is_ok();

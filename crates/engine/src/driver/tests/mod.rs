@@ -5,6 +5,7 @@ use std::net::{TcpListener, TcpStream};
 
 mod tls;
 mod tls_hostile;
+mod tls_refusals;
 
 use super::{Driver, EpollDriver, Ready, Sources, Waker};
 use rpcbench_clock::{self as clock, Nanos};

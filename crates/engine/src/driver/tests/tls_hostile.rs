@@ -11,9 +11,8 @@ use rustls::crypto::ring::{cipher_suite, default_provider};
 use rustls::pki_types::CertificateDer;
 use rustls::{ConnectionTrafficSecrets, ProtocolVersion, ServerConfig, StreamOwned};
 
-use super::tls::{
-    Issued, Peer, driver, issue, issue_by, open, refused, serve, server_config, settings,
-};
+use super::tls::{Issued, Peer, driver, issue, issue_by, open, serve, server_config, settings};
+use super::tls_refusals::refused;
 use super::{receive, wait};
 use crate::driver::Driver;
 use crate::tls::{Cryptography, TlsSettings, TlsVersion};
