@@ -69,6 +69,7 @@ pub const FORMS: &[Form] = &[
     form("eat-memory:BYTES", "eat-memory:65536", "leaks that much on every call, up to 2 GiB", |it| Ok(Effect::Cost(Cost::Memory(it.bytes()?)))),
     form("eat-memory-at-start:BYTES", "eat-memory-at-start:1000000", "takes that much before it listens", |it| Ok(Effect::MemoryAtStart(it.bytes()?))),
     form("ignore-sigterm", "ignore-sigterm", "continues after SIGTERM", |_| Ok(Effect::IgnoreSigterm)),
+    form("restless", "restless", "uses a fifth of a CPU, with calls and without", |_| Ok(Effect::Restless)),
     form("leave-group:DURATION", "leave-group:0s", "leaves its cgroup that long after its start", |it| Ok(Effect::LeaveGroup(it.duration()?))),
     form("leave-partly", "leave-partly", "a thread of its leaves one hierarchy of its cgroup (version 1)", |_| Ok(Effect::LeavePartly)),
     form("leave-under-load", "leave-under-load", "leaves the group that counts its CPU time while it has many calls", |_| Ok(Effect::LeaveUnderLoad)),

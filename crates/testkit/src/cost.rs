@@ -85,6 +85,14 @@ fn debt(all: Duration, burnt: Duration, share: f64) -> Duration {
     all.saturating_sub(burnt).mul_f64(share).saturating_sub(burnt)
 }
 
+/// Uses a fifth of a CPU, for as long as the process lives.
+pub fn work_without_rest() {
+    loop {
+        clock::burn(Duration::from_millis(20));
+        std::thread::park_timeout(Duration::from_millis(80));
+    }
+}
+
 /// A thread named like a just-in-time compiler's, busy while it has work.
 struct Compiler {
     work: SyncSender<()>,

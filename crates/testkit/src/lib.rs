@@ -35,6 +35,7 @@ pub use rpcbench_reference::http2;
 
 pub use behaviour::{Behaviour, BehaviourError, FORMS, Form};
 pub use clock::{CpuTime, process_cpu};
+pub use cost::work_without_rest;
 pub use file_limit::raise_file_limit;
 pub use plan::{Channel, Plan};
 pub use relay::{Upstream, relay_abstract, relay_in_pieces, relay_tcp, relay_unix};

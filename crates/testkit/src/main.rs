@@ -11,7 +11,7 @@ use std::time::Duration;
 use clap::Parser;
 use rpcbench_testkit::{
     Behaviour, Ended, FORMS, Plan, Records, Server, TlsFlaw, process_cpu, raise_file_limit,
-    relay_abstract, relay_tcp, tls_config,
+    relay_abstract, relay_tcp, tls_config, work_without_rest,
 };
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -71,6 +71,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
             "rpcbench-testkit: starting\nrpcbench-testkit: exits on purpose with code {code}"
         )?;
         return Ok(ExitCode::from(code));
+    }
+    if plan.restless {
+        std::thread::spawn(work_without_rest);
     }
     if plan.spawn_child {
         let child = std::process::Command::new("sleep").arg("600").spawn()?;

@@ -24,6 +24,8 @@ pub struct Plan {
     pub(crate) idle_limit: Option<Duration>,
     /// True if SIGTERM does nothing.
     pub ignore_sigterm: bool,
+    /// True if a thread of its works all the time.
+    pub restless: bool,
     /// True if a child process is left behind.
     pub spawn_child: bool,
     /// How long after its start the process leaves its cgroup.
@@ -129,6 +131,7 @@ pub(crate) enum Effect {
     IdleLimit(Duration),
     MemoryAtStart(u64),
     IgnoreSigterm,
+    Restless,
     SpawnChild,
     LeaveGroup(Duration),
     LeavePartly,
@@ -144,6 +147,7 @@ impl Effect {
             self,
             Self::MemoryAtStart(_)
                 | Self::IgnoreSigterm
+                | Self::Restless
                 | Self::SpawnChild
                 | Self::LeaveGroup(_)
                 | Self::LeavePartly
@@ -236,6 +240,7 @@ impl Plan {
             Effect::IdleLimit(limit) => self.idle_limit = Some(limit),
             Effect::MemoryAtStart(bytes) => self.memory_at_start = bytes,
             Effect::IgnoreSigterm => self.ignore_sigterm = true,
+            Effect::Restless => self.restless = true,
             Effect::SpawnChild => self.spawn_child = true,
             Effect::LeaveGroup(after) => self.leave_group = Some(after),
             Effect::LeavePartly => self.leave_partly = true,

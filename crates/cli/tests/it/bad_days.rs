@@ -47,6 +47,18 @@ fn server_that_stops_answering_under_load_fails() {
     assert_ne!(cells.verdict("honest"), "failed");
 }
 
+/// It rests while the other one warms up, for longer than the 10 s after which it is judged.
+#[test]
+fn server_that_works_without_calls_is_named_and_still_measured() {
+    let bench = Bench::new();
+    let words = "run @restless @honest --warmup 11s --duration 200ms --processes 1 --rounds 2";
+    let ended = bench.run(words).expect(0);
+    ended.shows(&["testkit-liar@restless: it used ", " of a CPU while it had no calls"]);
+    let cells = bench.cells();
+    cells.measured("restless");
+    cells.measured("honest");
+}
+
 /// The last call before the rest is named, not only the reset.
 #[test]
 fn limit_of_idle_connections_is_named_with_the_rest_before() {
