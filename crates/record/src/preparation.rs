@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::connections::is_zero;
 use crate::machine::Toolchain;
 use crate::tls::Tls;
 use crate::trial::Failure;
@@ -51,6 +52,10 @@ pub struct Preparation {
     /// What requests cost that it had never seen. Empty if that was not measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<UnseenPair>,
+    /// Time that only the first process of an entry takes: for checks that later ones are spared, and for the warm-up that
+    /// shows how long theirs must be. Nanoseconds; zero for later ones and in older records.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub first_only_ns: u64,
     /// Whether it can be measured.
     pub readiness: Readiness,
 }
@@ -166,6 +171,11 @@ impl WarmCurve {
     /// Its length, milliseconds.
     pub fn length_ms(&self) -> u64 {
         self.slices.last().map_or(0, |slice| slice.at_ms)
+    }
+
+    /// The part of it that later processes are known not to need, milliseconds.
+    pub fn spared_later_ms(&self) -> u64 {
+        self.later_ms.map_or(0, |later| self.length_ms().saturating_sub(later))
     }
 
     /// Whether nothing shows that the server was steady at the end.

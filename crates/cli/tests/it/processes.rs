@@ -1,6 +1,6 @@
 //! How long a server's process lives.
 
-use rpcbench_record::Run;
+use rpcbench_record::{Preparation, Run};
 
 use crate::bench::Bench;
 
@@ -45,6 +45,21 @@ fn later_processes_warm_up_as_long_as_the_first() {
         let length = curve.slices.len() as u64 * 250;
         assert_eq!(length, first.later_ms.unwrap().next_multiple_of(250));
     }
+}
+
+/// Otherwise a run would expect as much of its second processes, and leave them out for lack of time.
+#[test]
+fn time_of_the_first_process_for_checks_is_not_expected_of_later_ones() {
+    let bench = Bench::new();
+    bench.run("run @honest --processes 2 --rounds 1 --warmup until-steady").expect(0);
+    let run = bench.record();
+    let spared = |at: usize| {
+        let Preparation { first_only_ns, warm, .. } = &run.preparations[at];
+        (*first_only_ns, warm.as_ref().unwrap().spared_later_ms() * 1_000_000)
+    };
+    let (first, warm_up) = spared(0);
+    assert!(first > warm_up, "{first} ns, {warm_up} of them of the warm-up");
+    assert_eq!(spared(1), (0, 0));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rpcbench_clock::Nanos;
-use rpcbench_record::{Plan, PlannedTrial, Preparation, Readiness, WarmCurve};
+use rpcbench_record::{Plan, PlannedTrial, Preparation, Readiness};
 
 /// The rest of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl<'a> Estimate<'a> {
         let entry = &preparation.entry;
         self.prepared.insert((entry.clone(), preparation.process));
         if preparation.readiness == Readiness::Ready {
-            let later = took.0.saturating_sub(one_time_setup(preparation).0);
+            let later = took.0.saturating_sub(preparation.first_only_ns);
             self.preparations.entry(entry.clone()).or_default().add(later);
         } else {
             self.out.insert(entry.clone());
@@ -109,15 +109,9 @@ impl<'a> Estimate<'a> {
     }
 }
 
-/// Warm-up that later processes of the entry don't need.
-pub(super) fn one_time_setup(preparation: &Preparation) -> Nanos {
-    let spared = |warm: &WarmCurve| Some(warm.length_ms().saturating_sub(warm.later_ms?));
-    Nanos::from_millis(preparation.warm.as_ref().and_then(spared).unwrap_or(0))
-}
-
 #[cfg(test)]
 mod tests {
-    use rpcbench_record::{Limits, Stopping, WarmSlice, Window, Workload};
+    use rpcbench_record::{Limits, Stopping, Window, Workload};
 
     use super::super::resume::tests::prepared;
     use super::*;
@@ -177,20 +171,11 @@ mod tests {
     }
 
     #[test]
-    fn later_processes_are_estimated_with_their_own_warm_up() {
+    fn what_only_the_first_process_takes_is_not_expected_of_later_ones() {
         let plan = plan(None);
         let mut estimate = Estimate::new(&plan, Nanos(0));
-        let slice = WarmSlice { at_ms: 6000, calls: 1, server_cpu_ns: 1, compiler_cpu_ns: 0 };
-        let warm = WarmCurve {
-            slices: vec![slice],
-            steady_after_ms: Some(1000),
-            unsteady: None,
-            as_earlier: false,
-            later_ms: Some(2000),
-            cold_rate: 1.0,
-        };
         for entry in ["a", "b"] {
-            let preparation = Preparation { warm: Some(warm.clone()), ..ready(entry, 1) };
+            let preparation = Preparation { first_only_ns: 4 * SECOND.0, ..ready(entry, 1) };
             estimate.prepared(&preparation, Nanos(7 * SECOND.0));
         }
         // 3 s for each of the second processes, 8 trials of 2 s.

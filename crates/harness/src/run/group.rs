@@ -10,7 +10,7 @@ use super::growth::Growth;
 use super::loaded_server::LoadedServer;
 use super::observer::Event;
 use super::prepare::{Preparing, prepare};
-use super::{Runner, StopReason, Subject, estimate};
+use super::{Runner, StopReason, Subject};
 
 /// Preparation of an entry's first process, whose warm-up is judged, relative to that of a later one.
 const FIRST_WEIGHT: u64 = 2;
@@ -205,7 +205,7 @@ impl<'a> Runner<'a> {
             limit,
         };
         let (mut preparation, server) = prepare(self.context, &preparing, running)?;
-        let took = self.context.now() - start - estimate::one_time_setup(&preparation);
+        let took = self.context.now() - start - Nanos(preparation.first_only_ns);
         self.state.setup.insert(planned.entry.clone(), took);
         preparation.isolation.notes.extend(self.state.turns_note());
         self.record.add_preparation(preparation)?;

@@ -1,12 +1,12 @@
 //! From a subject to a warm process of it.
 
 use rpcbench_clock::Nanos;
-use rpcbench_record::{CheckResult, Preparation, Readiness, WarmUp, Workload};
+use rpcbench_record::{CheckResult, Preparation, Readiness, WarmCurve, WarmUp, Workload};
 
 use super::context::Context;
 use super::loaded_server::{Connecting, LoadedServer, StepError};
 use super::subject::Subject;
-use super::unseen::compare_unseen;
+use super::unseen::{compare_unseen, spared_later};
 use super::warm::{warm, warm_by_calls};
 use crate::interrupt::StopNow;
 use crate::placement::{PlacementError, Running};
@@ -72,14 +72,19 @@ fn load(
     preparation: &mut Preparation,
     begin: Nanos,
 ) -> Result<(), StepError> {
-    let Preparing { subject, workload, .. } = *preparing;
+    let Preparing { subject, workload, has_passed, .. } = *preparing;
+    let checks = server.context.now();
     if subject.is_proven() {
-        check(server, preparing.has_passed, &mut preparation.check)?;
+        check(server, has_passed, &mut preparation.check)?;
     }
     let called = server.counterpart.as_mut();
     if let Some(called) = called.filter(|called| called.subject.is_proven()) {
-        let checked = check(called, preparing.has_passed, &mut preparation.check);
+        let checked = check(called, has_passed, &mut preparation.check);
         checked.map_err(|error| error.of_server(called.subject))?;
+    }
+    if !has_passed {
+        // Nearly all of its calls are those that later processes are spared.
+        preparation.first_only_ns += (server.context.now() - checks).0;
     }
     if let WarmUp::Calls { calls, clients } = workload.warm_up {
         let own = Workload { connections: clients, in_flight: clients, ..workload.clone() };
@@ -92,8 +97,14 @@ fn load(
         preparation.warm = warm(server, preparing, begin)?;
         if let Some(warm) = preparation.warm.as_ref().filter(|_| subject.is_proven()) {
             server.spot_check(true)?;
+            let compares = server.context.now();
             preparation.unseen = compare_unseen(server, preparing, warm)?;
+            if !has_passed {
+                preparation.first_only_ns += spared_later(server.context.now() - compares).0;
+            }
         }
+        let spared_ms = preparation.warm.as_ref().map_or(0, WarmCurve::spared_later_ms);
+        preparation.first_only_ns += Nanos::from_millis(spared_ms).0;
     }
     Ok(())
 }

@@ -180,6 +180,7 @@ impl<'a> Subject<'a> {
             check: CheckResult::default(),
             warm: None,
             unseen: Vec::new(),
+            first_only_ns: 0,
             readiness: self.readiness_for(workload.tls),
         }
     }

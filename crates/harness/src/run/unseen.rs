@@ -1,6 +1,7 @@
 //! Compares what requests cost that a server has never seen with what the load's cost, which come again and again. A server that
 //! remembers replies uses more CPU time for the former; an honest one as much.
 
+use rpcbench_clock::Nanos;
 use rpcbench_contract::{Encoding, Profile};
 use rpcbench_record::{
     ConnectionLife, Content, IsolationMode, Role, UnseenPair, WarmCurve, Window, Workload,
@@ -78,6 +79,11 @@ pub(super) fn compare_unseen(
         }
     }
     Ok(measured)
+}
+
+/// The part of a comparison with a first process that later ones are spared.
+pub(super) fn spared_later(took: Nanos) -> Nanos {
+    Nanos(took.0 * u64::from(FIRST_PAIRS - LATER_PAIRS) / u64::from(FIRST_PAIRS + 1))
 }
 
 /// Calls of a pass. `None` if there would be too few.

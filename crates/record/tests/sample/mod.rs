@@ -130,6 +130,7 @@ pub fn preparation() -> Preparation {
             cold_rate: 600.0,
         }),
         unseen: vec![UnseenPair { calls: 200, seen_cpu_ns: 25, unseen_cpu_ns: 26 }],
+        first_only_ns: 0,
         readiness: Readiness::Ready,
     }
 }

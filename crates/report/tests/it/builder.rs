@@ -272,6 +272,7 @@ fn preparation(entry: &str) -> Preparation {
             cold_rate: 21_000.0,
         }),
         unseen: Vec::new(),
+        first_only_ns: 0,
         readiness: Readiness::Ready,
     }
 }

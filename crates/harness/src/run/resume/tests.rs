@@ -94,6 +94,7 @@ pub(in crate::run) fn prepared(entry: &str, readiness: Readiness) -> Preparation
         check: CheckResult::default(),
         warm: None,
         unseen: Vec::new(),
+        first_only_ns: 0,
         readiness,
     }
 }
