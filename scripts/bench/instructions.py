@@ -16,10 +16,11 @@ import struct
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 from load_generators import FILES, ROWS, Programs, Row
-from processes import server
+from processes import certificate, server
 from table import table
 
 NULL_SERVERS = {"grpc": "null", "json": "null-json"}
@@ -33,6 +34,11 @@ LOADS = {
     "null-50x20-empty": 150_000,
     "null-50x20-expect": 150_000,
     "json-50x1-expect": 40_000,
+    "null-tls-50x20": 100_000,
+    "null-tls-50x20-per-reply": 100_000,
+    "null-tls-50x1": 20_000,
+    "null-tls-1x100": 100_000,
+    "json-tls-50x1": 20_000,
 }
 CPU = 0
 PRIORITY = 10
@@ -100,6 +106,7 @@ def instructions(programs: Path, address: str, row: Row, calls: int) -> int:
         command = ["chrt", "-f", str(PRIORITY), "taskset", "-c", str(CPU), "valgrind", "--tool=callgrind", "--separate-threads=yes"]
         command += [f"--callgrind-out-file={folder}/out", str(programs / "rpcbench"), "load", *called]
         command += ["-c", str(row.connections), flag, str(row.in_flight), "-n", str(calls), "--warmup", "none", "--timeout", "60s"]
+        command += Programs(rpcbench="", floor="").ours(row).split()
         ended = subprocess.run(command, capture_output=True, text=True, preexec_fn=hide_auxv)
         if ended.returncode not in (0, 1):
             raise RuntimeError(said(ended.stderr))
@@ -119,12 +126,15 @@ def per_call(programs: Path, address: str, row: Row) -> float:
 
 def cells(row: Row, arguments: argparse.Namespace) -> list[str]:
     command = ["chrt", "-f", str(PRIORITY), str(arguments.programs / "rpcbench-testkit"), "--behaviour", NULL_SERVERS[row.protocol]]
+    command += ["--tls-records", row.records] if row.tls else []
     counted: dict[Path, list[float]] = {}
-    with tempfile.TemporaryDirectory() as logs, server(command, CPU, Path(logs), {}) as address:
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        address = stack.enter_context(server(command, CPU, folder, certificate(folder) if row.tls else {}))
         for _ in range(arguments.rounds):
             for programs in filter(None, [arguments.against, arguments.programs]):
                 counted.setdefault(programs, []).append(per_call(programs, address, row))
-    found = [row.protocol, row.load]
+    found = [row.carried, row.load]
     for values in counted.values():
         found.append(f"{statistics.median(values):,.1f} ({min(values):,.1f} to {max(values):,.1f})")
     if arguments.against:

@@ -185,6 +185,11 @@ impl Driver for EpollDriver {
     }
 
     #[inline]
+    fn received(&mut self) -> &mut [u8] {
+        &mut self.buffer
+    }
+
+    #[inline]
     fn send(&mut self, connection: usize, bytes: &[u8]) -> io::Result<usize> {
         Ok(net::send(&self.socket(connection)?.fd, bytes, SendFlags::NOSIGNAL)?)
     }

@@ -112,6 +112,11 @@ pub(crate) trait Driver {
     /// Received bytes; none at the end of the stream. `WouldBlock` if nothing has arrived.
     fn receive(&mut self, connection: usize) -> io::Result<Received<'_>>;
 
+    /// The buffer of the last [`Self::receive`], from its first byte on, for drivers around this one.
+    fn received(&mut self) -> &mut [u8] {
+        &mut []
+    }
+
     /// Gives bytes to the kernel; returns how many it took.
     fn send(&mut self, connection: usize, bytes: &[u8]) -> io::Result<usize>;
 }

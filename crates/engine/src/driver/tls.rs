@@ -346,43 +346,51 @@ impl<D: Driver> TlsDriver<D> {
             plaintext.append(&mut place.early);
             return Ok(Received { bytes: plaintext, more: true, at: inner.now() });
         }
-        loop {
+        let mut within = 0..0;
+        let (more, at) = loop {
+            let session = &mut place.session;
             // What was wrong after the last plaintext.
-            place.session.usable()?;
+            session.usable()?;
             let Received { bytes, more, at } = inner.receive(connection)?;
             let ended = bytes.is_empty();
-            let opened = place.session.open(bytes, plaintext);
-            *records += std::mem::take(&mut place.session.received);
+            let opened = match session.opens_in_place() {
+                true => session.open_in_place(bytes, &mut within),
+                false => session.open(bytes, plaintext),
+            };
+            *records += std::mem::take(&mut session.received);
             // Key updates ask for an answer; an alert says what was wrong.
-            if place.session.has_output() {
-                let flushed = flush(inner, connection, &mut place.session);
+            if session.has_output() {
+                let flushed = flush(inner, connection, session);
                 if opened.is_ok()
                     && !matches!(&flushed, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
                 {
                     flushed?;
                 }
             }
-            if let Err(problem) = opened {
-                if plaintext.is_empty() {
-                    return Err(problem.into());
-                }
+            let none = within.is_empty() && plaintext.is_empty();
+            match opened {
+                Err(problem) if none => return Err(problem.into()),
                 // What came before it counts.
-                return Ok(Received { bytes: plaintext, more: true, at });
+                Err(_) => break (true, at),
+                Ok(()) if ended && !session.peer_closed => return Err(unclosed(session)),
+                Ok(()) if !none || session.peer_closed => {
+                    break (more || (session.peer_closed && !none), at);
+                }
+                Ok(()) => {}
             }
-            if ended && !place.session.peer_closed {
-                let torn = !place.session.is_whole();
-                let what = if torn {
-                    "in the middle of a TLS record"
-                } else {
-                    "without TLS's close_notify"
-                };
-                let reason = format!("the peer closed the connection {what}");
-                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason));
-            }
-            if !plaintext.is_empty() || place.session.peer_closed {
-                let more = more || (place.session.peer_closed && !plaintext.is_empty());
-                return Ok(Received { bytes: plaintext, more, at });
-            }
-        }
+        };
+        let bytes = if within.is_empty() { plaintext } else { &mut inner.received()[within] };
+        Ok(Received { bytes, more, at })
     }
+}
+
+/// The peer closed the connection, and did not say so before.
+#[cold]
+fn unclosed(session: &Session) -> io::Error {
+    let what = match session.is_whole() {
+        false => "in the middle of a TLS record",
+        true => "without TLS's close_notify",
+    };
+    let reason = format!("the peer closed the connection {what}");
+    io::Error::new(io::ErrorKind::UnexpectedEof, reason)
 }

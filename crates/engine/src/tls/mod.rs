@@ -1,8 +1,12 @@
 //! TLS towards the server: what to offer and whom to trust, a session per connection, and failures in words.
 
 mod problem;
+mod records;
 mod session;
+#[cfg(test)]
+mod tests;
 mod tickets;
+mod traffic;
 mod trust;
 
 pub use problem::TlsError;
@@ -155,6 +159,8 @@ impl TlsClient {
         };
         config.alpn_protocols = settings.alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
         config.resumption = Resumption::disabled();
+        // Sessions take the keys over after the handshake.
+        config.enable_secret_extraction = true;
         if settings.log_keys {
             config.key_log = Arc::new(rustls::KeyLogFile::new());
         }

@@ -1,6 +1,10 @@
 //! A TLS session without its socket: records in, plaintext out, and the reverse.
+//!
+//! rustls makes the handshake and seals and opens the records after it. It takes memory for each, and copies each twice; so
+//! under TLS 1.3, a connection that is used for more than one request seals and opens its records by [`Traffic`].
 
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use rpcbench_record::Tls;
@@ -9,8 +13,9 @@ use rustls::unbuffered::{
     ConnectionState, EncodeError, EncodeTlsData, EncryptError, InsufficientSizeError,
     UnbufferedStatus,
 };
-use rustls::{HandshakeKind, ProtocolVersion};
+use rustls::{Error, HandshakeKind, ProtocolVersion};
 
+use super::traffic::Traffic;
 use super::{TlsClient, TlsError};
 
 /// Maximum plaintext sealed at once: the rest waits for the kernel to take these records first.
@@ -20,7 +25,11 @@ const RECORD: (usize, usize) = (64, 16 * 1024);
 
 /// One connection's session.
 pub(crate) struct Session {
-    tls: UnbufferedClientConnection,
+    /// `None` once `traffic` has taken over.
+    tls: Option<Box<UnbufferedClientConnection>>,
+    pub(super) traffic: Option<Box<Traffic>>,
+    /// True once a request was sealed.
+    is_used: bool,
     /// The start of a record whose end has not arrived.
     torn: Vec<u8>,
     /// Room for records that the kernel has not taken. It is kept, so that it need not be zeroed again.
@@ -48,7 +57,9 @@ impl Session {
     pub fn new(client: &TlsClient) -> Result<Self, TlsError> {
         let tls = UnbufferedClientConnection::new(Arc::clone(&client.config), client.name.clone())?;
         Ok(Self {
-            tls,
+            tls: Some(Box::new(tls)),
+            traffic: None,
+            is_used: false,
             torn: Vec::new(),
             records: Vec::new(),
             filled: 0,
@@ -63,21 +74,24 @@ impl Session {
 
     /// The protocol that the server chose by ALPN.
     pub fn alpn(&self) -> Option<&[u8]> {
-        self.tls.alpn_protocol()
+        self.tls.as_ref()?.alpn_protocol()
     }
 
     /// True if the handshake resumed an earlier session.
     pub fn is_resumed(&self) -> bool {
-        self.tls.handshake_kind() == Some(HandshakeKind::Resumed)
+        let kind = self.tls.as_ref().and_then(|tls| tls.handshake_kind());
+        kind == Some(HandshakeKind::Resumed)
     }
 
     /// What the handshake agreed on, without a count of handshakes.
     pub fn agreed(&self, client: &TlsClient) -> Tls {
-        let suite = self.tls.negotiated_cipher_suite();
-        let group = self.tls.negotiated_key_exchange_group();
-        let alpn = self.tls.alpn_protocol();
+        let tls = self.tls.as_ref();
+        let suite = tls.and_then(|tls| tls.negotiated_cipher_suite());
+        let group = tls.and_then(|tls| tls.negotiated_key_exchange_group());
+        let agreed = tls.and_then(|tls| tls.protocol_version());
+        let alpn = self.alpn();
         Tls {
-            version: self.tls.protocol_version().map_or_else(String::new, version),
+            version: agreed.map_or_else(String::new, version),
             // Those of TLS 1.3 have another prefix in rustls.
             suite: suite
                 .map_or_else(String::new, |it| name(it.suite()).replacen("TLS13_", "TLS_", 1)),
@@ -109,18 +123,57 @@ impl Session {
         }
     }
 
-    /// Leaves only the alert to be sent: rustls must not see more bytes after a failure.
+    /// Leaves only the alert to be sent: no more bytes must be opened after a failure.
     #[cold]
     fn fail(&mut self, error: &TlsError) {
         self.failed = Some(error.clone());
         self.torn = Vec::new();
+        if let (Some(traffic), TlsError::Session(error)) = (&mut self.traffic, error) {
+            let out = free(&mut self.records, self.filled, RECORD.0);
+            // Its keys may be used up.
+            self.filled += traffic.alert(error, out).unwrap_or_default();
+        }
+        let Some(tls) = &mut self.tls else { return };
         // What waits to be encoded comes before anything else.
-        while self.tls.wants_write()
-            && let Ok(ConnectionState::EncodeTlsData(data)) =
-                self.tls.process_tls_records(&mut []).state
+        while tls.wants_write()
+            && let Ok(ConnectionState::EncodeTlsData(data)) = tls.process_tls_records(&mut []).state
         {
             encode(data, &mut self.records, &mut self.filled);
         }
+    }
+
+    /// True if received records can be opened where they are, by [`Self::open_in_place`].
+    #[inline]
+    pub fn opens_in_place(&self) -> bool {
+        self.traffic.is_some() && self.torn.is_empty()
+    }
+
+    /// The same as [`Self::open`], but leaves the plaintext in `received`, and puts its range into `plaintext`.
+    ///
+    /// # Errors
+    /// See [`Self::open`].
+    pub fn open_in_place(
+        &mut self,
+        received: &mut [u8],
+        plaintext: &mut Range<usize>,
+    ) -> Result<(), TlsError> {
+        self.usable()?;
+        let used = self.open_traffic(received, plaintext).inspect_err(|error| self.fail(error))?;
+        self.torn.extend_from_slice(&received[used..]);
+        Ok(())
+    }
+
+    #[inline]
+    fn open_traffic(
+        &mut self,
+        records: &mut [u8],
+        plaintext: &mut Range<usize>,
+    ) -> Result<usize, TlsError> {
+        let Some(traffic) = &mut self.traffic else { return Ok(0) };
+        let used = traffic.open(records, plaintext);
+        self.received += std::mem::take(&mut traffic.opened);
+        self.peer_closed = traffic.is_closed;
+        Ok(used?)
     }
 
     fn open_records(
@@ -128,14 +181,21 @@ impl Session {
         received: &mut [u8],
         plaintext: &mut Vec<u8>,
     ) -> Result<(), TlsError> {
-        if self.torn.is_empty() {
+        if self.torn.is_empty() && self.traffic.is_none() {
             let used = self.advance(received, plaintext)?;
             self.torn.extend_from_slice(&received[used..]);
             return Ok(());
         }
         let mut records = std::mem::take(&mut self.torn);
         records.extend_from_slice(received);
-        let used = self.advance(&mut records, plaintext)?;
+        let used = if self.traffic.is_some() {
+            let mut data = 0..0;
+            let used = self.open_traffic(&mut records, &mut data);
+            plaintext.extend_from_slice(&records[data]);
+            used?
+        } else {
+            self.advance(&mut records, plaintext)?
+        };
         records.drain(..used);
         self.torn = records;
         Ok(())
@@ -143,10 +203,11 @@ impl Session {
 
     /// Handles whole records; returns how many bytes they have.
     fn advance(&mut self, records: &mut [u8], plaintext: &mut Vec<u8>) -> Result<usize, TlsError> {
+        let Some(tls) = &mut self.tls else { return Ok(0) };
         let mut used = 0;
         loop {
             let UnbufferedStatus { discard, state, .. } =
-                self.tls.process_tls_records(&mut records[used..]);
+                tls.process_tls_records(&mut records[used..]);
             let (mut read, mut done) = (false, false);
             match state? {
                 ConnectionState::ReadTraffic(mut traffic) => {
@@ -170,7 +231,7 @@ impl Session {
             }
             used += discard;
             // Until the session is open, the next state may be that it is.
-            let is_all = self.is_open && used == records.len() && !self.tls.wants_write();
+            let is_all = self.is_open && used == records.len() && !tls.wants_write();
             if done || read && is_all {
                 return Ok(used);
             }
@@ -185,7 +246,8 @@ impl Session {
     /// Bytes in its buffers.
     #[cfg(any(test, feature = "fuzzing"))]
     pub fn held(&self) -> usize {
-        self.torn.len() + self.filled
+        let message = self.traffic.as_ref().map_or(0, |traffic| traffic.held());
+        self.torn.len() + message + self.filled
     }
 
     /// True if records wait to be sent.
@@ -216,7 +278,12 @@ impl Session {
     pub fn seal(&mut self, plaintext: &[u8]) -> io::Result<()> {
         let plaintext = &plaintext[..plaintext.len().min(MAX_SEALED)];
         let room = plaintext.len() + RECORD.0 * (1 + plaintext.len().div_ceil(RECORD.1));
-        self.with_traffic(room, |traffic, out| traffic.encrypt(plaintext, out))?;
+        if self.traffic.is_some() {
+            self.with_traffic(room, |traffic, out| traffic.seal(plaintext, out))?;
+        } else {
+            self.with_rustls(room, |traffic, out| traffic.encrypt(plaintext, out))?;
+            self.take_over()?;
+        }
         self.sealed = plaintext.len();
         Ok(())
     }
@@ -226,18 +293,52 @@ impl Session {
         if self.failed.is_some() {
             return Ok(());
         }
-        self.with_traffic(RECORD.0, |traffic, out| traffic.queue_close_notify(out))
+        if self.traffic.is_some() {
+            return self.with_traffic(RECORD.0, Traffic::close);
+        }
+        self.with_rustls(RECORD.0, |traffic, out| traffic.queue_close_notify(out))
+    }
+
+    /// Takes the records of TLS 1.3 over from rustls, from the second request on: many connections have only one, and keys are
+    /// derived for it. As that request is sealed, rustls has nothing more to send.
+    fn take_over(&mut self) -> io::Result<()> {
+        let is_first = !std::mem::replace(&mut self.is_used, true);
+        let is_ready = |tls: &mut Box<UnbufferedClientConnection>| {
+            tls.protocol_version() == Some(ProtocolVersion::TLSv1_3) && !tls.wants_write()
+        };
+        // The start of a message of the handshake would be lost.
+        if is_first || self.peer_closed || !self.torn.is_empty() {
+            return Ok(());
+        }
+        if let Some(tls) = self.tls.take_if(is_ready) {
+            let traffic = Traffic::new(*tls).map_err(TlsError::from)?;
+            self.traffic = Some(Box::new(traffic));
+        }
+        Ok(())
     }
 
     fn with_traffic(
         &mut self,
         room: usize,
-        write: impl FnOnce(&mut Traffic<'_>, &mut [u8]) -> Result<usize, EncryptError>,
+        write: impl FnOnce(&mut Traffic, &mut [u8]) -> Result<usize, Error>,
     ) -> io::Result<()> {
         self.usable()?;
+        let Some(traffic) = &mut self.traffic else { return Ok(()) };
+        let out = free(&mut self.records, self.filled, room);
+        self.filled += write(traffic, out).map_err(TlsError::from)?;
+        Ok(())
+    }
+
+    fn with_rustls(
+        &mut self,
+        room: usize,
+        write: impl FnOnce(&mut Writer<'_>, &mut [u8]) -> Result<usize, EncryptError>,
+    ) -> io::Result<()> {
+        self.usable()?;
+        let Some(tls) = &mut self.tls else { return Ok(()) };
         let mut traffic = loop {
             // It remembers places in the start of a message of the handshake, such as a ticket.
-            let UnbufferedStatus { state, .. } = self.tls.process_tls_records(&mut self.torn);
+            let UnbufferedStatus { state, .. } = tls.process_tls_records(&mut self.torn);
             match state {
                 Ok(ConnectionState::WriteTraffic(traffic)) => break traffic,
                 // An update of the keys goes first.
@@ -269,7 +370,7 @@ fn version(version: ProtocolVersion) -> String {
     }
 }
 
-type Traffic<'a> = rustls::unbuffered::WriteTraffic<'a, rustls::client::ClientConnectionData>;
+type Writer<'a> = rustls::unbuffered::WriteTraffic<'a, rustls::client::ClientConnectionData>;
 
 /// Appends a record of the handshake.
 fn encode(

@@ -122,6 +122,13 @@ pub(super) fn send_all(driver: &mut impl Driver, mut bytes: &[u8]) {
     }
 }
 
+/// Makes requests, the second of which lets the session seal and open its records without rustls.
+pub(super) fn take_over(driver: &mut impl Driver, requests: usize) {
+    for _ in 0..requests {
+        send_all(driver, b"?");
+    }
+}
+
 /// Passes bytes on one at a time, so that records come torn at every byte.
 struct Trickle(TcpStream);
 
@@ -180,7 +187,7 @@ fn megabytes_pass_both_ways_in_partial_writes() {
 
 #[test]
 fn records_torn_at_every_byte_are_put_together() {
-    for version in [TlsVersion::V1_2, TlsVersion::V1_3] {
+    for (version, parts) in [(TlsVersion::V1_2, 2), (TlsVersion::V1_3, 1), (TlsVersion::V1_3, 2)] {
         let issued = issue(|_| {});
         let (address, server) = serve(server_config(&issued), |mut peer| {
             peer.sock.set_nodelay(true).unwrap();
@@ -195,7 +202,7 @@ fn records_torn_at_every_byte_are_put_together() {
         });
         let mut driver = driver(TlsSettings { version, ..settings(&issued) });
         open(&mut driver, address).unwrap();
-        send_all(&mut driver, b"ask");
+        b"ask".chunks(4 - parts).for_each(|part| send_all(&mut driver, part));
         assert_eq!(receive(&mut driver, 0, 12), b"torntorntorn");
         server.join().unwrap();
     }
@@ -256,16 +263,16 @@ fn truncated_stream_is_an_error_and_not_an_end() {
             Some("the peer closed the connection in the middle of a TLS record"),
         ),
     ];
-    for (end, expected) in ends {
+    for ((end, expected), requests) in ends.into_iter().flat_map(|it| [(it, 1), (it, 2)]) {
         let issued = issue(|_| {});
         let (address, server) = serve(server_config(&issued), move |mut peer| {
-            peer.read_exact(&mut [0; 1]).unwrap();
+            peer.read_exact(&mut vec![0; requests]).unwrap();
             end(&mut peer);
             peer.flush().unwrap();
         });
         let mut driver = driver(settings(&issued));
         open(&mut driver, address).unwrap();
-        send_all(&mut driver, b"?");
+        take_over(&mut driver, requests);
         server.join().unwrap();
         let ended = loop {
             match driver.receive(0) {

@@ -11,7 +11,9 @@ use rustls::crypto::ring::{cipher_suite, default_provider};
 use rustls::pki_types::CertificateDer;
 use rustls::{ConnectionTrafficSecrets, ProtocolVersion, ServerConfig, StreamOwned};
 
-use super::tls::{Issued, Peer, driver, issue, issue_by, open, serve, server_config, settings};
+use super::tls::{
+    Issued, Peer, driver, issue, issue_by, open, serve, server_config, settings, take_over,
+};
 use super::tls_refusals::refused;
 use super::{receive, wait};
 use crate::driver::Driver;
@@ -80,8 +82,16 @@ fn server_without_a_common_suite_is_named() {
 
 #[test]
 fn alert_in_the_middle_of_a_stream_is_named() {
+    for requests in [0, 2] {
+        alert_is_named(requests);
+    }
+}
+
+/// After this many requests.
+fn alert_is_named(requests: usize) {
     let issued = issue(|_| {});
-    let (address, server) = serve(server_config(&issued), |mut peer| {
+    let (address, server) = serve(server_config(&issued), move |mut peer| {
+        peer.read_exact(&mut vec![0; requests]).unwrap();
         peer.write_all(b"first").unwrap();
         // A record that was not sealed with the keys of this session.
         let forged = [&[23, 3, 3, 0, 32][..], &[7; 32]].concat();
@@ -94,6 +104,7 @@ fn alert_in_the_middle_of_a_stream_is_named() {
     });
     let mut driver = driver(settings(&issued));
     open(&mut driver, address).unwrap();
+    take_over(&mut driver, requests);
     assert_eq!(receive(&mut driver, 0, 5), b"first");
     assert_eq!(failure(&mut driver), "TLS: the server sent alert BadRecordMac");
     driver.close(0);
@@ -103,11 +114,14 @@ fn alert_in_the_middle_of_a_stream_is_named() {
 #[test]
 fn failed_session_sends_an_alert_with_the_reason() {
     let (issued, stranger) = (issue(|_| {}), issue_by("Another Authority", |_| {}));
-    for (trusted, alert) in [(&issued, "BadRecordMac"), (&stranger, "UnknownCA")] {
-        let (address, server) = serve(server_config(&issued), |mut peer| {
+    for (trusted, requests, alert) in
+        [(&issued, 0, "BadRecordMac"), (&issued, 2, "BadRecordMac"), (&stranger, 0, "UnknownCA")]
+    {
+        let (address, server) = serve(server_config(&issued), move |mut peer| {
             let handshake = peer.conn.complete_io(&mut peer.sock).map(|_| ());
             let forged = [&[23, 3, 3, 0, 32][..], &[7; 32]].concat();
             let told = handshake.and_then(|()| {
+                peer.read_exact(&mut vec![0; requests])?;
                 peer.sock.write_all(&forged)?;
                 peer.read(&mut [0; 1]).map(|_| ())
             });
@@ -115,6 +129,7 @@ fn failed_session_sends_an_alert_with_the_reason() {
         });
         let mut driver = driver(settings(trusted));
         if open(&mut driver, address).is_ok() {
+            take_over(&mut driver, requests);
             failure(&mut driver);
         }
         driver.close(0);
@@ -151,6 +166,8 @@ fn request_is_sealed_while_half_of_a_ticket_has_come() {
     let mut driver = driver(settings(&issued));
     open(&mut driver, address).unwrap();
     assert_eq!(receive(&mut driver, 0, 1), b"x");
+    // The second one, which rustls seals as well.
+    take_over(&mut driver, 1);
     driver.send(0, b"ask").unwrap();
     assert_eq!(receive(&mut driver, 0, 1), b"y");
     server.join().unwrap();
