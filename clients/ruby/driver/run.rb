@@ -2,6 +2,7 @@
 
 require "outcome"
 
+# CLOCK_MONOTONIC in nanoseconds.
 def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
 
 # Calls from `start` to `stop`, by a thread for each slot.
