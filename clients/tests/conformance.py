@@ -3,7 +3,7 @@
 
     conformance.py CLIENT...     such as go-grpc, or python-grpcio@asyncio; built by `rpcbench build`
 
-Needs Python 3.11 and the built servers go-grpc, go-net-http and go-thrift.
+Needs Python 3.11 and the built servers go-connect, go-grpc, go-net-http and go-thrift.
 """
 
 import signal
@@ -15,7 +15,15 @@ import player
 from player import MILLISECOND, SECOND, Program, Proxy, Record, Server, expect
 from requests import MARK, TAIL
 
-SERVERS = {"grpc": "go-grpc", "json": "go-net-http", "thrift": "go-thrift"}
+SERVERS = {"connect": "go-connect", "grpc": "go-grpc", "json": "go-net-http", "thrift": "go-thrift"}
+# A request that the server refuses, and its status.
+NOT_UTF8 = (TAIL.encode(), b"\xff" * 8)
+REFUSED = {
+    "connect": (NOT_UTF8, 3),
+    "grpc": (NOT_UTF8, 13),
+    "json": ((b"Echo/Text", b"Echo/Tezt"), 404),
+    "thrift": ((b"Text", b"Tezt"), 1),
+}
 SHAPES = ["text", "record", "dto", "tree"]
 # A busy machine delays what is exact otherwise.
 LATE = SECOND
@@ -182,7 +190,7 @@ class Checks:
     def undecodable(self) -> str:
         proxy = Proxy(self.server.target)
         # Text that is not UTF-8, or a broken key.
-        proxy.replies = (b'"echo":', b'"echo"?') if self.protocol == "json" else (TAIL.encode(), b"\xff" * 8)
+        proxy.replies = (b'"echo":', b'"echo"?') if self.protocol == "json" else NOT_UTF8
         self.open(proxy.target)
         self.program.start(0, calls=50)
         outcomes = self.outcomes(self.program.stopped())
@@ -192,14 +200,12 @@ class Checks:
 
     def status(self) -> str:
         proxy = Proxy(self.server.target)
-        # gRPC: text that is not UTF-8. JSON and Thrift: no such method.
-        changes = {"grpc": (TAIL.encode(), b"\xff" * 8), "json": (b"Echo/Text", b"Echo/Tezt"), "thrift": (b"Text", b"Tezt")}
-        proxy.requests = changes[self.protocol]
+        proxy.requests, status = REFUSED[self.protocol]
         proxy.replies = {"thrift": (b"Tezt", b"Text")}.get(self.protocol)
         self.open(proxy.target)
         self.program.start(0, calls=50)
         seen = Counter((record.outcome, record.status) for record in self.program.stopped())
-        expect(seen == {("status", {"grpc": 13, "json": 404, "thrift": 1}[self.protocol]): 50}, str(seen))
+        expect(seen == {("status", status): 50}, str(seen))
         self.program.close()
         return str(dict(seen))
 

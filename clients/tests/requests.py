@@ -147,7 +147,7 @@ def write(path: pathlib.Path, protocol: str, shape: str, number: int) -> None:
             fields = value(name, r)
             if shape == "text":
                 fields["text"] = MARK + TAIL + "".join(r.choices(LETTERS, k=84))
-            if protocol == "grpc":
+            if protocol in ("grpc", "connect"):
                 data = protobuf(name, fields)
             elif protocol.startswith("json"):
                 data = json.dumps(to_json(name, fields), ensure_ascii=False, separators=(",", ":")).encode()

@@ -25,9 +25,10 @@ generated_module() {
     rm -rf "$build/contract" "$build/tools"
     mkdir "$build/contract"
     sed -e '/^tool (/,/^)/d' -e '/^tool /d' go.mod >"$build/contract/go.mod"
-    go mod edit "-module=$contract" \
-        -droprequire=rpcbench.dev/servers/go/service -dropreplace=rpcbench.dev/servers/go/service \
-        -droprequire=rpcbench.dev/clients/go/driver -dropreplace=rpcbench.dev/clients/go/driver "$build/contract/go.mod"
+    go mod edit "-module=$contract" "$build/contract/go.mod"
+    for own in servers/go/service clients/go/driver clients/go/messages; do
+        go mod edit "-droprequire=rpcbench.dev/$own" "-dropreplace=rpcbench.dev/$own" "$build/contract/go.mod"
+    done
     printf '%s\n\nuse (\n\t%s\n\t%s\n)\n' "$(grep '^go ' go.mod)" "$PWD" "$build/contract" >"$build/go.work"
 }
 

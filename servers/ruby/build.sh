@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the Ruby server in the current folder into RPCBENCH_BUILD_DIR: its sources and the shared ones, for gRPC and
-# Thrift the code generated from the contract, and packages.lock with the versions of the distribution's gems.
+# Builds the Ruby server or client program in the current folder into RPCBENCH_BUILD_DIR: its sources and the shared ones, for gRPC
+# and Thrift the code generated from the contract, and packages.lock with the versions of the distribution's gems.
 #
 #   build.sh GEM...
 set -eu
@@ -13,8 +13,11 @@ build=$RPCBENCH_BUILD_DIR
 
 # Files of an older build would otherwise run with the rest.
 rm -f "$build"/*.rb "$build"/*.ru "$build"/*.conf
-cp "$here"/*.rb "$build"
-find . -maxdepth 1 -type f ! -name server.toml -exec cp {} "$build" \;
+shared=$here
+# Client programs.
+[ ! -d ../driver ] || shared=../driver
+cp "$shared"/*.rb "$build"
+find . -maxdepth 1 -type f ! -name server.toml ! -name client.toml -exec cp {} "$build" \;
 case " $* " in
     *" grpc "*)
         protoc --proto_path="$RPCBENCH_CONTRACT" --ruby_out="$build" --grpc_out="$build" \

@@ -4,6 +4,7 @@ go 1.26.0
 
 replace (
 	rpcbench.dev/clients/go/driver => ../driver
+	rpcbench.dev/clients/go/messages => ../messages
 	rpcbench.dev/servers/go/service => ../../../servers/go/service
 )
 
@@ -11,6 +12,7 @@ require (
 	google.golang.org/grpc v1.85.0
 	google.golang.org/protobuf v1.36.12
 	rpcbench.dev/clients/go/driver v0.0.0
+	rpcbench.dev/clients/go/messages v0.0.0
 )
 
 require (

@@ -15,9 +15,9 @@ import (
 	encodingproto "google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 
 	"rpcbench.dev/clients/go/driver"
+	"rpcbench.dev/clients/go/messages"
 	"rpcbench.dev/contract/echopb"
 )
 
@@ -64,17 +64,6 @@ func call[Request, Reply any](
 		defer cancel()
 		return method(c.echo, ctx, request)
 	}
-}
-
-// message is a pointer to a generated message.
-type message[M any] interface {
-	*M
-	proto.Message
-}
-
-func decode[M any, P message[M]](encoded []byte) (*M, error) {
-	var decoded P = new(M)
-	return decoded, proto.Unmarshal(encoded, decoded)
 }
 
 // undecodable is in the library's error if a reply can't be decoded. Its own words are those of a server that can't decode a request.
@@ -124,55 +113,11 @@ func main() {
 		Await:       await,
 		Close:       func(c *channel) { _ = c.connection.Close() },
 		Outcome:     outcome,
-		Methods: map[string]driver.Method[*channel]{
-			"text": driver.Unary[*channel, echopb.TextRequest, echopb.TextReply]{
-				Decode: decode[echopb.TextRequest],
-				Call:   call(echopb.EchoClient.Text),
-				Sent:   func(r *echopb.TextRequest) *string { return &r.Text },
-				Echoed: func(r *echopb.TextReply) *string { return &r.Echo },
-			},
-			"record": driver.Unary[*channel, echopb.RecordRequest, echopb.RecordReply]{
-				Decode: decode[echopb.RecordRequest],
-				Call:   call(echopb.EchoClient.Record),
-				Sent:   func(r *echopb.RecordRequest) *string { return field1(r.Record) },
-				Echoed: func(r *echopb.RecordReply) *string { return field1(r.Echo) },
-				Equal:  func(q *echopb.RecordRequest, r *echopb.RecordReply) bool { return proto.Equal(q.Record, r.Echo) },
-			},
-			"dto": driver.Unary[*channel, echopb.DtoRequest, echopb.DtoReply]{
-				Decode: decode[echopb.DtoRequest],
-				Call:   call(echopb.EchoClient.Dto),
-				Sent:   func(r *echopb.DtoRequest) *string { return prop1(r.Dto) },
-				Echoed: func(r *echopb.DtoReply) *string { return prop1(r.Echo) },
-				Equal:  func(q *echopb.DtoRequest, r *echopb.DtoReply) bool { return proto.Equal(q.Dto, r.Echo) },
-			},
-			"tree": driver.Unary[*channel, echopb.TreeRequest, echopb.TreeReply]{
-				Decode: decode[echopb.TreeRequest],
-				Call:   call(echopb.EchoClient.Tree),
-				Sent:   func(r *echopb.TreeRequest) *string { return name(r.Tree) },
-				Echoed: func(r *echopb.TreeReply) *string { return name(r.Echo) },
-				Equal:  func(q *echopb.TreeRequest, r *echopb.TreeReply) bool { return proto.Equal(q.Tree, r.Echo) },
-			},
-		},
+		Methods: messages.Methods(messages.Calls[*channel]{
+			Text:   call(echopb.EchoClient.Text),
+			Record: call(echopb.EchoClient.Record),
+			Dto:    call(echopb.EchoClient.Dto),
+			Tree:   call(echopb.EchoClient.Tree),
+		}),
 	})
-}
-
-func field1(record *echopb.FlatRecord) *string {
-	if record == nil {
-		return nil
-	}
-	return &record.Field1
-}
-
-func prop1(dto *echopb.PropertyDto) *string {
-	if dto == nil {
-		return nil
-	}
-	return &dto.Prop1
-}
-
-func name(tree *echopb.TreeNode) *string {
-	if tree == nil {
-		return nil
-	}
-	return &tree.Name
 }

@@ -6,35 +6,22 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"time"
 
 	"rpcbench.dev/clients/go/driver"
+	"rpcbench.dev/clients/go/driver/pool"
 	"rpcbench.dev/clients/go/driver/web"
 )
 
-// client has a pool of connections.
 type client struct {
-	http    *http.Client
+	pool    *pool.Pool
 	url     string
 	timeout time.Duration
-	life    driver.Life
 }
 
-// The library's defaults, but for as many idle connections as there may be open ones, which stay open.
 func connect(target driver.Target) (*client, error) {
-	transport := &http.Transport{
-		DialContext:         (&net.Dialer{Timeout: target.Timeout}).DialContext,
-		MaxConnsPerHost:     target.Connections,
-		MaxIdleConnsPerHost: target.Connections,
-	}
-	return &client{
-		http:    &http.Client{Transport: transport},
-		url:     "http://" + target.Address,
-		timeout: target.Timeout,
-		life:    driver.Life{Calls: target.CallsPerConnection},
-	}, nil
+	return &client{pool.New(target), "http://" + target.Address, target.Timeout}, nil
 }
 
 func post(c *client, path string, body []byte) (int, []byte, error) {
@@ -44,11 +31,8 @@ func post(c *client, path string, body []byte) (int, []byte, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	// Without a way to read the body again, the library repeats no call.
-	request.GetBody = nil
 	request.Header.Set("Content-Type", "application/json")
-	request.Close = c.life.Ends()
-	response, err := c.http.Do(request)
+	response, err := c.pool.Do(request)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -62,7 +46,7 @@ func main() {
 		Name:        "net/http",
 		Connections: driver.Pooled,
 		Connect:     connect,
-		Close:       func(c *client) { c.http.CloseIdleConnections() },
+		Close:       func(c *client) { c.pool.Close() },
 		Outcome:     web.Outcome(func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }),
 		Methods:     web.Methods(post),
 	})

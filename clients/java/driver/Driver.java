@@ -15,26 +15,33 @@ public final class Driver<C> {
       "text: the whole string; others: the field with the nonce, and on every 16th call the whole"
           + " message";
 
+  private final String language;
   private final Library<C> library;
   private final Wire wire;
   private Load<C> load;
   // The run that has not stopped yet.
   private volatile Run<C> run;
 
-  private Driver(Library<C> library, Wire wire) {
+  private Driver(String language, Library<C> library, Wire wire) {
+    this.language = language;
     this.library = library;
     this.wire = wire;
   }
 
   /** Does what rpcbench asks for until it closes the socket or sends SIGTERM. */
   public static <C> void run(Library<C> library) throws IOException {
+    run("Java", library);
+  }
+
+  /** The same in another language of the JVM. */
+  public static <C> void run(String language, Library<C> library) throws IOException {
     var path = System.getenv("RPCBENCH_SOCKET");
     if (path == null) {
       System.err.println("RPCBENCH_SOCKET is not set; rpcbench starts this program");
       System.exit(1);
     }
     var socket = SocketChannel.open(UnixDomainSocketAddress.of(path));
-    var driver = new Driver<>(library, new Wire(socket));
+    var driver = new Driver<>(language, library, new Wire(socket));
     driver.greet();
     try {
       driver.serve();
@@ -52,7 +59,7 @@ public final class Driver<C> {
   private void greet() {
     var hello = message("hello");
     hello.addProperty("version", 1);
-    hello.addProperty("language", "Java");
+    hello.addProperty("language", language);
     hello.addProperty("library", library.name());
     hello.addProperty("library_version", library.version());
     hello.addProperty("runtime", System.getProperty("java.vm.name") + " " + Runtime.version());

@@ -6,6 +6,8 @@ use std::borrow::Cow;
 pub const REPLY_TAG: u8 = 0x12;
 /// Field 1, length-delimited.
 const REQUEST_TAG: u8 = 0x0a;
+/// A reply with a length that is cut short.
+pub(crate) const MALFORMED: &[u8] = &[REPLY_TAG, 0xff, 0xff];
 /// gRPC's code of a request that can't be read.
 const INTERNAL: u32 = 13;
 
@@ -13,14 +15,18 @@ const INTERNAL: u32 = 13;
 /// byte (if any) is still to be replaced by [`REPLY_TAG`]. `Err`: a gRPC status.
 pub type Protobuf = fn(&[u8]) -> Result<Cow<'_, [u8]>, u32>;
 
-/// Accepts a message that is empty or has exactly one field, field 1, as every encoder writes it.
+/// Accepts a message that [`is_echoed`].
 ///
 /// # Errors
 /// The status of any other message.
 pub fn protobuf(body: &[u8]) -> Result<Cow<'_, [u8]>, u32> {
     let message = unframe(body).ok_or(INTERNAL)?;
-    let content = if message.is_empty() { Some(message) } else { only_field(message) };
-    content.map(|_| Cow::Borrowed(message)).ok_or(INTERNAL)
+    if is_echoed(message) { Ok(Cow::Borrowed(message)) } else { Err(INTERNAL) }
+}
+
+/// True if a message is empty or has exactly one field, field 1, as every encoder writes it.
+pub(crate) fn is_echoed(message: &[u8]) -> bool {
+    message.is_empty() || only_field(message).is_some()
 }
 
 /// The message of a body that has exactly one, not compressed.

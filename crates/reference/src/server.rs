@@ -13,9 +13,11 @@ use rpcbench_record::Protocol;
 use rustix::thread::{CpuSet, gettid, sched_setaffinity};
 
 use crate::attend::{Counts, Session, attend};
+use crate::connect::CONNECT;
 use crate::fault::Faults;
 use crate::grpc::Grpc;
-use crate::json::Json;
+use crate::http1::Http1;
+use crate::json::JSON;
 use crate::rewrite;
 use crate::thrift::Thrift;
 
@@ -61,7 +63,8 @@ struct ServingThread {
 
 impl ReferenceServer {
     /// The protocols that it speaks.
-    pub const PROTOCOLS: [Protocol; 3] = [Protocol::Grpc, Protocol::Json, Protocol::Thrift];
+    pub const PROTOCOLS: [Protocol; 4] =
+        [Protocol::Grpc, Protocol::Json, Protocol::Connect, Protocol::Thrift];
 
     /// Serves `protocol` on a free port, with a thread for each of `cpus`, pinned to it; without any, with one that is not
     /// pinned.
@@ -176,7 +179,10 @@ impl Serving {
             Protocol::Grpc => {
                 self.attend(|| Grpc::new(rewrite::protobuf).with_faults(self.faults.clone()))
             }
-            Protocol::Json => self.attend(|| Json::default().with_faults(self.faults.clone())),
+            Protocol::Json => self.attend(|| Http1::new(&JSON).with_faults(self.faults.clone())),
+            Protocol::Connect => {
+                self.attend(|| Http1::new(&CONNECT).with_faults(self.faults.clone()))
+            }
             Protocol::Thrift => self.attend(|| Thrift::with_faults(self.faults.clone())),
             other => Err(io::Error::other(format!("no reference server speaks {other}"))),
         }
@@ -231,10 +237,10 @@ mod tests {
 
     #[test]
     fn unknown_protocol_is_refused() {
-        let refused = ReferenceServer::start(Protocol::Connect, &[]).unwrap_err().to_string();
+        let refused = ReferenceServer::start(Protocol::JsonH2c, &[]).unwrap_err().to_string();
         assert_eq!(
             refused,
-            "the reference server does not speak connect; it speaks grpc, json, thrift"
+            "the reference server does not speak json-h2c; it speaks grpc, json, connect, thrift"
         );
     }
 }

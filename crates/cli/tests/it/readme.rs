@@ -243,7 +243,7 @@ fn lay_out(root: &Path) {
 fn client(root: &Path) {
     let (here, go) = (repository(), root.join("clients/go"));
     copy(&here.join("servers/go/service"), &root.join("servers/go/service"));
-    ["driver", "net-http"]
+    ["driver", "messages", "net-http"]
         .iter()
         .for_each(|it| copy(&here.join("clients/go").join(it), &go.join(it)));
     let manifest = fs::read_to_string(here.join("clients/go/_language.toml")).unwrap();

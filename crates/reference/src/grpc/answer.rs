@@ -5,10 +5,7 @@ use std::borrow::Cow;
 use super::{Blocked, Grpc, NO_ERROR};
 use crate::fault::Fault;
 use crate::http2::{DEFAULT_MAX_PAYLOAD, Frame, FrameType, Head};
-use crate::rewrite::REPLY_TAG;
-
-/// A field with a length that is cut short.
-const MALFORMED: &[u8] = &[REPLY_TAG, 0xff, 0xff];
+use crate::rewrite::{MALFORMED, REPLY_TAG};
 
 impl Grpc {
     #[inline]

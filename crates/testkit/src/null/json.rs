@@ -1,10 +1,13 @@
 //! JSON. A usual text is sent back under another key without decoding; anything else is parsed.
 
-use rpcbench_reference::put;
+use rpcbench_reference::{Dialect, JSON, put};
 use serde_json::{Map, Value};
 
+/// Decodes what is odd.
+pub(super) const DECODED: Dialect = Dialect { answer, ..JSON };
+
 /// Writes the reply to a request of the shape `key`, `None` of an unknown method.
-pub(super) fn answer(key: Option<&'static str>, body: &[u8], output: &mut Vec<u8>) {
+fn answer(key: Option<&'static str>, body: &[u8], output: &mut Vec<u8>) {
     let Some(key) = key else { return put("404 Not Found", &[b"{}"], output) };
     if let Some(text) = usual_text(body).filter(|_| key == "text") {
         return put("200 OK", &[b"{\"echo\":\"", text, b"\"}"], output);

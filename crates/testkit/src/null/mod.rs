@@ -15,7 +15,7 @@ use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
 
 use rpcbench_record::Protocol;
-use rpcbench_reference::{Counts, Grpc, Json, Session};
+use rpcbench_reference::{Counts, Grpc, Http1, Session};
 
 use crate::serve::Counters;
 use crate::thrift::Form;
@@ -32,7 +32,7 @@ pub(crate) fn serve(
     let counts = Counts { calls: &counters.calls, connections: &counters.connections };
     match (protocol, Form::of(protocol)) {
         (Protocol::Grpc, _) => attend(tls, listener, stop, counts, || Grpc::new(message::reply)),
-        (Protocol::Json, _) => attend(tls, listener, stop, counts, || Json::new(json::answer)),
+        (Protocol::Json, _) => attend(tls, listener, stop, counts, || Http1::new(&json::DECODED)),
         (Protocol::TcpEcho, _) => attend(tls, listener, stop, counts, tcp_echo::TcpEcho::default),
         (_, Some(form)) => attend(tls, listener, stop, counts, || thrift::Thrift::new(form)),
         (_, None) => Err(io::Error::other(format!("no null server speaks {protocol}"))),

@@ -74,8 +74,11 @@ const COMMON: [Case; 7] = [
     ("connection/half-close", Some((Fault::HalfClose, Expected::Transport))),
 ];
 
-const GRPC: [Case; 17] = [
-    ("connection/goaway", Some((Fault::GoAway, Expected::OkOrTransport))),
+/// Of HTTP/2.
+const GOAWAY: [Case; 1] = [("connection/goaway", Some((Fault::GoAway, Expected::OkOrTransport)))];
+
+/// Of gRPC, whose codes Connect shares.
+const GRPC: [Case; 16] = [
     ("status/1", status(1)),
     ("status/2", status(2)),
     ("status/3", status(3)),
@@ -109,12 +112,13 @@ const THRIFT: [Case; 2] = [
 
 /// The cases of a protocol.
 fn cases(protocol: Protocol) -> impl Iterator<Item = Case> {
-    let own: &[Case] = match protocol {
-        Protocol::Grpc => &GRPC,
+    let connections: &[Case] = if protocol.is_over_http2() { &GOAWAY } else { &[] };
+    let statuses: &[Case] = match protocol {
+        Protocol::Grpc | Protocol::Connect => &GRPC,
         Protocol::Json => &JSON,
         _ => &THRIFT,
     };
-    COMMON.into_iter().chain(own.iter().copied())
+    COMMON.into_iter().chain(connections.iter().copied()).chain(statuses.iter().copied())
 }
 
 /// Tries all cases on a client that has connected.
@@ -247,6 +251,15 @@ fn exactly(struck: u64, ok: u64, found: u64, kind: &str) -> (bool, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn connect_has_the_statuses_of_grpc_and_no_goaway() {
+        let names = |protocol| cases(protocol).map(|(name, _)| name).collect::<Vec<_>>();
+        let (mut grpc, connect) = (names(Protocol::Grpc), names(Protocol::Connect));
+        grpc.retain(|name| *name != "connection/goaway");
+        assert_eq!(connect, grpc);
+        assert_eq!(connect.len(), 7 + 16);
+    }
 
     #[test]
     fn wrong_tally_says_what_was_expected() {

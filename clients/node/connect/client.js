@@ -1,0 +1,58 @@
+// Calls the contract's service as Connect with @connectrpc/connect-node.
+import { Agent } from 'node:http';
+
+import { fromBinary } from '@bufbuild/protobuf';
+import { Code, createClient } from '@connectrpc/connect';
+import { createConnectTransport } from '@connectrpc/connect-node';
+
+import { run } from './driver/driver.js';
+import { status, TIMEOUT, TRANSPORT, WRONG_ANSWER } from './driver/outcome.js';
+import { Echo } from './echo_pb.js';
+
+const CLOSING = { headers: { connection: 'close' } };
+
+// The library's defaults, but for a pool of the load's size, and replies that are not compressed, as those of other clients.
+function connect({ address, method, connections, timeoutMillis, callsPerConnection }) {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const echo = createClient(
+    Echo,
+    createConnectTransport({
+      baseUrl: `http://${address}`,
+      httpVersion: '1.1',
+      nodeOptions: { agent },
+      acceptCompression: [],
+      defaultTimeoutMs: timeoutMillis,
+    }),
+  );
+  const unary = echo[method.toLowerCase()];
+  let calls = 0;
+  return {
+    ready: async () => {},
+    call: (request) => {
+      calls += 1;
+      return unary(request, callsPerConnection > 0 && calls % callsPerConnection === 0 ? CLOSING : undefined);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+// Only an error that the server sent has its header fields. A reply that is neither a message nor an error broke the protocol.
+function outcome(error) {
+  if (error.code === Code.DeadlineExceeded) {
+    return TIMEOUT;
+  }
+  if (error.metadata?.get('content-type')?.startsWith('application/json')) {
+    return status(error.code);
+  }
+  return error.rawMessage?.startsWith('parse binary: ') ? WRONG_ANSWER : TRANSPORT;
+}
+
+await run({
+  name: 'connect-es',
+  package: '@connectrpc/connect-node',
+  multiplexed: false,
+  // Bytes of a Buffer would be unequal to those of a reply.
+  decode: (shape, encoded) => fromBinary(Echo.method[shape].input, new Uint8Array(encoded)),
+  connect,
+  outcome,
+});
