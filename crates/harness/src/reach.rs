@@ -8,15 +8,18 @@ use std::time::Duration;
 
 use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_engine::{
-    CallError, CallPosition, Client, ConnectionOptions, Greeting, Scheme, ServerAddress, Target,
-    TlsError, greet,
+    CallError, CallPosition, Client, ConnectionOptions, Cryptography, Greeting, Scheme,
+    ServerAddress, Target, TlsClient, TlsError, TlsSettings, TlsVersion, Trust, greet,
 };
 use rpcbench_record::{Protocol, Transport, units};
 
+use crate::calls::host;
 use crate::interrupt::Interrupt;
 
 /// Interval of checks for Ctrl-C while a server is sought.
 const POLL: Duration = Duration::from_millis(50);
+/// Time limit of each question by which a server whose calls fail shows what it speaks.
+pub(crate) const DETECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The reason why there is no server to load: the address, the problem and the remedy.
 #[derive(Debug, thiserror::Error)]
@@ -131,22 +134,15 @@ pub(crate) fn reach_unless(
 
 /// The reason to think that the server does not speak `protocol`. `None` if it may.
 fn unexpected(greeting: Greeting, server: &ConnectionOptions, within: Duration) -> Option<String> {
-    let protocol = server.protocol;
+    let found = |said: &[u8]| Speaks::find(said, server, within.min(DETECT_TIMEOUT));
     match greeting {
         Greeting::Complete => None,
-        Greeting::Other(said) => explain(Speaks::of(&said), server),
+        Greeting::Other(said) => explain(found(&said), server),
+        Greeting::Closed => explain(found(&[]), server),
         Greeting::Silent => Some(format!(
             "it accepts connections and sends nothing for {}; {} needs HTTP/2",
             units::length(round_up(within)),
-            option(protocol)
-        )),
-        Greeting::Closed if server.tls.is_some() => Some(format!(
-            "it closes the connection when spoken to in HTTP/2, as {} needs",
-            option(protocol)
-        )),
-        Greeting::Closed => Some(format!(
-            "it closes the connection when spoken to in plain-text HTTP/2, as {} needs; if it speaks TLS, give --tls",
-            option(protocol)
+            option(server.protocol)
         )),
     }
 }
@@ -171,6 +167,8 @@ enum Speaks {
     Tls,
     Http1,
     Ssh,
+    /// None of these: it closes the connection.
+    Closes,
     Unknown,
 }
 
@@ -186,6 +184,50 @@ impl Speaks {
             _ => Self::Unknown,
         }
     }
+
+    /// The protocol of a server that says this when spoken to in HTTP/2, and then closes the connection. It may be no answer:
+    /// many servers with TLS say nothing, or refuse the request as one of HTTP/1.1 would.
+    fn find(said: &[u8], server: &ConnectionOptions, within: Duration) -> Self {
+        let speaks = Self::of(said);
+        if !matches!(speaks, Self::Http1 | Self::Unknown) {
+            return speaks;
+        }
+        match http1_answer(server, within) {
+            Some(page) if names_tls(page.as_bytes()) => Self::Tls,
+            Some(_) => Self::Http1,
+            None if speaks == Self::Http1 => speaks,
+            None if server.tls.is_none() && answers_tls(server, within) => Self::Tls,
+            None if said.is_empty() => Self::Closes,
+            None => Self::Unknown,
+        }
+    }
+}
+
+/// Whether a server answers a handshake of TLS, if only with an alert.
+fn answers_tls(server: &ConnectionOptions, within: Duration) -> bool {
+    let client = TlsClient::new(TlsSettings {
+        server_name: host(&server.authority),
+        trust: Trust::Anyone,
+        identity: None,
+        version: TlsVersion::Any,
+        cryptography: Cryptography::Any,
+        alpn: Vec::new(),
+        resume: false,
+        log_keys: false,
+        verified_by: "nothing".to_owned(),
+    });
+    let Ok(client) = client else { return false };
+    // A protocol that has no handshake after that of TLS.
+    let protocol = Protocol::Http;
+    let server = ConnectionOptions { protocol, tls: Some(client), ..server.clone() };
+    greet(&server, within).map_or_else(|error| TlsError::shows_tls(&error), |_| true)
+}
+
+/// What a server answers in HTTP/1.1 to the question for nothing but that (RFC 9110, section 9.3.7): the beginning of the page, if
+/// it is one of an error. `None` without an answer.
+fn http1_answer(server: &ConnectionOptions, within: Duration) -> Option<String> {
+    let ping = Target { http_method: "OPTIONS".to_owned(), has_body: false, ..Target::new("*") };
+    answer(server, Protocol::Http, (&ping, &[]), within)
 }
 
 fn names_tls(page: &[u8]) -> bool {
@@ -215,10 +257,11 @@ fn explain(speaks: Speaks, server: &ConnectionOptions) -> Option<String> {
     let what = match speaks {
         Speaks::Http2 if transport == Transport::Http2 => return None,
         Speaks::Http1 if transport == Transport::Http1 => return None,
-        Speaks::Tls => "it speaks TLS; give --tls, or a URL with https:// or grpcs://".to_owned(),
-        Speaks::Http2 if protocol == Protocol::Http => {
-            "it speaks HTTP/2, not HTTP/1.1; give --http 2".to_owned()
-        }
+        Speaks::Tls => format!("it speaks TLS; {}", with_tls(protocol)),
+        Speaks::Http2 if protocol == Protocol::Http => format!(
+            "it speaks HTTP/2, not HTTP/1.1; give --http 2, or if it is a gRPC service: {} --list",
+            command(server)
+        ),
         Speaks::Http1 if protocol == Protocol::Http2 => {
             "it speaks HTTP/1.1, not HTTP/2; leave --http 2 out".to_owned()
         }
@@ -231,36 +274,63 @@ fn explain(speaks: Speaks, server: &ConnectionOptions) -> Option<String> {
         ),
         Speaks::Http1 => format!("it speaks HTTP/1.1, not {protocol}; try --protocol json"),
         Speaks::Ssh => format!("it speaks SSH, not {protocol}; correct the port"),
+        Speaks::Closes if transport == Transport::Http2 => format!(
+            "it closes the connection when spoken to in HTTP/2, as {} needs, and in {}; correct the port",
+            option(protocol),
+            if server.tls.is_none() { "TLS and HTTP/1.1" } else { "HTTP/1.1" }
+        ),
         Speaks::Unknown if transport == Transport::Http2 => format!(
             "it does not speak HTTP/2, as {} needs; correct the port or the option",
             option(protocol)
         ),
-        Speaks::Unknown => return None,
+        Speaks::Closes | Speaks::Unknown => return None,
     };
     Some(what)
 }
 
-/// The protocol of a server whose calls all failed, if it shows when spoken to in HTTP/2 or in another form of Thrift: in most
-/// protocols, servers wait for the first call.
+/// How to give TLS to calls.
+fn with_tls(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Http | Protocol::Http2 => "write https:// in place of http://",
+        Protocol::Grpc => "give --tls, or a URL with grpcs://",
+        _ => "give --tls",
+    }
+}
+
+/// The command that loads the services of a server.
+fn command(server: &ConnectionOptions) -> String {
+    let tls = if server.tls.is_some() { " --tls" } else { "" };
+    match &server.address {
+        ServerAddress::Unix(_) => format!("rpcbench load {}{tls}", server.address),
+        ServerAddress::Tcp(_) => format!("rpcbench load {}{tls}", server.authority),
+    }
+}
+
+/// The protocol of a server whose calls fail, if it shows when spoken to in HTTP/2, TLS, HTTP/1.1 or another form of Thrift: in
+/// most protocols, servers wait for the first call.
 pub(crate) fn detect_protocol(server: &ConnectionOptions, within: Duration) -> Option<String> {
-    let protocol = server.protocol;
     let speaks =
         match greet(&ConnectionOptions { protocol: Protocol::Grpc, ..server.clone() }, within) {
             Ok(Greeting::Complete) => Speaks::Http2,
-            Ok(Greeting::Other(said)) => Speaks::of(&said),
-            Ok(Greeting::Closed | Greeting::Silent) | Err(_) => Speaks::Unknown,
+            Ok(Greeting::Other(said)) => Speaks::find(&said, server, within),
+            Ok(Greeting::Closed) => Speaks::find(&[], server, within),
+            Ok(Greeting::Silent) | Err(_) => Speaks::Unknown,
         };
     match speaks {
-        Speaks::Unknown => other_thrift(server, within),
+        Speaks::Closes | Speaks::Unknown => other_thrift(server, within),
         speaks => explain(speaks, server).filter(|_| {
             // It may speak HTTP/1.1 as well.
-            speaks != Speaks::Http2 || !answers(server, protocol, &Target::new("/"), within)
+            speaks != Speaks::Http2
+                || server.protocol.spec().transport != Transport::Http1
+                || http1_answer(server, within).is_none()
         }),
     }
 }
 
 /// The form of Thrift in which the server answers a call, if it is another than `protocol`.
 fn other_thrift(server: &ConnectionOptions, within: Duration) -> Option<String> {
+    // In Thrift, a struct without fields.
+    const NOTHING: &[u8] = &[0];
     let protocol = server.protocol;
     if !protocol.is_thrift() {
         return None;
@@ -268,22 +338,23 @@ fn other_thrift(server: &ConnectionOptions, within: Duration) -> Option<String> 
     // No service has this method: the server says so, in a form that it speaks.
     let target = Target::new("rpcbench_probe");
     let mut others = Protocol::ALL.into_iter().filter(|form| form.is_thrift() && *form != protocol);
-    let other = others.find(|form| answers(server, *form, &target, within))?;
+    let other = others.find(|form| answer(server, *form, (&target, NOTHING), within).is_some())?;
     Some(format!("it speaks {other}, not {protocol}; give --protocol {other}"))
 }
 
-/// Whether a server answers a call of a protocol, with a result or with an error.
-fn answers(
+/// The message with which a server answers a call of a protocol; empty if that succeeds. `None` without an answer.
+fn answer(
     server: &ConnectionOptions,
     protocol: Protocol,
-    target: &Target,
+    (target, message): (&Target, &[u8]),
     within: Duration,
-) -> bool {
-    // In Thrift, a struct without fields.
-    const NOTHING: [u8; 1] = [0];
+) -> Option<String> {
     let mut client = Client::new(ConnectionOptions { protocol, ..server.clone() }, within);
-    let reply = client.call(target, &NOTHING, CallPosition::Any);
-    matches!(reply, Ok(_) | Err(CallError::Status { .. }))
+    match client.call(target, message, CallPosition::Any) {
+        Ok(_) => Some(String::new()),
+        Err(CallError::Status { message, .. }) => Some(message),
+        Err(CallError::Transport(_) | CallError::Closed(_) | CallError::Timeout) => None,
+    }
 }
 
 #[cfg(test)]

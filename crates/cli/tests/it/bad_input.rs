@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::thread;
 
-use crate::bench::{Machine, rpcbench};
+use crate::bench::{Machine, look, rpcbench};
 use crate::grpc_peer::{self, Reply};
 use crate::program::{Ended, Program};
 
@@ -54,8 +54,16 @@ fn other_version_of_http_is_named_with_the_option() {
     let ended = load(&format!("http://{http1}/"), &["--http", "2"]).expect(2);
     assert!(ended.err.contains("it speaks HTTP/1.1, not HTTP/2"), "{}", ended.err);
     let http2 = grpc_peer::serve(|_| Reply::message(false, b""));
-    let ended = load(&format!("http://{http2}/"), &[]).expect(1);
-    assert!(ended.err.contains("it speaks HTTP/2, not HTTP/1.1; give --http 2"), "{}", ended.err);
+    let expected = format!(
+        "{http2}: it speaks HTTP/2, not HTTP/1.1; give --http 2, or if it is a gRPC service: rpcbench load {http2} --list"
+    );
+    // With the first call, no matter what would follow.
+    for options in
+        ["-z 1h", "-z 1h --warmup none", "-z 1h --rate 1k", "-n 20 --warmup none", "--once"]
+    {
+        let ended = look(&format!("load http://{http2}/ {options}")).expect(2);
+        assert!(ended.err.contains(&expected) && ended.out.is_empty(), "{options}: {ended:?}");
+    }
 }
 
 #[test]

@@ -143,6 +143,8 @@ fn server_that_cannot_be_believed_or_speaks_no_tls_ends_the_load_in_words() {
         .expect(2)
         .complains(&["TLS: the server speaks none of the offered protocols (ALPN)"]);
     server.load(&server.address.to_string()).expect(2).complains(&["give --tls"]);
+    let plain = server.load(&format!("http://{}/ -z 1h", server.address)).expect(2);
+    plain.complains(&["it speaks TLS; write https:// in place of http://"]);
     let plain = rpcbench_testkit::Server::start("honest".parse().unwrap()).unwrap();
     server.load(&format!("{} --tls --cacert CA", plain.address())).expect(2).complains(&["TLS: "]);
 }

@@ -5,6 +5,7 @@ mod json;
 mod json_servers;
 mod servers;
 mod thrift;
+mod tls;
 
 use std::collections::BTreeSet;
 

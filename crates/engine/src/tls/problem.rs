@@ -24,6 +24,22 @@ impl TlsError {
     pub fn is_in(error: &io::Error) -> bool {
         error.get_ref().is_some_and(|inner| inner.is::<Self>())
     }
+
+    /// True if the error shows that the server speaks TLS: it sent an alert, or a handshake that is refused here.
+    pub fn shows_tls(error: &io::Error) -> bool {
+        let problem = error.get_ref().and_then(|inner| inner.downcast_ref());
+        matches!(
+            problem,
+            Some(
+                Self::NoAlpn
+                    | Self::Session(
+                        Error::AlertReceived(_)
+                            | Error::InvalidCertificate(_)
+                            | Error::PeerIncompatible(_)
+                    )
+            )
+        )
+    }
 }
 
 impl From<Error> for TlsError {
@@ -67,7 +83,7 @@ impl Display for TlsError {
                 f.write_str("the server speaks none of the offered protocols (ALPN)")
             }
             Error::InvalidMessage(InvalidMessage::InvalidContentType) => {
-                f.write_str("the server does not speak TLS on this port")
+                f.write_str("the server does not speak TLS on this port; leave --tls out, or write http:// or grpc://")
             }
             Error::InvalidMessage(InvalidMessage::HandshakePayloadTooLarge) => {
                 f.write_str("the server sends a handshake message of more than 64 KiB")
@@ -104,7 +120,7 @@ fn certificate(f: &mut Formatter<'_>, error: &CertificateError) -> fmt::Result {
              certificate itself if it is self-signed",
         ),
         CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => f.write_str(
-            "the server's certificate is self-signed, as an authority's; name one that it has issued, or don't verify it",
+            "the server's certificate is self-signed, as an authority's; name one that it has issued, or don't verify it (-k)",
         ),
         other => write!(f, "the server's certificate can't be verified: {other}"),
     }

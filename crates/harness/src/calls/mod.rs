@@ -27,7 +27,7 @@ pub use method_name::HttpMethod;
 pub use payload::CallPayload;
 pub use spec::{CallKind, CallSpec, HttpVersion, Inspection};
 pub use tls::TlsSpec;
-pub(crate) use tls::needed_alpn;
+pub(crate) use tls::{host, needed_alpn};
 pub(crate) use token::Renewer;
 pub use token::TokenSpec;
 pub use url::{LoadAddress, Url};

@@ -214,7 +214,7 @@ pub(crate) fn needed_alpn(protocol: Protocol) -> Vec<String> {
 }
 
 /// The host of an authority, without port and brackets.
-fn host(authority: &str) -> String {
+pub(crate) fn host(authority: &str) -> String {
     let port = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let host = match authority.rsplit_once(':') {
         Some((host, after)) if port(after) => host,

@@ -1,11 +1,33 @@
 //! What is said of servers that speak otherwise, or not at all.
 
 use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::net::{Shutdown, TcpListener};
 
 use rpcbench_testkit::Server;
 
 use super::*;
+
+/// A server that answers connections by the first bytes on each, and then closes it.
+fn answering(reply: impl Fn(&[u8]) -> &'static [u8] + Send + 'static) -> ServerAddress {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = ServerAddress::from(listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for mut client in listener.incoming().flatten() {
+            let mut first = [0; 1024];
+            let read = client.read(&mut first).unwrap();
+            client.write_all(reply(&first[..read])).unwrap();
+            client.shutdown(Shutdown::Write).unwrap();
+            // Until the client has read it.
+            let _ = client.read_to_end(&mut Vec::new());
+        }
+    });
+    address
+}
+
+/// Text in which the address is another for each run.
+fn unnamed(text: &str, address: &ServerAddress) -> String {
+    text.replace(&address.to_string(), "SERVER")
+}
 
 /// What `ask` says about a server that sends `said` and then closes the connection.
 fn of_server<T>(said: &'static [u8], ask: impl FnOnce(&ServerAddress) -> T) -> T {
@@ -26,8 +48,7 @@ fn answer(said: &'static [u8], protocol: Protocol) -> Result<(), String> {
     of_server(said, |address| {
         let server = ConnectionOptions::new(protocol, address.clone());
         let reached = reach(slice::from_ref(address), &server, Duration::from_secs(30));
-        let name = |error: ReachError| error.to_string().replace(&address.to_string(), "SERVER");
-        reached.map(drop).map_err(name)
+        reached.map(drop).map_err(|error| unnamed(&error.to_string(), address))
     })
 }
 
@@ -36,42 +57,87 @@ fn another_protocol_is_named_even_where_no_server_speaks_first() {
     let other = |said, protocol| {
         of_server(said, |address| {
             let server = ConnectionOptions::new(protocol, address.clone());
-            detect_protocol(&server, Duration::from_secs(30))
+            let speaks = detect_protocol(&server, Duration::from_secs(30))?;
+            Some(unnamed(&speaks, address))
         })
     };
     assert_eq!(other(b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol::Json), None);
     assert_eq!(other(b"", Protocol::Thrift), None);
-    insta::assert_snapshot!(other(b"\0\0\0\x04\0\0\0\0\0rest", Protocol::Http).unwrap(), @"it speaks HTTP/2, not HTTP/1.1; give --http 2");
+    insta::assert_snapshot!(other(b"\0\0\0\x04\0\0\0\0\0rest", Protocol::Http).unwrap(), @"it speaks HTTP/2, not HTTP/1.1; give --http 2, or if it is a gRPC service: rpcbench load SERVER --list");
     insta::assert_snapshot!(answer(b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol::Http2).unwrap_err(), @"SERVER: it speaks HTTP/1.1, not HTTP/2; leave --http 2 out");
     let named = |said, protocol| other(said, protocol).unwrap();
     insta::assert_snapshot!(named(b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol::Thrift), @"it speaks HTTP/1.1, not thrift; try --protocol json");
-    insta::assert_snapshot!(named(b"\x15\x03\x01\0\x02\x02\x46", Protocol::Json), @"it speaks TLS; give --tls, or a URL with https:// or grpcs://");
-    insta::assert_snapshot!(named(b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n", Protocol::Json), @"it speaks TLS; give --tls, or a URL with https:// or grpcs://");
-    insta::assert_snapshot!(named(b"\x16\x03\x01\0\x02\x02\x46", Protocol::Thrift), @"it speaks TLS; give --tls, or a URL with https:// or grpcs://");
+    insta::assert_snapshot!(named(b"\x15\x03\x01\0\x02\x02\x46", Protocol::Http), @"it speaks TLS; write https:// in place of http://");
+    insta::assert_snapshot!(named(b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n", Protocol::Json), @"it speaks TLS; give --tls");
+    insta::assert_snapshot!(named(b"\x16\x03\x01\0\x02\x02\x46", Protocol::Thrift), @"it speaks TLS; give --tls");
     insta::assert_snapshot!(named(b"\0\0\0\x04\0\0\0\0\0rest", Protocol::Thrift), @"it speaks HTTP/2, not thrift; try --protocol grpc or json-h2c");
 }
 
 #[test]
 fn server_of_both_versions_of_http_is_not_blamed_for_one() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = ServerAddress::from(listener.local_addr().unwrap());
-    thread::spawn(move || {
-        for mut client in listener.incoming().flatten() {
-            let mut first = [0; 3];
-            client.read_exact(&mut first).unwrap();
-            let reply: &[u8] = match &first {
-                b"PRI" => b"\0\0\0\x04\0\0\0\0\0",
-                _ => b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
-            };
-            client.write_all(reply).unwrap();
-            // Until the client has read it.
-            let _ = client.read_to_end(&mut Vec::new());
-        }
+    let address = answering(|first| match &first[..3] {
+        b"PRI" => b"\0\0\0\x04\0\0\0\0\0",
+        _ => b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
     });
     let of = |protocol| {
         detect_protocol(&ConnectionOptions::new(protocol, address.clone()), Duration::from_secs(30))
     };
     assert_eq!((of(Protocol::Connect), of(Protocol::Json)), (None, None));
+}
+
+/// Most servers with TLS close a connection that begins otherwise without a word.
+#[test]
+fn server_that_only_closes_or_refuses_is_asked_whether_it_speaks_tls_or_http1() {
+    let long = Duration::from_secs(30);
+    let reached = |address: &ServerAddress, protocol| {
+        let server = ConnectionOptions::new(protocol, address.clone());
+        let refused = reach(slice::from_ref(address), &server, long).unwrap_err();
+        unnamed(&refused.to_string(), address)
+    };
+    let detected = |address: &ServerAddress, protocol| {
+        detect_protocol(&ConnectionOptions::new(protocol, address.clone()), long)
+    };
+    let tls = answering(|first| match first {
+        // Alert handshake_failure: it wants another suite.
+        [0x16, ..] => b"\x15\x03\x03\0\x02\x02\x28",
+        _ => b"",
+    });
+    insta::assert_snapshot!(reached(&tls, Protocol::Grpc), @"SERVER: it speaks TLS; give --tls, or a URL with grpcs://");
+    insta::assert_snapshot!(reached(&tls, Protocol::Http2), @"SERVER: it speaks TLS; write https:// in place of http://");
+    insta::assert_snapshot!(detected(&tls, Protocol::Http).unwrap(), @"it speaks TLS; write https:// in place of http://");
+    insta::assert_snapshot!(detected(&tls, Protocol::Thrift).unwrap(), @"it speaks TLS; give --tls");
+    // As nginx does, which names TLS to other requests only.
+    let refusing = answering(|first| match first {
+        [b'O', ..] => {
+            b"HTTP/1.1 400 Bad Request\r\n\r\n<title>The plain HTTP request was sent to HTTPS port"
+        }
+        _ => b"HTTP/1.1 400 Bad Request\r\n\r\n",
+    });
+    insta::assert_snapshot!(reached(&refusing, Protocol::Grpc), @"SERVER: it speaks TLS; give --tls, or a URL with grpcs://");
+    insta::assert_snapshot!(detected(&refusing, Protocol::Http).unwrap(), @"it speaks TLS; write https:// in place of http://");
+    let http1 = answering(|first| match first {
+        [b'O', ..] => b"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n",
+        _ => b"",
+    });
+    // As that of Python does, which answers HTTP/2 in HTTP/0.9.
+    let old = answering(|first| match first {
+        [b'O', ..] => b"HTTP/1.1 501 Unsupported method\r\nContent-Length: 0\r\n\r\n",
+        _ => b"<!DOCTYPE HTML>",
+    });
+    for http1 in [http1, old] {
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(reached(&http1, Protocol::Http2), @"SERVER: it speaks HTTP/1.1, not HTTP/2; leave --http 2 out");
+        }
+        assert_eq!(detected(&http1, Protocol::Http), None);
+    }
+    // Neither a broken record nor a page of HTTP is an answer of TLS.
+    for nothing in [&b""[..], b"\x16\x03\x03\0\x04\x02", b"HTTP/1.1 400 Bad Request\r\n\r\n"] {
+        let none = answering(move |first| if first[0] == 0x16 { nothing } else { b"" });
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(reached(&none, Protocol::Http2), @"SERVER: it closes the connection when spoken to in HTTP/2, as --http 2 needs, and in TLS and HTTP/1.1; correct the port");
+        }
+        assert_eq!(detected(&none, Protocol::Http), None);
+    }
 }
 
 #[test]
@@ -109,10 +175,10 @@ fn server_of_another_protocol_is_named() {
       rpcbench load http://SERVER/
       rpcbench load http://SERVER/PATH -X POST -d @body.json
     ");
-    insta::assert_snapshot!(other(b"\x15\x03\x01\0\x02\x02\x46"), @"SERVER: it speaks TLS; give --tls, or a URL with https:// or grpcs://");
+    insta::assert_snapshot!(other(b"\x15\x03\x01\0\x02\x02\x46"), @"SERVER: it speaks TLS; give --tls, or a URL with grpcs://");
     insta::assert_snapshot!(other(b"SSH-2.0-OpenSSH"), @"SERVER: it speaks SSH, not grpc; correct the port");
     insta::assert_snapshot!(other(b"J\0\0\0\x0a8.0.36"), @"SERVER: it does not speak HTTP/2, as --protocol grpc needs; correct the port or the option");
-    insta::assert_snapshot!(other(b""), @"SERVER: it closes the connection when spoken to in plain-text HTTP/2, as --protocol grpc needs; if it speaks TLS, give --tls");
+    insta::assert_snapshot!(other(b""), @"SERVER: it closes the connection when spoken to in HTTP/2, as --protocol grpc needs, and in TLS and HTTP/1.1; correct the port");
 }
 
 #[test]

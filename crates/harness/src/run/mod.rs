@@ -20,6 +20,7 @@
 mod context;
 mod estimate;
 mod fault;
+mod first_call;
 mod group;
 mod growth;
 mod interim;

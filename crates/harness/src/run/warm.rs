@@ -128,6 +128,7 @@ pub(super) fn warm(
     server.running.add_spare_cpu()?;
     let mut curve = Curve::begin(server)?;
     server.load()?.start()?;
+    server.await_first_call(preparing.workload, Nanos::NEVER)?;
     let mut verdict = Steadiness::TooShort;
     while curve.samples.len() < goal.cap && !goal.is_reached(curve.samples.len(), verdict) {
         context.interrupt().wait_until(curve.at + SLICE)?;

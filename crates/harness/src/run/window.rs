@@ -100,6 +100,8 @@ impl LoadedServer<'_> {
         }
         let start = begin + settle;
         let end = self.load()?.measure(start, workload.window)?;
+        // The first counters must be read in time.
+        self.await_first_call(workload, if before.is_some() { end } else { start - LEAD })?;
         let (phase, workload) = (Phase::Settling, &*workload.name);
         let stage = Stage { phase, workload, start: begin, end: start - LEAD };
         let first = match before {

@@ -9,6 +9,7 @@ use rpcbench_schema::Schema;
 
 use super::{LoadRequest, Setup, SetupError};
 use crate::calls::Calls;
+use crate::reach::{DETECT_TIMEOUT, detect_protocol};
 
 /// One call and its result.
 #[derive(Debug)]
@@ -55,8 +56,8 @@ impl Setup<'_> {
         let Some(calls) = request.calls(&used, &self.interrupt)? else { return Ok(None) };
         let timeout = request.timeout();
         let payload = &calls.payload;
-        let mut client =
-            Client::for_replies_up_to(payload.max_reply, request.connection(used), timeout);
+        let server = request.connection(used);
+        let mut client = Client::for_replies_up_to(payload.max_reply, server.clone(), timeout);
         let mut target = payload.target.clone();
         let is_plain_http = matches!(request.protocol, Protocol::Http | Protocol::Http2);
         if is_plain_http {
@@ -66,6 +67,11 @@ impl Setup<'_> {
         let began = clock::now();
         let mut transcript = client.transcript(&target, payload.request(0));
         let took = Duration::from(clock::now() - began);
+        if let Err(CallError::Transport(_) | CallError::Closed(_)) = &transcript.reply
+            && let Some(speaks) = detect_protocol(&server, DETECT_TIMEOUT)
+        {
+            return Err(SetupError::Refused(format!("{}: {speaks}", server.address)));
+        }
         let received = transcript.reply.as_ref().map_or(0, Vec::len);
         let status = match &transcript.reply {
             Ok(_) if is_plain_http => transcript.http_status(),

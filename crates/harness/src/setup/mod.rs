@@ -19,7 +19,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rpcbench_clock as clock;
 use rpcbench_engine::{CallLog, ConnectionOptions};
@@ -45,9 +44,6 @@ pub use inspect::OneCall;
 pub use load::LoadRequest;
 pub use run::RunRequest;
 pub use servers::ServeRequest;
-
-/// Time for the server of a failed load to show what it speaks.
-const DETECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The reason why a request can't start, and the remedy.
 #[derive(Debug, thiserror::Error)]
@@ -292,7 +288,7 @@ impl PreparedRun {
         let runner = Runner::new(&environment, &subjects, writer, run, observer);
         let (run, ending) = runner.execute();
         let hint = existing.filter(|_| is_unanswered(&run)).and_then(|server| {
-            let speaks = reach::detect_protocol(&server, DETECT_TIMEOUT)?;
+            let speaks = reach::detect_protocol(&server, reach::DETECT_TIMEOUT)?;
             Some(format!("{}: {speaks}", server.address))
         });
         let remark = renewer.and_then(|renewer| renewer.remark());
@@ -310,8 +306,8 @@ fn site(role: Role, kind: PlacementKind) -> Result<Box<dyn Site>, SetupError> {
     Ok(placement::site(kind)?)
 }
 
-/// True if calls were made, and none was answered correctly.
+/// True if windows were measured, and no call was answered correctly.
 fn is_unanswered(run: &Run) -> bool {
-    let mut measured = run.trials.iter().filter_map(Trial::measured);
-    !run.trials.is_empty() && measured.all(|window| window.outcomes.ok == 0)
+    let mut measured = run.trials.iter().filter_map(Trial::measured).peekable();
+    measured.peek().is_some() && measured.all(|window| window.outcomes.ok == 0)
 }

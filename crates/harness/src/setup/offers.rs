@@ -67,7 +67,7 @@ fn refusal(
                 "{name} does not have rpcbench's contract, and other services of Thrift can't be loaded"
             ))
         }
-        (_, Err(CallError::Transport(_))) if !matches!(protocol, Protocol::Grpc) => {
+        (_, Err(CallError::Transport(_) | CallError::Closed(_))) if protocol != Protocol::Grpc => {
             detect_protocol(server, TIMEOUT).map(|speaks| format!("{name}: {speaks}"))
         }
         _ => None,

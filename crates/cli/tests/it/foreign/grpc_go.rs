@@ -74,6 +74,12 @@ fn certificates_of_grpc_go_are_verified_and_asked_for() {
         load(&[&words[..], identity].concat()).expect(2).complains(&[
             "TLS: the server's certificate is not for '127.0.0.1', but for *.test.example.com",
         ]);
+        // It closes connections that begin otherwise without a word.
+        let url = format!("http://{address}/");
+        load(&[&address])
+            .expect(2)
+            .complains(&["it speaks TLS; give --tls, or a URL with grpcs://"]);
+        load(&[&url]).expect(2).complains(&["it speaks TLS; write https:// in place of http://"]);
         if !identity.is_empty() {
             let without = [&words[..], &named[..2], &["-c", "1", "-n", "1"]].concat();
             let refused = load(&without);

@@ -146,7 +146,9 @@ fn plain_load_of_a_server_with_tls_names_the_option() {
     let files = certificates();
     for (server, port) in servers(&files, "cert", PLAIN) {
         let said = load(&files, &format!("127.0.0.1:{port}"));
-        assert!(said.contains("give --tls"), "{said}");
+        assert!(said.contains("it speaks TLS; give --tls, or a URL with grpcs://"), "{said}");
+        let said = load(&files, &format!("http://127.0.0.1:{port}/"));
+        assert!(said.contains("it speaks TLS; write https:// in place of http://"), "{said}");
         server.signal(Signal::KILL);
     }
 }

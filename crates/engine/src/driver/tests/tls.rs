@@ -17,6 +17,7 @@ use super::{pattern, receive, soon, wait};
 use crate::driver::tls::MAX_HANDSHAKES;
 use crate::driver::{Driver, EpollDriver, Sources, TlsDriver, Waker};
 use crate::tls::{Cryptography, TlsClient, TlsSettings, TlsVersion, Trust};
+use rpcbench_clock::Nanos;
 
 /// An authority, and what it has issued for a server.
 pub(super) struct Issued {
@@ -336,7 +337,7 @@ fn without_resumption_each_handshake_is_full() {
 }
 
 #[test]
-fn wait_advances_few_handshakes_and_each_connection_has_its_times() {
+fn wait_advances_few_handshakes_and_knows_their_times() {
     const CONNECTIONS: usize = 12;
     let issued = issue(|_| {});
     let (listener, config) = (TcpListener::bind("127.0.0.1:0").unwrap(), server_config(&issued));
@@ -359,8 +360,12 @@ fn wait_advances_few_handshakes_and_each_connection_has_its_times() {
     while open.len() < CONNECTIONS {
         let before = open.len();
         open.extend(wait(&mut driver).iter().map(|event| event.connection));
-        assert!(open.len() - before <= MAX_HANDSHAKES, "{open:?}, {before} before");
+        let ended = open.len() - before;
+        assert!(ended <= MAX_HANDSHAKES, "{open:?}, {before} before");
+        assert!(ended == 0 || driver.handshaking() > Nanos(0), "it takes CPU time");
     }
+    driver.wait(Nanos(0), &mut Vec::new()).unwrap();
+    assert_eq!(driver.handshaking(), Nanos(0), "no handshake is left");
     server.join().unwrap();
     for connection in open {
         driver.connected(connection).unwrap();

@@ -7,12 +7,15 @@ use std::thread;
 
 use rcgen::date_time_ymd;
 use rustls::server::WebPkiClientVerifier;
-use rustls::{RootCertStore, ServerConfig};
+use rustls::{
+    AlertDescription, CertificateError, InvalidMessage, PeerIncompatible, RootCertStore,
+    ServerConfig,
+};
 
 use super::tls::{Issued, driver, issue, issue_by, open, send_all, serve, server_config, settings};
 use super::{receive, wait};
 use crate::driver::Driver;
-use crate::tls::{ClientIdentity, TlsSettings, TlsVersion, Trust};
+use crate::tls::{ClientIdentity, TlsError, TlsSettings, TlsVersion, Trust};
 
 /// Handshakes with a server of this configuration, and returns why it fails.
 pub(super) fn refused(config: ServerConfig, settings: TlsSettings) -> String {
@@ -141,7 +144,10 @@ fn peers_without_a_common_version_or_protocol_are_named() {
 #[test]
 fn plain_server_and_silent_end_are_named() {
     for (answer, expected) in [
-        ("HTTP/1.1 400 Bad Request\r\n\r\n", "TLS: the server does not speak TLS on this port"),
+        (
+            "HTTP/1.1 400 Bad Request\r\n\r\n",
+            "TLS: the server does not speak TLS on this port; leave --tls out, or write http:// or grpc://",
+        ),
         ("", "TLS: the server closed the connection during the handshake"),
     ] {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -155,4 +161,21 @@ fn plain_server_and_silent_end_are_named() {
         assert_eq!(open(&mut driver, address).unwrap_err().to_string(), expected);
         server.join().unwrap();
     }
+}
+
+#[test]
+fn only_answers_of_tls_show_that_a_server_speaks_it() {
+    let shown = |error: TlsError| TlsError::shows_tls(&error.into());
+    for answer in [
+        rustls::Error::AlertReceived(AlertDescription::HandshakeFailure),
+        PeerIncompatible::ServerDoesNotSupportTls12Or13.into(),
+        CertificateError::Expired.into(),
+    ] {
+        assert!(shown(answer.clone().into()), "{answer}");
+    }
+    for other in [InvalidMessage::InvalidContentType, InvalidMessage::MessageTooShort] {
+        assert!(!shown(rustls::Error::from(other).into()), "{other:?}");
+    }
+    assert!(!shown(TlsError::Closed) && !shown(TlsError::Unfinished));
+    assert!(!TlsError::shows_tls(&io::ErrorKind::ConnectionRefused.into()));
 }

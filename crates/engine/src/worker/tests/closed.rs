@@ -333,13 +333,8 @@ fn what_the_peer_allows_is_known_if_it_is_less_than_planned() {
     assert!(open.eq([4, 7]));
 }
 
-/// The client's thread does not run for a time; what is counted of it in a window from 1 s to 2 s, milliseconds.
-fn absence(from: u64, to: u64, oversleep: u64) -> u64 {
-    let simulation = Simulation {
-        stopped: Some((Nanos(from * MS), Nanos(to * MS))),
-        oversleep: Nanos(oversleep),
-        ..Simulation::new(2, Service::Takes(Nanos(MS)))
-    };
+/// What counts as the client's absence in a window from 1 s to 2 s, milliseconds.
+fn absence_in(simulation: Simulation) -> u64 {
     let mut worker = connect(plan(2, 4), simulation, None);
     start(&mut worker, "closed", None);
     worker.measure(Span { start: Nanos(1000 * MS), end: Nanos(2000 * MS) });
@@ -347,6 +342,15 @@ fn absence(from: u64, to: u64, oversleep: u64) -> u64 {
         worker.turn().unwrap();
     }
     worker.calls().recorder.take().unwrap().longest_absence.0 / MS
+}
+
+/// The same if the client's thread does not run for a time.
+fn absence(from: u64, to: u64, oversleep: u64) -> u64 {
+    absence_in(Simulation {
+        stopped: Some((Nanos(from * MS), Nanos(to * MS))),
+        oversleep: Nanos(oversleep),
+        ..Simulation::new(2, Service::Takes(Nanos(MS)))
+    })
 }
 
 #[test]
@@ -358,4 +362,17 @@ fn longest_time_for_which_the_client_did_not_run_is_known() {
     assert!((150..=200).contains(&absence(500, 1200, 0)), "cut by its start");
     assert_eq!([absence(1200, 1200, 0), absence(300, 900, 0), absence(2010, 2500, 0)], [0; 3]);
     assert_eq!(absence(0, 0, 900_000), 0, "a thread that wakes late by less than a millisecond");
+}
+
+#[test]
+fn turn_of_handshakes_is_not_read_as_the_clients_absence() {
+    let turn_of_300_ms = |handshakes_ms: u64| {
+        absence_in(Simulation {
+            stopped: Some((Nanos(1200 * MS), Nanos(1500 * MS))),
+            handshaking: Nanos(handshakes_ms * MS),
+            ..Simulation::new(2, Service::Takes(Nanos(MS)))
+        })
+    };
+    assert_eq!(turn_of_300_ms(300), 0);
+    assert!((250..=300).contains(&turn_of_300_ms(100)), "the client was not at work for the rest");
 }

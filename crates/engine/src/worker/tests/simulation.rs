@@ -54,6 +54,8 @@ pub(super) struct Simulation {
     pub opened: u64,
     /// From when to when the client's thread does not run at all.
     pub stopped: Option<(Nanos, Nanos)>,
+    /// Part of each wait that is taken by handshakes of TLS.
+    pub handshaking: Nanos,
 }
 
 #[derive(Default)]
@@ -85,6 +87,7 @@ impl Simulation {
             refuses: false,
             opened: 0,
             stopped: None,
+            handshaking: Nanos(0),
             sockets: (0..connections).map(|_| Socket::default()).collect(),
             in_transit: BTreeMap::new(),
             sequence: 0,
@@ -178,6 +181,10 @@ impl Driver for Simulation {
         self.sockets[connection].connects_at = Some(self.now + self.connect_takes);
         self.opened += u64::from(!self.refuses);
         Ok(())
+    }
+
+    fn handshaking(&self) -> Nanos {
+        self.handshaking
     }
 
     /// No time passes in a turn.

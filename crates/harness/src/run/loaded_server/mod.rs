@@ -47,6 +47,8 @@ pub(super) struct LoadedServer<'a> {
     program: Option<Arc<Program>>,
     /// The server that a client calls. `None`: the reference server, and of a server.
     pub counterpart: Option<Box<Self>>,
+    /// True once the first call of a load was awaited.
+    pub(super) is_called: bool,
     /// Opened by [`LoadedServer::connect`].
     load: Option<Box<dyn LoadSession>>,
     /// Calls outside of windows of which those that failed are not the server's failure: see [`super::fault`], or at a rate
@@ -123,6 +125,7 @@ impl<'a> LoadedServer<'a> {
             call_options,
             program: None,
             counterpart,
+            is_called: false,
             load: None,
             tolerated: Outcomes::default(),
             level: None,

@@ -1,0 +1,40 @@
+//! The first calls of a load on a server that the user runs. In most protocols a server waits for them, so only their failure
+//! raises the question whether it speaks another.
+
+use rpcbench_clock::Nanos;
+use rpcbench_record::Workload;
+
+use super::loaded_server::{LoadedServer, StepError, failure};
+use crate::load::Progress;
+use crate::reach::{DETECT_TIMEOUT, detect_protocol};
+
+/// How long the first call is awaited at most, and the interval of checks.
+const PATIENCE: Nanos = Nanos::from_millis(1000);
+const POLL: Nanos = Nanos::from_millis(1);
+
+impl LoadedServer<'_> {
+    /// A failure if the first calls of a load that is on fail, and the server turns out to speak another protocol. Waits until
+    /// `end` at most.
+    pub fn await_first_call(&mut self, workload: &Workload, end: Nanos) -> Result<(), StepError> {
+        if self.subject.is_proven() || std::mem::replace(&mut self.is_called, true) {
+            return Ok(());
+        }
+        let until = end.min(self.context.now() + PATIENCE);
+        loop {
+            let Progress { ended, failed } = self.load()?.progress()?;
+            if failed > 0 && failed == ended {
+                break;
+            }
+            let now = self.context.now();
+            if ended > 0 || now >= until || self.context.interrupt().wait_or_cut(now + POLL)? {
+                return Ok(());
+            }
+        }
+        let (protocol, authority) = (self.subject.protocol, workload.authority.as_ref());
+        let server = self.running.endpoint().connection(protocol, authority);
+        match detect_protocol(&server, DETECT_TIMEOUT) {
+            None => Ok(()),
+            Some(speaks) => Err(failure(format!("{}: {speaks}", server.address)).into()),
+        }
+    }
+}
