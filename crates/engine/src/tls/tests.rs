@@ -100,6 +100,9 @@ impl Pair {
     }
 }
 
+/// Types and contents of records.
+type Parts<'a> = &'a [(u8, &'a [u8])];
+
 fn record(keys: &mut Keys, kind: u8, content: &[u8]) -> Vec<u8> {
     let mut sealed = vec![0; content.len() + 64];
     let length = keys.seal(kind, content, &mut sealed).unwrap();
@@ -184,7 +187,7 @@ fn data_after_the_end_does_not_count() {
 fn records_that_no_server_sends_are_refused_with_an_alert() {
     const BROKEN: &str = "the server breaks the protocol: ";
     let large = vec![1; (16 << 10) + 1];
-    let cases: [(&[(u8, &[u8])], &str, Option<u8>); 13] = [
+    let cases: [(Parts<'_>, &str, Option<u8>); 13] = [
         (&[(ALERT, &[2, 80])], "the server sent alert InternalError", None),
         (&[(ALERT, &[1, 80])], "the server sent alert InternalError", None),
         (&[(ALERT, &[1])], "MissingData(\"AlertMessagePayload\")", Some(50)),
