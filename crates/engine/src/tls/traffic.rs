@@ -120,7 +120,7 @@ impl Traffic {
         }
     }
 
-    /// RFC 8446, section 6: whatever its level, any other alert is an error.
+    /// RFC 8446, section 6: any other alert is an error, at either level.
     fn alerted(&mut self, level: u8, description: AlertDescription) -> Result<(), Error> {
         match description {
             AlertDescription::CloseNotify => self.is_closed = true,
