@@ -83,13 +83,14 @@ python_servers() {
 }
 
 # With the headers that the last build generated.
-cpp_servers() {
+cpp_programs() {
   has g++ || return 0
   local folder build
-  for folder in servers/cpp/[!_]*/; do
-    build=build/servers/cpp-$(basename "$folder")
+  for folder in servers/cpp/[!_]*/ clients/cpp/*/; do
+    [ -f "${folder}main.cc" ] || continue
+    build=build/${folder%%/*}/cpp-$(basename "$folder")
     [ -d "$build" ] || { echo "- $folder: skipped, not built"; continue; }
-    run g++ -std=c++17 -fsyntax-only -Wall -Wextra -Werror -I servers/cpp -isystem "$build" "${folder}main.cc"
+    run g++ -std=c++17 -fsyntax-only -Wall -Wextra -Werror -I "${folder%%/*}/cpp" -isystem "$build" "${folder}main.cc"
   done
 }
 
@@ -191,7 +192,7 @@ method_names() {
 
 case "$mode" in
   "" | all) ;;
-  built) go_servers; cpp_servers; exit ;;
+  built) go_servers; cpp_programs; exit ;;
   *) echo "lint.sh: unknown word '$mode'; expected all, built or nothing" >&2; exit 2 ;;
 esac
 shell_scripts
@@ -201,7 +202,7 @@ links
 method_names
 rust
 go_servers
-cpp_servers
+cpp_programs
 java_servers
 kotlin_servers
 scala_servers

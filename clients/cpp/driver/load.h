@@ -53,7 +53,7 @@ struct Library {
   std::function<std::unique_ptr<Caller>(const std::string&, const std::vector<std::string>&)> caller;
 };
 
-// Closes connections in a thread of its own: grpc++ waits for its threads when the last channel closes, so none of them may close it.
+// Closes connections in a separate thread: grpc++ waits for its threads when the last channel closes, so none of them may close it.
 class Closer {
  public:
   static void Close(Client* client) {
