@@ -15,7 +15,7 @@ const INTERNAL: u32 = 13;
 /// byte (if any) is still to be replaced by [`REPLY_TAG`]. `Err`: a gRPC status.
 pub type Protobuf = fn(&[u8]) -> Result<Cow<'_, [u8]>, u32>;
 
-/// Accepts a message that [`is_echoed`].
+/// Accepts a message that `is_echoed`.
 ///
 /// # Errors
 /// The status of any other message.
