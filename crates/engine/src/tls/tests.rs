@@ -110,6 +110,10 @@ fn record(keys: &mut Keys, kind: u8, content: &[u8]) -> Vec<u8> {
     sealed
 }
 
+/// What is said of a record of no known type.
+const NO_TLS: &str =
+    "the server does not speak TLS on this port; leave --tls out, or write http:// or grpc://";
+
 #[test]
 fn data_of_records_in_one_read_is_put_together() {
     for cryptography in [Cryptography::Any, Cryptography::Aes128] {
@@ -193,7 +197,7 @@ fn records_that_no_server_sends_are_refused_with_an_alert() {
         (&[(ALERT, &[1])], "MissingData(\"AlertMessagePayload\")", Some(50)),
         (&[(ALERT, &[1, 90][..]); 5], "TooManyWarningAlertsReceived", Some(10)),
         (&[(20, &[1])], "IllegalMiddleboxChangeCipherSpec", Some(10)),
-        (&[(99, &[1])], "the server does not speak TLS on this port", Some(50)),
+        (&[(99, &[1])], NO_TLS, Some(50)),
         (&[(0, &[0, 0])], "IllegalTlsInnerPlaintext", Some(10)),
         (&[(DATA, &large)], "peer sent excess record size", Some(22)),
         (&[(DATA, &[][..]); 33], "TooManyEmptyFragments", Some(10)),
@@ -224,7 +228,7 @@ fn records_outside_of_the_session_are_refused() {
             &[20, 3, 3, 0, 1, 1],
             "received unexpected message: got ChangeCipherSpec when expecting ApplicationData",
         ),
-        (&[9, 3, 3, 0, 1, 1], "the server does not speak TLS on this port"),
+        (&[9, 3, 3, 0, 1, 1], NO_TLS),
         (&[23, 9, 3, 0, 1, 1], "the server breaks the protocol: UnknownProtocolVersion"),
         (&[22, 3, 3, 0, 0], "the server breaks the protocol: InvalidEmptyPayload"),
         (&[23, 3, 3, 0x48, 0], "the server breaks the protocol: MessageTooLarge"),
