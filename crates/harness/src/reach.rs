@@ -19,7 +19,7 @@ use crate::interrupt::Interrupt;
 /// Interval of checks for Ctrl-C while a server is sought.
 const POLL: Duration = Duration::from_millis(50);
 /// Time limit of each question by which a server whose calls fail shows what it speaks.
-pub(crate) const DETECT_TIMEOUT: Duration = Duration::from_secs(1);
+const DETECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The reason why there is no server to load: the address, the problem and the remedy.
 #[derive(Debug, thiserror::Error)]
@@ -306,9 +306,15 @@ fn command(server: &ConnectionOptions) -> String {
     }
 }
 
+/// What a server whose calls fail speaks, with its address, if it shows.
+pub(crate) fn explain_failed_calls(server: &ConnectionOptions) -> Option<String> {
+    let speaks = detect_protocol(server, DETECT_TIMEOUT)?;
+    Some(format!("{}: {speaks}", server.address))
+}
+
 /// The protocol of a server whose calls fail, if it shows when spoken to in HTTP/2, TLS, HTTP/1.1 or another form of Thrift: in
 /// most protocols, servers wait for the first call.
-pub(crate) fn detect_protocol(server: &ConnectionOptions, within: Duration) -> Option<String> {
+fn detect_protocol(server: &ConnectionOptions, within: Duration) -> Option<String> {
     let speaks =
         match greet(&ConnectionOptions { protocol: Protocol::Grpc, ..server.clone() }, within) {
             Ok(Greeting::Complete) => Speaks::Http2,

@@ -52,8 +52,9 @@ pub struct Preparation {
     /// What requests cost that it had never seen. Empty if that was not measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<UnseenPair>,
-    /// Time that only the first process of an entry takes: for checks that later ones are spared, and for the warm-up that
-    /// shows how long theirs must be. Nanoseconds; zero for later ones and in older records.
+    /// Time that only the first process of an entry takes: for checks that later ones are spared, and for the part of the
+    /// warm-up that goes beyond what theirs need. Nanoseconds. Of a later process that warmed up in full, that part alone.
+    /// Zero in older records.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub first_only_ns: u64,
     /// Whether it can be measured.

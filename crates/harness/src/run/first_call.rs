@@ -6,7 +6,7 @@ use rpcbench_record::Workload;
 
 use super::loaded_server::{LoadedServer, StepError, failure};
 use crate::load::Progress;
-use crate::reach::{DETECT_TIMEOUT, detect_protocol};
+use crate::reach::explain_failed_calls;
 
 /// How long the first call is awaited at most, and the interval of checks.
 const PATIENCE: Nanos = Nanos::from_millis(1000);
@@ -32,9 +32,6 @@ impl LoadedServer<'_> {
         }
         let (protocol, authority) = (self.subject.protocol, workload.authority.as_ref());
         let server = self.running.endpoint().connection(protocol, authority);
-        match detect_protocol(&server, DETECT_TIMEOUT) {
-            None => Ok(()),
-            Some(speaks) => Err(failure(format!("{}: {speaks}", server.address)).into()),
-        }
+        explain_failed_calls(&server).map_or(Ok(()), |reason| Err(failure(reason).into()))
     }
 }

@@ -9,7 +9,7 @@ use rpcbench_schema::Schema;
 
 use super::{LoadRequest, Setup, SetupError};
 use crate::calls::Calls;
-use crate::reach::{DETECT_TIMEOUT, detect_protocol};
+use crate::reach::explain_failed_calls;
 
 /// One call and its result.
 #[derive(Debug)]
@@ -68,9 +68,9 @@ impl Setup<'_> {
         let mut transcript = client.transcript(&target, payload.request(0));
         let took = Duration::from(clock::now() - began);
         if let Err(CallError::Transport(_) | CallError::Closed(_)) = &transcript.reply
-            && let Some(speaks) = detect_protocol(&server, DETECT_TIMEOUT)
+            && let Some(reason) = explain_failed_calls(&server)
         {
-            return Err(SetupError::Refused(format!("{}: {speaks}", server.address)));
+            return Err(SetupError::Refused(reason));
         }
         let received = transcript.reply.as_ref().map_or(0, Vec::len);
         let status = match &transcript.reply {

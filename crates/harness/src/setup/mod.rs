@@ -287,10 +287,8 @@ impl PreparedRun {
         let PreparedServers { subjects, environment, .. } = servers;
         let runner = Runner::new(&environment, &subjects, writer, run, observer);
         let (run, ending) = runner.execute();
-        let hint = existing.filter(|_| is_unanswered(&run)).and_then(|server| {
-            let speaks = reach::detect_protocol(&server, reach::DETECT_TIMEOUT)?;
-            Some(format!("{}: {speaks}", server.address))
-        });
+        let unanswered = existing.filter(|_| is_unanswered(&run));
+        let hint = unanswered.and_then(|server| reach::explain_failed_calls(&server));
         let remark = renewer.and_then(|renewer| renewer.remark());
         FinishedRun { run, ending, hint, remark, folder }
     }

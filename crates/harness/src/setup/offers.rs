@@ -9,7 +9,7 @@ use rpcbench_schema::{Method, Reflection};
 
 use super::{LoadRequest, SetupError};
 use crate::load::EchoClient;
-use crate::reach::{commands_for_url, detect_protocol};
+use crate::reach::{commands_for_url, explain_failed_calls};
 
 /// Time limit of the call, and of each question to the server.
 const TIMEOUT: Duration = Duration::from_secs(1);
@@ -68,7 +68,7 @@ fn refusal(
             ))
         }
         (_, Err(CallError::Transport(_) | CallError::Closed(_))) if protocol != Protocol::Grpc => {
-            detect_protocol(server, TIMEOUT).map(|speaks| format!("{name}: {speaks}"))
+            explain_failed_calls(server)
         }
         _ => None,
     }
