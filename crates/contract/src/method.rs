@@ -18,6 +18,9 @@ pub enum Method {
 }
 
 impl Method {
+    /// Those of the service.
+    pub const SERVED: [Self; 4] = [Self::Text, Self::Record, Self::Dto, Self::Tree];
+
     /// Full name of the service: `rpcbench.v1.Echo`.
     pub fn service(self) -> &'static str {
         match self {

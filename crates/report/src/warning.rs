@@ -139,13 +139,13 @@ fn one_process(run: &Run, tables: &[Table]) -> Option<Warning> {
     let one = |standings: &Standings| standings.processes == 1 && !standings.pairs.is_empty();
     let lacked_time = run.finished.is_some() && run.header.plan.most_processes() > 1;
     let remedy = match lacked_time {
-        true => "there was no time for more, so allow more time",
+        true => "further windows were worth more, so give --processes 2, or more time",
         false => "measure 2 processes or more",
     };
     standings.any(one).then(|| {
         Warning::new(
             "one-process",
-            "one process of each server was measured, so how much processes differ is assumed, about 3 %",
+            "one process of each server was measured, so how much processes differ is assumed, 2.4 %",
             remedy,
         )
     })

@@ -55,8 +55,10 @@ fn equal_entries_rarely_differ() {
 /// within a minute 0.25 to 1.75-fold.
 #[test]
 fn equal_entries_under_drift_rarely_differ() {
-    for (entries, generations, rounds) in [(12, 2, 8), (6, 2, 16), (6, 1, 32)] {
-        for processes in [0.0, 0.015, 0.03] {
+    for (entries, generations, rounds) in [(12, 2, 8), (6, 2, 16), (12, 1, 12), (6, 1, 32)] {
+        // With one process each, their difference is assumed, from the largest that was measured.
+        let most = if generations == 1 { 0.024 } else { 0.03 };
+        for processes in [0.0, 0.015, most] {
             for drift in [0.0, 0.05] {
                 let shared = Design::shared(entries, generations, rounds);
                 let design = Design { processes, drift, ..shared };

@@ -3,6 +3,7 @@
 use super::probe::Probe;
 use super::{Case, case};
 use crate::corpus::Corpus;
+use crate::method::Method;
 use crate::nonce::nonce;
 use crate::shape::Shape;
 
@@ -20,6 +21,18 @@ pub(super) const CASES: &[Case] = &[
     case("tree/many-requests", &[], |probe| many(probe, Shape::Tree),
         "1,250 requests of a run with `tree`, in order, each get their own reply"),
 ];
+
+/// The method of which a case makes many requests. `None` of other cases.
+pub(super) fn method(case: &Case) -> Option<Method> {
+    let method = match case.name {
+        "text/many-requests" => Method::Text,
+        "record/many-requests" => Method::Record,
+        "dto/many-requests" => Method::Dto,
+        "tree/many-requests" => Method::Tree,
+        _ => return None,
+    };
+    Some(method)
+}
 
 fn many(probe: &mut Probe<'_>, shape: Shape) -> Result<(), String> {
     if !probe.calls_server() {

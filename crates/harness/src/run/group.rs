@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use rpcbench_clock::Nanos;
+use rpcbench_contract::{Method, Shape};
 use rpcbench_record::{Arrivals, PlannedTrial, Readiness, Workload};
 
 use super::growth::Growth;
@@ -97,6 +98,12 @@ impl<'a> Runner<'a> {
         let mut members: Vec<PlannedTrial> = several.cloned().collect();
         members.sort_by_key(|planned| (planned.process, self.min_warm_up(&planned.entry)));
         members
+    }
+
+    /// The contract's methods that the run calls.
+    fn methods(&self) -> Vec<Method> {
+        let shapes = self.record.run.header.plan.workloads.iter().map(|it| it.content.shape());
+        shapes.filter_map(|shape| Some(shape?.parse::<Shape>().ok()?.method())).collect()
     }
 
     fn min_warm_up(&self, entry: &str) -> Option<Duration> {
@@ -195,11 +202,13 @@ impl<'a> Runner<'a> {
             early.map_or_else(|| subject.placement.start(planned.process, workload.tls), Ok)
         });
         self.start_early(next);
+        let methods = self.methods();
         let preparing = Preparing {
             subject,
             workload,
             process: planned.process,
             has_passed: self.record.has_passed(&subject.entry),
+            methods: &methods,
             known_warm_up: self.record.known_warm_up(&subject.entry, &workload.name),
             takes_turns: self.can_be_sliced(planned),
             limit,

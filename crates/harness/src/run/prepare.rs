@@ -1,6 +1,7 @@
 //! From a subject to a warm process of it.
 
 use rpcbench_clock::Nanos;
+use rpcbench_contract::Method;
 use rpcbench_record::{CheckResult, Preparation, Readiness, WarmCurve, WarmUp, Workload};
 
 use super::context::Context;
@@ -21,6 +22,8 @@ pub(super) struct Preparing<'a, 'w> {
     pub known_warm_up: Option<Nanos>,
     /// Whether an earlier process of the entry has passed the conformance check.
     pub has_passed: bool,
+    /// Methods that the run calls.
+    pub methods: &'w [Method],
     /// Whether it may be frozen between slices of its windows.
     pub takes_turns: bool,
     /// Time limit of a preparation with a warm-up until steady: a server that is still cold then warms up before its windows.
@@ -72,14 +75,18 @@ fn load(
     preparation: &mut Preparation,
     begin: Nanos,
 ) -> Result<(), StepError> {
-    let Preparing { subject, workload, has_passed, .. } = *preparing;
+    let Preparing { subject, workload, has_passed, methods, .. } = *preparing;
+    let many = if has_passed { &[] } else { methods };
+    if may_spread(workload.warm_up) {
+        server.running.add_spare_cpu()?;
+    }
     let checks = server.context.now();
     if subject.is_proven() {
-        check(server, has_passed, &mut preparation.check)?;
+        check(server, many, &mut preparation.check)?;
     }
     let called = server.counterpart.as_mut();
     if let Some(called) = called.filter(|called| called.subject.is_proven()) {
-        let checked = check(called, has_passed, &mut preparation.check);
+        let checked = check(called, many, &mut preparation.check);
         checked.map_err(|error| error.of_server(called.subject))?;
     }
     if !has_passed {
@@ -95,6 +102,7 @@ fn load(
     preparation.tls = server.load()?.tls();
     if preparation.warm.is_none() {
         preparation.warm = warm(server, preparing, begin)?;
+        server.running.pin_to_server_cpus()?;
         if let Some(warm) = preparation.warm.as_ref().filter(|_| subject.is_proven()) {
             server.spot_check(true)?;
             let compares = server.context.now();
@@ -109,13 +117,23 @@ fn load(
     Ok(())
 }
 
-/// Tries the conformance cases, all of which must pass.
+/// Whether a runtime that compiles may use a spare CPU until the server is warm. One that is measured cold, or after a number of
+/// calls, stays on its own.
+fn may_spread(warm_up: WarmUp) -> bool {
+    match warm_up {
+        WarmUp::UntilSteady { .. } => true,
+        WarmUp::Fixed { length_ms } => length_ms > 0,
+        WarmUp::Calls { .. } => false,
+    }
+}
+
+/// Tries the conformance cases, those with many requests for these methods alone. All of them must pass.
 fn check(
     server: &mut LoadedServer<'_>,
-    has_passed: bool,
+    many: &[Method],
     result: &mut CheckResult,
 ) -> Result<(), StepError> {
-    let report = server.check(has_passed)?;
+    let report = server.check(many)?;
     result.passed += report.passed;
     result.failed.extend(report.failed.iter().map(ToString::to_string));
     let Some(first) = result.failed.first() else { return Ok(()) };

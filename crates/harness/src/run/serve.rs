@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_contract::Method;
 use rpcbench_contract::cases::CheckReport;
 use rpcbench_record::{CallHeader, Failure, Isolation, Readiness};
 
@@ -83,7 +84,7 @@ pub fn verify(
         Readiness::Ready => {}
     }
     let checked = start(environment, subject, options).and_then(|mut server| {
-        let report = server.check(false)?;
+        let report = server.check(&Method::SERVED)?;
         server.stop()?;
         Ok(report)
     });

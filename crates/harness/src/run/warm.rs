@@ -125,7 +125,6 @@ pub(super) fn warm(
     if goal.cap == 0 {
         return Ok(None);
     }
-    server.running.add_spare_cpu()?;
     let mut curve = Curve::begin(server)?;
     server.load()?.start()?;
     server.await_first_call(preparing.workload, Nanos::NEVER)?;
@@ -141,9 +140,9 @@ pub(super) fn warm(
     server.check_port(subject.is_proven())?;
     let unmeasured = server.load()?.pause()?;
     server.alive("while it was warmed")?;
-    server.running.pin_to_server_cpus()?;
     let curve = curve.end(&goal, verdict);
     server.is_steady = curve.unsteady.is_none();
+    server.level = server.is_steady.then(|| level(&curve.slices));
     server.warm_up_left = Nanos(SLICE.0 * (goal.full_cap - curve.slices.len()) as u64);
     server.judge_unmeasured(unmeasured, WHEN)?;
     Ok(Some(curve))
@@ -235,6 +234,14 @@ impl Curve {
             slices: self.slices,
         }
     }
+}
+
+/// Calls per nanosecond of CPU time over the last slices, as many as are judged.
+fn level(slices: &[WarmSlice]) -> f64 {
+    let last = || slices.iter().rev().take(WINDOW);
+    let calls: u64 = last().map(|slice| slice.calls).sum();
+    let cpu_ns: u64 = last().map(|slice| slice.server_cpu_ns).sum();
+    calls as f64 / cpu_ns.max(1) as f64
 }
 
 /// Calls a second over the first second.

@@ -22,8 +22,8 @@ pub struct SuiteSpec {
     /// Its purpose, one line.
     #[arg(skip)]
     pub description: String,
-    /// Processes of each server, all running side by side; an interval needs two [default if --max-time limits the run: 2,
-    /// and up to 8 if more of them narrow the intervals more than further windows]
+    /// Processes of each server, all running side by side; one each leaves open how much they differ
+    /// [default if --max-time limits the run: 1, and up to 8 if more of them narrow the intervals more than further windows]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub processes: Option<Given<Count>>,
     /// Windows of each process at most; only one server at a time has load [default: as many as fit --max-time]
@@ -183,8 +183,9 @@ impl RunSpec {
     }
 }
 
-/// Processes of each entry that run from the start, if the number is not given: fewer don't show how much they differ.
-const FIRST_PROCESSES: u32 = 2;
+/// Processes of each entry that run from the start, if the number is not given. Real servers' hardly differ, so others only follow
+/// where they cost few windows (docs/evidence.md).
+const FIRST_PROCESSES: u32 = 1;
 
 /// How many processes and windows, and when a run may end before it has made them all.
 #[derive(Clone, Copy, Debug)]

@@ -10,7 +10,7 @@ use rpcbench_harness::manifest::{Address, Catalog, Entry, MatrixCell};
 use rpcbench_harness::toolchain::Probe;
 use rpcbench_record::{Limits, Protocol};
 
-use super::{GO, LANGUAGE, SERVER, language_refusal, load, named, root, server_refusal, write};
+use super::{LANGUAGE, SERVER, language_refusal, load, named, root, server_refusal, write};
 
 fn languages(catalog: &Catalog) -> Vec<doctor::Language> {
     let servers = catalog.servers().iter().map(|server| &**server);

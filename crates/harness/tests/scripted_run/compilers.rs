@@ -26,10 +26,10 @@ fn server_that_compiles_again_after_its_warm_up_is_waited_for() {
 }
 
 #[test]
-fn server_that_compiles_has_another_cpu_while_it_is_warmed() {
+fn server_that_compiles_has_another_cpu_from_its_checks_until_it_is_warm() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
     let made = run_plan(script, Admission::Unchecked, &[COMPILES], (1, 2, usize::MAX), quick(40));
-    let warmed = ["connects", "spreads", "warms", "takes its place", "wakes"];
+    let warmed = ["spreads", "connects", "warms", "takes its place", "wakes"];
     assert_eq!(made.log[1..6], warmed.map(|what| format!("{COMPILES} {what}")));
     assert_eq!(made.count("takes its place"), 1);
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rpcbench_clock::Nanos;
-use rpcbench_contract::Profile;
 use rpcbench_contract::cases::{self, CheckReport};
+use rpcbench_contract::{Method, Profile};
 use rpcbench_engine::{TlsClient, TlsVersion};
 use rpcbench_record::{Failure, units};
 
@@ -54,9 +54,9 @@ impl LoadedServer<'_> {
         Program::start(stream, control).map(Some).map_err(broken)
     }
 
-    /// Tries the conformance cases: of a client, those of [`crate::load::check_client`]; of a server of which another process has
-    /// passed, those without many requests.
-    pub fn check(&mut self, has_passed: bool) -> Result<CheckReport, StepError> {
+    /// Tries the conformance cases: of a client, those of [`crate::load::check_client`]; of a server those with many requests for
+    /// these methods alone.
+    pub fn check(&mut self, methods: &[Method]) -> Result<CheckReport, StepError> {
         let interrupt = self.context.interrupt();
         if let Some(program) = &self.program {
             let seed = self.context.environment.seed;
@@ -66,8 +66,8 @@ impl LoadedServer<'_> {
         }
         let mut caller = Patient::new(self.caller(CHECK_CALL), interrupt);
         let profile = Profile::of(self.subject.protocol);
-        let check = if has_passed { cases::check_again } else { cases::check };
-        let mut report = check(&mut caller, profile, self.context.environment.seed);
+        let seed = self.context.environment.seed;
+        let mut report = cases::check_methods(&mut caller, profile, seed, methods);
         interrupt.check()?;
         if let Some(client) = &self.running.endpoint().tls {
             let of_tls = self.check_tls(client);

@@ -305,16 +305,16 @@ fn quick(entries: usize) -> Plan {
 
 #[test]
 fn rounds_fill_the_time() {
-    // 360 s over 0.5 s for each of two processes.
+    // 360 s over 0.5 s for a process of each.
     let rounds = |entries| quick(entries).rounds("quick").into_values().max();
-    assert_eq!([1, 12, 500].map(rounds), [Some(360), Some(30), Some(4)]);
+    assert_eq!([1, 12, 500].map(rounds), [Some(720), Some(60), Some(4)]);
 }
 
 #[test]
-fn default_is_two_processes_and_more_if_time_allows() {
+fn default_is_one_process_and_more_if_time_allows() {
     let both = |plan: Plan| (plan.first_processes(), plan.most_processes());
     // 180 s over 3 s for a process of each.
-    assert_eq!([1, 12, 500].map(|entries| both(quick(entries))), [(2, 8), (2, 5), (2, 2)]);
+    assert_eq!([1, 12, 500].map(|entries| both(quick(entries))), [(1, 8), (1, 5), (1, 1)]);
     let given = GOOD.replace("processes = 2", "processes = 2\nmax_time = \"6m\"");
     let plan = |suite: Suite| plan(&suite, &RunSpec::default(), &servers(&["a"]), 1);
     let given = parsed(&given).expect("a good suite");
