@@ -13,6 +13,7 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::ContextKind;
 use rpcbench_harness::interrupt::StopNow;
 use rpcbench_harness::setup::SetupError;
 use rpcbench_harness::spec::ConfigError;
@@ -43,7 +44,7 @@ fn main() -> ExitCode {
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return print_usage_error(&error),
+        Err(error) => return print_usage_error(error),
     };
     let context = Context::new(cli.global);
     match dispatch(&context, cli.command) {
@@ -62,7 +63,7 @@ fn main() -> ExitCode {
             let lines: Vec<_> = text.lines().map(rpcbench_record::printable).collect();
             note!("rpcbench: {}", lines.join("\n"));
             if is_config(&error) {
-                print_hint();
+                print_hint(hint());
             }
             ExitCode::from(2)
         }
@@ -78,10 +79,14 @@ fn is_config(error: &anyhow::Error) -> bool {
     error.is::<ConfigError>() || matches!(error.downcast_ref(), Some(SetupError::Config(_)))
 }
 
-/// Says what to give instead of an option of another tool, if the arguments have one.
-fn print_hint() {
+/// What to give instead of an option of another tool, if the arguments have one.
+fn hint() -> Option<String> {
     let arguments: Vec<String> = env::args().collect();
-    if let Some(hint) = args::foreign::hint(&arguments) {
+    args::foreign::hint(&arguments)
+}
+
+fn print_hint(hint: Option<String>) {
+    if let Some(hint) = hint {
         note!("\n{hint}");
     }
 }
@@ -96,16 +101,21 @@ fn not_utf8(arguments: impl Iterator<Item = OsString>) -> Option<String> {
 }
 
 /// Prints help, the version, or what is wrong with the arguments.
-fn print_usage_error(error: &clap::Error) -> ExitCode {
+fn print_usage_error(mut error: clap::Error) -> ExitCode {
+    let hint = if error.use_stderr() { hint() } else { None };
+    if hint.is_some() {
+        // Options of similar names, which mean something else.
+        for of_clap in [ContextKind::SuggestedArg, ContextKind::Suggested, ContextKind::Usage] {
+            error.remove(of_clap);
+        }
+    }
     match error.print() {
         Err(failed) if !error.use_stderr() && failed.kind() != io::ErrorKind::BrokenPipe => {
             note!("rpcbench: standard output: {failed}");
             ExitCode::from(2)
         }
         _ => {
-            if error.use_stderr() {
-                print_hint();
-            }
+            print_hint(hint);
             ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
         }
     }

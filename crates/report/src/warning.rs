@@ -66,7 +66,7 @@ pub(crate) fn warnings(run: &Run, tables: &[Table], cells: &[Cell]) -> Vec<Warni
     found.extend(debug_build(run));
     found.extend(scaled(run));
     found.extend(isolation(run));
-    found.extend(one_process(run, tables));
+    found.extend(one_process(tables));
     found.extend(tables.iter().filter_map(client_bound));
     found.extend(steal(cells));
     found.extend(foreign(cells));
@@ -134,19 +134,14 @@ fn isolation(run: &Run) -> Vec<Warning> {
     found
 }
 
-fn one_process(run: &Run, tables: &[Table]) -> Option<Warning> {
+fn one_process(tables: &[Table]) -> Option<Warning> {
     let mut standings = tables.iter().filter_map(|table| table.standings.as_ref());
     let one = |standings: &Standings| standings.processes == 1 && !standings.pairs.is_empty();
-    let lacked_time = run.finished.is_some() && run.header.plan.most_processes() > 1;
-    let remedy = match lacked_time {
-        true => "further windows were worth more, so give --processes 2, or more time",
-        false => "measure 2 processes or more",
-    };
     standings.any(one).then(|| {
         Warning::new(
             "one-process",
             "one process of each server was measured, so how much processes differ is assumed, 2.4 %",
-            remedy,
+            "give --processes 2 or more to measure it",
         )
     })
 }

@@ -38,6 +38,13 @@ fn unknown_options_and_commands_suggest_one() {
 }
 
 #[test]
+fn option_of_another_tool_gets_its_answer_and_no_similar_name() {
+    let ended = look("load 127.0.0.1:1 --concurrency 5").expect(2);
+    ended.complains(&["unexpected argument '--concurrency'", "-c is the number of connections"]);
+    assert!(!ended.err.contains("--once"), "{}", ended.err);
+}
+
+#[test]
 fn values_name_their_units() {
     refused("run --duration 10", &["'10' for '--duration <LENGTH>'", "such as 500ms, 10s or 2m"]);
     refused("run --duration 0s", &["must be at least 1ms"]);

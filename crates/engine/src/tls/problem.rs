@@ -6,6 +6,9 @@ use std::io;
 use rustls::pki_types::UnixTime;
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible};
 
+const NO_COMMON_PROTOCOL: &str = "the server speaks none of the offered protocols (ALPN): h2 for gRPC and HTTP/2, http/1.1 for others, unless \
+     --alpn says otherwise";
+
 /// Why a connection can't speak TLS. Its text begins with `TLS: `.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TlsError {
@@ -79,9 +82,7 @@ impl Display for TlsError {
         match error {
             Error::InvalidCertificate(error) => certificate(f, error),
             Error::AlertReceived(alert) => received(f, *alert),
-            Error::NoApplicationProtocol => {
-                f.write_str("the server speaks none of the offered protocols (ALPN)")
-            }
+            Error::NoApplicationProtocol => f.write_str(NO_COMMON_PROTOCOL),
             Error::InvalidMessage(InvalidMessage::InvalidContentType) => {
                 f.write_str("the server does not speak TLS on this port; leave --tls out, or write http:// or grpc://")
             }
@@ -137,9 +138,7 @@ fn received(f: &mut Formatter<'_>, alert: AlertDescription) -> fmt::Result {
         AlertDescription::CertificateRequired => {
             f.write_str("the server requires a client certificate; give --cert and --key")
         }
-        AlertDescription::NoApplicationProtocol => {
-            f.write_str("the server speaks none of the offered protocols (ALPN)")
-        }
+        AlertDescription::NoApplicationProtocol => f.write_str(NO_COMMON_PROTOCOL),
         AlertDescription::ProtocolVersion => {
             f.write_str("the server speaks none of the offered versions of TLS")
         }

@@ -45,6 +45,9 @@ impl FromStr for Url {
             Some(("https", rest)) => (false, true, rest),
             Some(("grpc", rest)) => (true, false, rest),
             Some(("grpcs", rest)) => (true, true, rest),
+            Some(("ws" | "wss", _)) => {
+                return Err("WebSocket connections can't be loaded; k6 can load them".to_owned());
+            }
             _ => return Err("write a URL such as http://127.0.0.1:8080/path".to_owned()),
         };
         let at = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -152,6 +155,7 @@ mod tests {
     #[test]
     fn unusable_url_is_refused_with_remedy() {
         insta::assert_snapshot!(refusal("grpcs://h:443/pkg.Service/Method"), @"leave the path out; --call names the method");
+        insta::assert_snapshot!(refusal("wss://h/"), @"WebSocket connections can't be loaded; k6 can load them");
         insta::assert_snapshot!(refusal("ftp://h/"), @"write a URL such as http://127.0.0.1:8080/path");
         insta::assert_snapshot!(refusal("http://u:p@h/"), @"leave the user out of the URL; give --user USER:PASSWORD");
         insta::assert_snapshot!(refusal("http://h/#x"), @"a fragment is never sent; leave '#' and what follows out");

@@ -291,18 +291,11 @@ fn fixed_warm_up_may_end_unsteady() {
 }
 
 #[test]
-fn missing_second_process_asks_for_two_or_more_time() {
-    let mut run = RunBuilder::new().entry("go-grpc", &[20_000]).entry("rust-tonic", &[51_000]);
-    let remedies = |run: &RunBuilder| {
-        let warnings = summary(&run.run).warnings;
-        warnings.iter().map(|warning| warning.advice.to_string()).collect::<String>()
-    };
-    assert!(remedies(&run).contains("measure 2 processes or more"));
-    let plan = &mut run.run.header.plan;
-    plan.stopping = Some(Stopping { max_time_ms: Some(1000), ..Stopping::default() });
-    let second = plan.order.iter().map(|t| PlannedTrial { process: 2, number: 2, ..t.clone() });
-    plan.order.extend(second.collect::<Vec<_>>());
-    assert!(remedies(&run).contains("so give --processes 2, or more time"));
+fn missing_second_process_asks_for_two() {
+    let run = RunBuilder::new().entry("go-grpc", &[20_000]).entry("rust-tonic", &[51_000]);
+    let warnings = summary(&run.run).warnings;
+    let remedies: String = warnings.iter().map(|warning| warning.advice.to_string()).collect();
+    assert!(remedies.contains("give --processes 2 or more to measure it"), "{remedies}");
 }
 
 #[test]

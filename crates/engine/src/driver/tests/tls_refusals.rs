@@ -134,7 +134,9 @@ fn peers_without_a_common_version_or_protocol_are_named() {
     let h2 = || TlsSettings { alpn: vec!["h2".to_owned()], ..settings(&issued) };
     let mut http1 = server_config(&issued);
     http1.alpn_protocols = vec![b"http/1.1".to_vec()];
-    assert_eq!(refused(http1, h2()), "TLS: the server speaks none of the offered protocols (ALPN)");
+    let none = "TLS: the server speaks none of the offered protocols (ALPN): h2 for gRPC and HTTP/2, http/1.1 for others, unless \
+                --alpn says otherwise";
+    assert_eq!(refused(http1, h2()), none);
     assert_eq!(
         refused(server_config(&issued), h2()),
         "TLS: the server does not choose a protocol (ALPN), so it may not speak HTTP/2; --alpn none goes on without"
