@@ -141,7 +141,7 @@ fn one_process(tables: &[Table]) -> Option<Warning> {
         Warning::new(
             "one-process",
             "one process of each server was measured, so how much processes differ is assumed, 2.4 %",
-            "give --processes 2 or more to measure it",
+            "measure 2 processes or more",
         )
     })
 }

@@ -291,11 +291,11 @@ fn fixed_warm_up_may_end_unsteady() {
 }
 
 #[test]
-fn missing_second_process_asks_for_two() {
+fn missing_second_process_asks_for_two_or_more() {
     let run = RunBuilder::new().entry("go-grpc", &[20_000]).entry("rust-tonic", &[51_000]);
     let warnings = summary(&run.run).warnings;
     let remedies: String = warnings.iter().map(|warning| warning.advice.to_string()).collect();
-    assert!(remedies.contains("give --processes 2 or more to measure it"), "{remedies}");
+    assert!(remedies.contains("measure 2 processes or more"), "{remedies}");
 }
 
 #[test]
