@@ -16,9 +16,9 @@ use super::interim::Interim;
 /// Part of the time that starting, checking and warming are limited to: settling takes up to a sixth of the rest, so that at
 /// least half of a run is measured windows.
 const AIM: (u64, u64) = (2, 5);
-/// Part of the time after which no more processes are started. Above the aim, since a second process is worth more than the
-/// windows that it costs: without it the difference between processes is unknown, and a run of a dozen servers sees 60 % in place of
-/// 15. What is left is enough for two or three rounds of slices of a dozen servers, two processes each.
+/// Part of the time after which no more processes are started. Above the aim, since second processes that were asked for show how
+/// much processes differ, which further windows don't. What is left is enough for two or three rounds of slices of a dozen servers,
+/// two processes each.
 const LAST: (u64, u64) = (3, 4);
 
 /// A workload, and in turns the number of the process.

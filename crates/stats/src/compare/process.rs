@@ -5,7 +5,7 @@ use super::two_way::{dot, inverse};
 use super::windows::Process;
 
 /// Median of the prior of the standard deviation between processes of one entry. Three recorded runs of real servers show 0,
-/// 1.1 and 4.3 % beyond their windows, by root mean square 2.5 % (docs/method.md), rounded up.
+/// 1.1 and 4.3 % beyond windows in one piece, by root mean square 2.5 %, rounded up.
 const USUAL: f64 = 0.03;
 /// What is assumed with one process of each entry: the most that sixteen processes of a real server differed beyond their windows,
 /// those of Node.js. Of three others, they did not (docs/evidence.md).
