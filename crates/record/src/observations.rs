@@ -48,7 +48,11 @@ impl RankedBy {
 /// The ranking figure of every window of a workload that has it, in the plan's order of entries. If a resume repeated a
 /// trial, the latest counts. `entry` is the index in [`crate::Plan::servers`].
 pub fn observations(run: &Run, workload: &Workload, by: RankedBy) -> Vec<Observation> {
-    observe(run, workload, |trial| by.value(trial))
+    let mut list = observe(run, workload, |trial| by.value(trial));
+    for observation in &mut list {
+        observation.spread = run.header.plan.servers[observation.entry].assumed_spread();
+    }
+    list
 }
 
 /// The same for another figure. Values that are not above 0 are left out.
@@ -63,7 +67,8 @@ pub fn observe(
         let reference = trial.measured().and_then(|window| window.machine.reference);
         let reference = reference.map(|reference| reference.mean_ns());
         let round = rounds.get(&number).copied().unwrap_or(number);
-        Some(Observation { entry, process: trial.process, round, value, reference })
+        let spread = Observation::MAX_SPREAD;
+        Some(Observation { entry, process: trial.process, round, value, reference, spread })
     };
     windows(run, workload).into_iter().filter_map(of).collect()
 }

@@ -135,15 +135,19 @@ fn isolation(run: &Run) -> Vec<Warning> {
 }
 
 fn one_process(tables: &[Table]) -> Option<Warning> {
-    let mut standings = tables.iter().filter_map(|table| table.standings.as_ref());
     let one = |standings: &Standings| standings.processes == 1 && !standings.pairs.is_empty();
-    standings.any(one).then(|| {
-        Warning::new(
-            "one-process",
-            "one process of each server was measured, so how much processes differ is assumed, 2.4 %",
-            "measure 2 processes or more",
-        )
-    })
+    let tables = tables.iter().filter(|table| table.standings.as_ref().is_some_and(one));
+    let ranked = tables.flat_map(|table| table.rows.iter().filter(|row| row.verdict.is_ranked()));
+    let assumed = ranked.map(|row| row.server.assumed_spread() * 100.0).minmax_by(f64::total_cmp);
+    let (least, most) = assumed.into_option()?;
+    let range = if least < most { format!("{least} to {most} %") } else { format!("{most} %") };
+    Some(Warning::new(
+        "one-process",
+        format!(
+            "one process of each server was measured, so how much processes differ is assumed, {range}"
+        ),
+        "measure 2 processes or more",
+    ))
 }
 
 fn client_bound(table: &Table) -> Option<Warning> {

@@ -45,6 +45,13 @@ pub struct Observation {
     pub value: f64,
     /// The machine reference during the window, above 0, in any unit; only [`between_runs`] uses it. `None` if it was not read.
     pub reference: Option<f64>,
+    /// How much processes of the entry are assumed to differ where each entry has one: the standard deviation of the logarithm.
+    pub spread: f64,
+}
+
+impl Observation {
+    /// The largest [`Self::spread`] that was measured: sixteen processes of a server in Node.js (docs/evidence.md).
+    pub const MAX_SPREAD: f64 = 0.024;
 }
 
 /// The parameters of a comparison.

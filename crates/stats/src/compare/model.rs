@@ -73,9 +73,10 @@ pub(super) struct Typical {
 impl Model {
     pub fn fit(windows: &Windows) -> Self {
         let noise = Noise::fit(windows);
-        let between = process::variance(&noise.levels, &noise.covariance, &windows.processes);
+        let (levels, covariance) = (&noise.levels, &noise.covariance);
+        let between = process::variance(levels, covariance, &windows.processes, windows.assumed);
         let square = between.variance;
-        let means = Means::fit(&noise.levels, &noise.covariance, &windows.processes, square);
+        let means = Means::fit(levels, covariance, &windows.processes, square);
         let longer = longer(windows, &noise);
         let of_levels = |share: &Vec<f64>| -> Vec<f64> {
             noise.covariance.iter().map(|line| longer * dot(line, share)).collect()

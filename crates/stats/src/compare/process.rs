@@ -7,9 +7,8 @@ use super::windows::Process;
 /// Median of the prior of the standard deviation between processes of one entry. Three recorded runs of real servers show 0,
 /// 1.1 and 4.3 % beyond windows in one piece, by root mean square 2.5 %, rounded up.
 const USUAL: f64 = 0.03;
-/// What is assumed with one process of each entry: the most that sixteen processes of a real server differed beyond their windows,
-/// those of Node.js. Of three others, they did not (docs/evidence.md).
-const ASSUMED: OwnError = OwnError { variance: 0.024 * 0.024, freedom: 8.0 };
+/// Degrees of freedom of an assumed variance: how well sixteen processes tell it.
+const ASSUMED_FREEDOM: f64 = 8.0;
 /// Grid of standard deviations: from 0.2 % to 33 %, in steps of this factor.
 const FACTOR: f64 = 1.35;
 const NUMBER: i32 = 18;
@@ -70,11 +69,16 @@ impl Means {
 /// The posterior mean of the variance between processes: restricted likelihood over all entries, times a prior. The prior is flat
 /// in the variance up to the usual one, so a few processes that happen to be alike don't make it 0 (Y. Chung, S. Rabe-Hesketh, V.
 /// Dorie, A. Gelman and J. Liu, *A Nondegenerate Penalized Likelihood Estimator for Variance Parameters in Multilevel Models*,
-/// Psychometrika 78, 2013). The degrees of freedom are those of the t distribution that processes then have, by its kurtosis. With
-/// one process of each entry, which say nothing, [`ASSUMED`].
-pub(super) fn variance(levels: &[f64], covariance: &[Vec<f64>], processes: &[Process]) -> OwnError {
-    if processes.windows(2).all(|pair| pair[0].entry != pair[1].entry) {
-        return ASSUMED;
+/// Psychometrika 78, 2013). The degrees of freedom are those of the t distribution that processes then have, by its kurtosis.
+/// `assumed`: see [`super::windows::Windows::assumed`].
+pub(super) fn variance(
+    levels: &[f64],
+    covariance: &[Vec<f64>],
+    processes: &[Process],
+    assumed: Option<f64>,
+) -> OwnError {
+    if let Some(variance) = assumed {
+        return OwnError { variance, freedom: ASSUMED_FREEDOM };
     }
     let deviations = (0..NUMBER).map(|at| 0.002 * FACTOR.powi(at));
     let weighed: Vec<(f64, f64)> = deviations

@@ -25,6 +25,8 @@ pub(super) struct Windows {
     /// merged, and count as windows.
     pub processes: Vec<Process>,
     pub rounds: usize,
+    /// The variance between processes, in the mean of the entries, that is assumed as no entry has two. `None` if one has.
+    pub assumed: Option<f64>,
 }
 
 pub(super) struct Process {
@@ -60,12 +62,14 @@ impl Windows {
             })
         });
         let list = list.collect();
+        let (assumed, parts) = assumed(&counted, &present, &processes).unzip();
         let processes = processes.iter().filter_map(|(entry, _)| {
             let entry = present.binary_search(entry).ok()?;
-            let (count, part) = if merged { (counts[entry] as f64, 0.0) } else { (1.0, 1.0) };
+            let part = parts.as_ref().map_or(1.0, |parts: &Vec<f64>| parts[entry]);
+            let (count, part) = if merged { (counts[entry] as f64, 0.0) } else { (1.0, part) };
             Some(Process { entry, count, part })
         });
-        Self { list, processes: processes.collect(), present, rounds: rounds.len() }
+        Self { list, processes: processes.collect(), present, rounds: rounds.len(), assumed }
     }
 
     pub fn entries(&self) -> usize {
@@ -81,6 +85,24 @@ impl Windows {
     pub fn values(&self) -> Vec<f64> {
         self.list.iter().map(|window| window.value).collect()
     }
+}
+
+/// The mean of the variances assumed of the entries present, and each as a multiple of it. `None` if one has two processes.
+fn assumed(
+    counted: &[&Observation],
+    present: &[usize],
+    processes: &[(usize, u32)],
+) -> Option<(f64, Vec<f64>)> {
+    let mut spreads = vec![0.0; present.len()];
+    for observation in counted {
+        let entry = present.binary_search(&observation.entry).ok()?;
+        spreads[entry] = observation.spread;
+    }
+    let squares: Vec<f64> = spreads.iter().map(|spread| spread * spread).collect();
+    // Above 0, also without entries.
+    let mean = (squares.iter().sum::<f64>() / squares.len() as f64).max(f64::MIN_POSITIVE);
+    let alone = processes.windows(2).all(|pair| pair[0].0 != pair[1].0);
+    alone.then(|| (mean, squares.iter().map(|square| square / mean).collect()))
 }
 
 fn numbers<T: Ord>(all: impl Iterator<Item = T>) -> Vec<T> {

@@ -109,6 +109,7 @@ pub struct Entry {
 }
 
 /// A run of interleaved windows.
+#[derive(Clone)]
 pub struct Design {
     pub entries: Vec<Entry>,
     pub generations: u32,
@@ -116,6 +117,8 @@ pub struct Design {
     pub rounds: u32,
     /// Standard deviation between processes.
     pub processes: f64,
+    /// The parts, in two of three entries, of it and of [`Observation::MAX_SPREAD`], which is assumed of the others.
+    pub parts: (f64, f64),
     /// True if each round has a window of 1 s of every process. Otherwise it has a window of 0.5 s of one process of each entry.
     pub live: bool,
     /// Standard deviation of the slow drift, which entries feel 0.25 to 1.75-fold.
@@ -135,6 +138,7 @@ impl Design {
             generations: 8,
             rounds: 8,
             processes: 0.02,
+            parts: (1.0, 1.0),
             live: false,
             drift: 0.0,
             alike: usize::MAX,
@@ -177,6 +181,11 @@ impl Design {
         0.25 + 1.5 * ((entry * 5) % entries) as f64 / (entries - 1).max(1) as f64
     }
 
+    /// Parts of an entry, as [`Self::parts`].
+    fn parts(&self, entry: usize) -> (f64, f64) {
+        if entry.is_multiple_of(3) { (1.0, 1.0) } else { self.parts }
+    }
+
     pub fn run(&self, seed: u64) -> Vec<Observation> {
         let mut machine = Machine::new(seed);
         machine.drift = machine.random.normal();
@@ -202,7 +211,8 @@ impl Design {
             for (entry, process) in windows {
                 let noise = (state, machine.window(steps));
                 let mut window = self.window(&mut machine, (entry, process, round), noise);
-                window.value *= (self.processes * processes[process as usize][entry]).exp();
+                let spread = self.processes * self.parts(entry).0;
+                window.value *= (spread * processes[process as usize][entry]).exp();
                 observations.push(window);
             }
         }
@@ -227,6 +237,7 @@ impl Design {
             round,
             value: (speed + noise + drift + stall).exp(),
             reference: (correlation > 0.0).then(|| (REFERENCE * state).exp()),
+            spread: Observation::MAX_SPREAD * self.parts(entry).1,
         }
     }
 }
