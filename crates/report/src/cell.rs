@@ -8,7 +8,7 @@ use rpcbench_record::{
     Protocol, RankedBy, Rate, Readiness, Run, Search, Trial, TrialResult, Workload, in_parallel,
 };
 
-use crate::doubt::{doubts_if, outside_group, remembers_replies, too_little_cpu};
+use crate::doubt::{doubts_if, faster_in_slices, outside_group, remembers_replies, too_little_cpu};
 use crate::figures::Figures;
 use crate::format;
 use crate::open::{bracket, client_bound, highest_rate, paced, searched};
@@ -231,6 +231,7 @@ impl<'a> Cell<'a> {
             && let Some(reason) = outside_group(&self.measured())
                 .or_else(|| too_little_cpu(&self.measured(), self.workload, self.server.protocol))
                 .or_else(|| remembers_replies(self.preparations.iter().copied()))
+                .or_else(|| self.faster_in_slices(trend))
         {
             return Verdict::because(VerdictKind::Suspect, reason);
         }
@@ -258,6 +259,13 @@ impl<'a> Cell<'a> {
             true => Verdict::ranked(VerdictKind::Unclear),
             false => verdict,
         }
+    }
+
+    /// See [`faster_in_slices`]. A server that became faster in the windows did not finish its warm-up.
+    fn faster_in_slices(&self, trend: SpeedTrend) -> Option<String> {
+        matches!(trend, SpeedTrend::Level | SpeedTrend::Unknown)
+            .then(|| faster_in_slices(self.preparations.iter().copied(), &self.measured()))
+            .flatten()
     }
 
     /// A failure to prepare it or to finish a trial, and its evidence.

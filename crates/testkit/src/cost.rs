@@ -19,6 +19,9 @@ const COMPILE_TIME: Duration = Duration::from_millis(2);
 const CALLS_PER_PAYMENT: u64 = 64;
 /// Memory that a server takes at most, so that a forgotten limit does not bring down the machine.
 const MEMORY_CAP: usize = 2 << 30;
+/// Time between two calls after which a server takes itself for frozen, and how long it then behaves so.
+const BREAK: Duration = Duration::from_millis(80);
+const AFTER_BREAK: Duration = Duration::from_secs(1);
 
 pub(crate) struct Spender {
     cost: Cost,
@@ -27,6 +30,7 @@ pub(crate) struct Spender {
     hog: RefCell<MemoryHog>,
     /// CPU time that a costlier server has spent extra so far.
     burnt: Cell<Duration>,
+    breaks: Breaks,
 }
 
 impl Spender {
@@ -42,6 +46,7 @@ impl Spender {
             compiler,
             hog: RefCell::default(),
             burnt: Cell::default(),
+            breaks: Breaks::default(),
         })
     }
 
@@ -54,6 +59,8 @@ impl Spender {
             }
             Cost::DelayOnce(..) => {}
             Cost::Busy(cost) => clock::burn(cost),
+            Cost::BusyUnlessFrozen(_) if self.breaks.had_one_lately() => {}
+            Cost::BusyUnlessFrozen(cost) => clock::burn(cost),
             Cost::Costlier(share) if number.is_multiple_of(CALLS_PER_PAYMENT) => self.pay(share),
             Cost::Costlier(_) => {}
             Cost::WarmStep { seconds, factor } => self.warm_up(seconds, factor),
@@ -77,6 +84,24 @@ impl Spender {
             compiler.work_at(used);
         }
         clock::burn(WARM_COST.mul_f64(factor));
+    }
+}
+
+/// Breaks between calls, as a process that is frozen and thawed sees them.
+#[derive(Default)]
+struct Breaks {
+    /// Time of the last call, and of the last that followed a break.
+    last: Cell<Duration>,
+    ended: Cell<Option<Duration>>,
+}
+
+impl Breaks {
+    fn had_one_lately(&self) -> bool {
+        let now = clock::monotonic();
+        if now - self.last.replace(now) >= BREAK {
+            self.ended.set(Some(now));
+        }
+        self.ended.get().is_some_and(|ended| now - ended < AFTER_BREAK)
     }
 }
 

@@ -75,6 +75,8 @@ pub(crate) enum Cost {
     Delay(Duration),
     DelayOnce(NonZeroU64, Duration),
     Busy(Duration),
+    /// Like `Busy`, but nothing for a second after it was stopped.
+    BusyUnlessFrozen(Duration),
     /// A share added to its own cost.
     Costlier(f64),
     WarmStep {

@@ -271,6 +271,27 @@ fn server_that_leaves_its_cgroup_within_windows_is_suspect() {
     drop(ended);
 }
 
+#[test]
+fn server_that_works_only_while_it_is_not_frozen_is_suspect() {
+    if !has_cgroups() {
+        return;
+    }
+    let bench = Bench::new();
+    let servers = ["testkit-liar", "testkit-json"]
+        .map(|it| format!("{it}@honest {it}@busy-unless-frozen"))
+        .join(" ");
+    bench.run(&format!("run {servers} --warmup until-steady --duration 300ms --rounds 4"));
+    let cells = bench.cells();
+    for name in ["testkit-liar", "testkit-json"] {
+        let honest = cells.entry(&format!("{name}@honest"));
+        assert_ne!(honest["verdict"], "suspect", "{honest:#}");
+        let cheat = cells.entry(&format!("{name}@busy-unless-frozen"));
+        assert_eq!(cheat["verdict"], "suspect", "{cheat:#}");
+        let reason = cheat["reason"].as_str().unwrap();
+        assert!(reason.contains("it behaves differently when it is measured"), "{reason}");
+    }
+}
+
 /// Version 1 has several hierarchies, of which each counts something else, and takes threads one by one.
 #[test]
 fn server_that_leaves_part_of_its_cgroup_fails() {

@@ -1,6 +1,8 @@
 //! Windows in slices.
 
-use rpcbench_record::{Measured, RankedBy, Slicing, TrialResult, observations};
+use rpcbench_record::{
+    Measured, RankedBy, Slicing, TrialResult, WarmCurve, WarmSlice, observations,
+};
 use rpcbench_report::{Layout, Style, summary};
 
 use crate::builder::{RunBuilder, measured};
@@ -46,4 +48,39 @@ fn windows_in_slices_and_in_one_piece_are_not_compared() {
         seen.iter().map(|it| it.value.round()).collect::<Vec<_>>(),
         [25_000.0, 25_100.0, 50_000.0, 50_100.0]
     );
+}
+
+/// At the end of its warm-up it answered 10,000 calls in a CPU-second; in its first second, which says nothing, many more.
+#[test]
+fn server_that_does_less_work_in_slices_is_suspect() {
+    let judged = |rate: u64, change: fn(&mut WarmCurve), in_slices: bool| {
+        let run = RunBuilder::new()
+            .with("go-grpc", &[rate; 3], |t| t.slicing = in_slices.then_some(SLICING))
+            .prepared(|it| {
+                let slice = |n: u64| WarmSlice {
+                    at_ms: n * 500,
+                    calls: if n > 2 { 5000 } else { 50_000 },
+                    server_cpu_ns: 500_000_000,
+                    compiler_cpu_ns: 25_000_000,
+                };
+                let curve = it.warm.as_mut().expect("a curve");
+                curve.slices = (1..=6).map(slice).collect();
+                change(curve);
+            });
+        let verdict = summary(&run.run).tables[0].rows[0].verdict.clone();
+        (verdict.name(), verdict.reason)
+    };
+    let unchanged = |_: &mut WarmCurve| {};
+    let compiling = |it: &mut WarmCurve| it.slices[5].compiler_cpu_ns += 1_000_000;
+    let open = |it: &mut WarmCurve| it.steady_after_ms = None;
+    let honest = [
+        judged(15_800, unchanged, true),
+        judged(20_000, unchanged, false),
+        judged(20_000, compiling, true),
+        judged(20_000, open, true),
+    ];
+    assert!(honest.iter().all(|(name, _)| *name != "suspect"), "{honest:?}");
+    let (name, reason) = judged(15_900, unchanged, true);
+    assert_eq!(name, "suspect");
+    insta::assert_snapshot!(reason.expect("a reason"));
 }
