@@ -24,14 +24,8 @@ pub(super) const CASES: &[Case] = &[
 
 /// The method of which a case makes many requests. `None` of other cases.
 pub(super) fn method(case: &Case) -> Option<Method> {
-    let method = match case.name {
-        "text/many-requests" => Method::Text,
-        "record/many-requests" => Method::Record,
-        "dto/many-requests" => Method::Dto,
-        "tree/many-requests" => Method::Tree,
-        _ => return None,
-    };
-    Some(method)
+    let shape = case.name.strip_suffix("/many-requests")?;
+    Method::SERVED.into_iter().find(|method| method.name().eq_ignore_ascii_case(shape))
 }
 
 fn many(probe: &mut Probe<'_>, shape: Shape) -> Result<(), String> {
