@@ -17,6 +17,8 @@ use crate::placement::{Counters, MachineReading, PlacementError};
 const LEAD: Nanos = Nanos::from_millis(20);
 /// Interval of checks whether the last call has ended: every fiftieth of the time so far, within these bounds.
 const POLL: (Nanos, Nanos) = (Nanos::from_millis(1), Nanos::from_millis(50));
+/// Interval of checks in a long window whether the server has ended, or fills the disk with its log.
+const WATCH: Nanos = Nanos::from_millis(1000);
 
 pub(super) struct Window {
     pub started: Timestamp,
@@ -141,21 +143,29 @@ impl LoadedServer<'_> {
     }
 
     /// Waits for the stage's end, or for the last of a number of calls, while the observer samples the load as often as it
-    /// wants. Returns true if Ctrl-C ended the stage early.
+    /// wants. Fails if the server ends meanwhile. Returns true if Ctrl-C ended the stage early.
     fn follow(&mut self, stage: &Stage<'_>) -> Result<bool, StepError> {
         let (context, counts_calls) = (self.context, stage.end == Nanos::NEVER);
         let every = context.observer.sample_every(stage);
         let mut next = every.map_or(Nanos::NEVER, |_| stage.start);
+        let mut watch = context.now() + WATCH;
         loop {
             let now = context.now();
             let pause = Nanos((now.since(stage.start) / 50).clamp(POLL.0.0, POLL.1.0));
-            let until = if counts_calls { now + pause } else { next.min(stage.end) };
+            let until = if counts_calls { now + pause } else { next.min(stage.end).min(watch) };
             if context.interrupt().wait_or_cut(until)? {
                 return Ok(true);
             }
-            let is_over = if counts_calls { self.load()?.is_drained()? } else { next >= stage.end };
+            let is_over = match counts_calls {
+                true => self.load()?.is_drained()?,
+                false => context.now() >= stage.end,
+            };
             if is_over {
                 return Ok(false);
+            }
+            if context.now() >= watch {
+                self.alive("during a trial")?;
+                watch = context.now() + WATCH;
             }
             if let Some(every) = every.filter(|_| next <= context.now()) {
                 context.observer.sample(stage, &self.load()?.sample()?);

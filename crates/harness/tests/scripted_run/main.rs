@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use load::{Answer, BREAKS, CALLS, COMPILES, LATE, SILENT, SLOW, Script, Scripted};
-use placement::{EARLY, ScriptedPlacement};
+use placement::{EARLY, ENDS, ScriptedPlacement};
 use rpcbench_clock::Nanos;
 use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_harness::load::LoadGenerator;
@@ -399,4 +399,14 @@ fn window_of_a_slow_server_is_stretched_until_enough_calls_have_ended() {
     let length = |at: usize| made.run.trials[at].measured().expect("a window").window_ns;
     // Two calls are in flight.
     assert_eq!([length(0), length(1)], [1_000_000_000, 2_000_000_000]);
+}
+
+#[test]
+fn server_that_ends_in_a_long_window_ends_it() {
+    let workload = Workload { window: Window::Duration { length_ms: 60_000 }, ..workload() };
+    let plan = Plan { workloads: vec![workload], ..Plan::default() };
+    let script = |_: &str, _| Answer::After(Nanos(1000));
+    let made = run_plan(script, Admission::Unchecked, &[ENDS.0], (1, 1, usize::MAX), plan);
+    assert_eq!(failures(&made.run), [(ENDS.0, Some("ended during a trial"))]);
+    assert!(made.took < ENDS.1 + Nanos::from_millis(2000), "{:?}", made.took);
 }

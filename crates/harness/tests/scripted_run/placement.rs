@@ -1,6 +1,7 @@
 //! Servers that do nothing, on no machine.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use rpcbench_clock::Nanos;
 use rpcbench_harness::interrupt::Interrupt;
@@ -17,6 +18,8 @@ use super::load::{COMPILES, compiling};
 pub const EARLY: &str = "early";
 /// What the names of entries begin with that can be frozen.
 pub const FREEZES: &str = "freezes";
+/// An entry whose servers end at a time after the first has started.
+pub const ENDS: (&str, Nanos) = ("ends", Nanos::from_millis(9000));
 /// How long a server takes to start.
 const START: Nanos = Nanos::from_millis(1000);
 
@@ -121,6 +124,11 @@ impl Running for ScriptedServer {
         let at = self.interrupt.now();
         let cpu = CpuTime { total_ns: at.0, ..CpuTime::default() };
         Ok(Some(Counters { at, cpu, ..Counters::default() }))
+    }
+
+    fn ended(&mut self, _: Duration) -> Result<Option<String>, PlacementError> {
+        let has_ended = self.endpoint.authority == ENDS.0 && self.interrupt.now() >= ENDS.1;
+        Ok(has_ended.then(|| "ended".to_owned()))
     }
 
     fn served_by_others(&mut self) -> Result<Option<String>, PlacementError> {

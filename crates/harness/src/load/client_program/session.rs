@@ -90,7 +90,8 @@ impl ProgramSession {
         UsageReading::take(&self.called, &self.program)
     }
 
-    /// Starts a load at `at`; at once if that is too near for a busy program to keep.
+    /// Starts a load at `at`. A closed loop starts now if that has passed; due times of an open loop do not move. The program is at
+    /// rest, so it needs no lead.
     fn begin(
         &mut self,
         at: Nanos,
@@ -104,9 +105,9 @@ impl ProgramSession {
         self.program.with(|state| state.stopped = None)?;
         self.program.counted(|counted| counted.begin(at, kind, calls))?;
         let answered = self.called.answered();
-        let is_ahead = due.is_some() || at >= clock::now() + LEAD;
+        let is_fixed = due.is_some() || at > clock::now();
         self.program.send(&Command::Start {
-            at_ns: if is_ahead { at.0 } else { 0 },
+            at_ns: if is_fixed { at.0 } else { 0 },
             calls: calls.unwrap_or(0),
             schedule: due.map(|_| &*file),
             in_flight_max: due.map(|_| slots),

@@ -8,16 +8,21 @@ use std::sync::Arc;
 use std::thread;
 
 use rpcbench_clock::{self as clock, Nanos};
+use rpcbench_contract::{Corpus, Profile, Shape};
 use rpcbench_record::{Arrivals, Protocol, Window};
 
 use super::called::Called;
 use super::records::Counted;
 use super::session::{ProgramSession, Setting};
-use super::{Program, check_client, frame};
+use super::{Opening, Program, check_client, frame, open};
 use crate::host::control_socket::ControlSocket;
 use crate::interrupt::Interrupt;
 use crate::load::{LoadError, LoadSession as _};
 use peer::{Honesty, Peer, hello, record};
+
+/// A time limit that is never reached, even on a busy machine, and one that tests wait for.
+const LONG: Nanos = Nanos::from_millis(10_000);
+const SHORT: Nanos = Nanos::from_millis(300);
 
 /// A program whose other end is served by a thread, and the folder of its files.
 fn program(serve: impl FnOnce(UnixStream) + Send + 'static) -> (Arc<Program>, ControlSocket) {
@@ -46,7 +51,7 @@ fn message(text: &str) -> Vec<u8> {
 /// Waits until nothing more can be read, and says why.
 fn end_of((program, _): &(Arc<Program>, ControlSocket)) -> String {
     let interrupt = Interrupt::default();
-    let deadline = clock::now() + Nanos::from_millis(10_000);
+    let deadline = clock::now() + LONG;
     let ended = program.wait(deadline, &interrupt, "it goes on", |_| None::<()>);
     ended.unwrap_err().to_string()
 }
@@ -83,19 +88,21 @@ fn program_of_another_version_or_clock_is_refused() {
 }
 
 /// A session of two slots with a program that behaves as `serve`.
-fn session(serve: impl FnOnce(UnixStream) + Send + 'static) -> (ProgramSession, ControlSocket) {
+fn session(
+    patience: Nanos,
+    serve: impl FnOnce(UnixStream) + Send + 'static,
+) -> (ProgramSession, ControlSocket) {
     let (program, control) = program(serve);
     program.count(Counted::new(Protocol::Json, None, Nanos::NEVER));
     let reference = Called::of(None, Protocol::Json, &[]).unwrap();
-    let patience = Nanos::from_millis(300);
     let interrupt = Interrupt::default();
     let setting = Setting { interrupt, slots: 2, seed: 1, patience };
     (ProgramSession::new(program, reference, setting), control)
 }
 
 /// The failure of a window of 20 ms.
-fn failure(serve: impl FnOnce(UnixStream) + Send + 'static) -> String {
-    let (mut session, _control) = session(serve);
+fn failure(patience: Nanos, serve: impl FnOnce(UnixStream) + Send + 'static) -> String {
+    let (mut session, _control) = session(patience, serve);
     session.set_arrivals(Arrivals::Closed).unwrap();
     let measured = session.measure(clock::now(), Window::Duration { length_ms: 20 });
     let ended: Result<(), LoadError> =
@@ -105,13 +112,15 @@ fn failure(serve: impl FnOnce(UnixStream) + Send + 'static) -> String {
 
 #[test]
 fn program_that_reports_no_calls_or_false_ones_fails_its_window() {
-    let silent = failure(|mut stream| while frame::read(&mut stream, &mut Vec::new()).is_ok() {});
+    let ignores =
+        |mut stream: UnixStream| while frame::read(&mut stream, &mut Vec::new()).is_ok() {};
+    let silent = failure(SHORT, ignores);
     assert_eq!(
         silent,
         "calls of the window were not reported, though none takes as long as its timeout"
     );
     let reports = |records: fn(Nanos) -> Vec<Vec<u8>>| {
-        failure(move |mut stream| {
+        failure(LONG, move |mut stream| {
             frame::read(&mut stream, &mut Vec::new()).unwrap();
             let records = records(clock::now()).concat();
             let head = [(records.len() as u32).to_le_bytes(), 2_u32.to_le_bytes()].concat();
@@ -130,10 +139,47 @@ fn program_that_reports_no_calls_or_false_ones_fails_its_window() {
     assert_eq!(half, "it reported 20 bytes, which are not whole records of 24");
 }
 
+/// Makes a window of 20 calls, which opens soon, with a client of this honesty. Returns those that ended ok.
+fn window_of_calls(honesty: Honesty) -> Result<u64, LoadError> {
+    let (program, _control) = program(move |stream| Peer::new(stream, honesty).serve());
+    let (protocol, interrupt, patience) = (Protocol::Json, Interrupt::default(), LONG);
+    let reference = Called::of(None, protocol, &[]).unwrap();
+    program.count(Counted::new(protocol, None, Nanos::NEVER));
+    let opening = Opening {
+        target: reference.address(),
+        protocol,
+        corpus: &Corpus::for_clients(&Shape::Text(100), 7, Profile::of(protocol).encoding),
+        connections: 2,
+        in_flight: 1,
+        timeout: LONG,
+        calls_per_connection: 0,
+        connect_timeout: LONG.into(),
+    };
+    open(&program, &interrupt, &opening)?;
+    let setting = Setting { interrupt, slots: 2, seed: 1, patience };
+    let mut session = ProgramSession::new(program, reference, setting);
+    session.measure(clock::now() + Nanos::from_millis(50), Window::Calls { calls: 20 })?;
+    Ok(session.finish()?.tally.outcomes.ok)
+}
+
+#[test]
+fn window_fails_if_client_and_reference_server_count_differently() {
+    assert_eq!(window_of_calls(Honesty::Full).unwrap(), 20);
+    let problem = |honesty| window_of_calls(honesty).unwrap_err().to_string();
+    assert_eq!(
+        problem(Honesty::Invents),
+        "it reported 20 answered calls, and the reference server answered 10"
+    );
+    assert_eq!(
+        problem(Honesty::Hides),
+        "it reported 20 calls that were sent, and the reference server answered 40"
+    );
+}
+
 #[test]
 fn program_that_ignores_stop_fails_its_load() {
     let (mut session, _control) =
-        session(|mut stream| while frame::read(&mut stream, &mut Vec::new()).is_ok() {});
+        session(SHORT, |mut stream| while frame::read(&mut stream, &mut Vec::new()).is_ok() {});
     session.start().unwrap();
     let ignored = session.pause().unwrap_err().to_string();
     assert!(ignored.starts_with("it did not stop"), "{ignored}");

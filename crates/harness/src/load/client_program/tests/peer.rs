@@ -20,6 +20,8 @@ pub enum Honesty {
     NoChecks,
     /// It reports every second call without making it.
     Invents,
+    /// It makes every call twice, and reports one.
+    Hides,
 }
 
 /// The first message of a program.
@@ -66,7 +68,10 @@ impl Peer {
             let message: Value = serde_json::from_slice(&content).unwrap();
             match message["type"].as_str().unwrap() {
                 "open" => self.open(&message),
-                "start" => self.calls(message["calls"].as_u64().unwrap()),
+                "start" => {
+                    clock::sleep_until(Nanos(message["at_ns"].as_u64().unwrap()));
+                    self.calls(message["calls"].as_u64().unwrap());
+                }
                 _ => {}
             }
         }
@@ -99,6 +104,9 @@ impl Peer {
             let start = clock::now();
             let is_made = self.honesty != Honesty::Invents || number.is_multiple_of(2);
             let ended = if is_made { self.call(slot, number) } else { (0, 0) };
+            if self.honesty == Honesty::Hides {
+                self.call(slot, number);
+            }
             records.extend(with_status(start, clock::now(), slot as u32, ended));
         }
         let head = [(records.len() as u32).to_le_bytes(), 2_u32.to_le_bytes()].concat();
