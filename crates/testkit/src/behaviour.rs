@@ -83,7 +83,7 @@ pub const FORMS: &[Form] = &[
     form("slow:DURATION", "slow:10ms", "delays every reply without using CPU", |it| Ok(Effect::Cost(Cost::Delay(it.duration()?)))),
     form("slow-once:N:DURATION", "slow-once:1000:100ms", "delays one reply in N", |it| Ok(Effect::Cost(Cost::DelayOnce(it.every()?, it.duration()?)))),
     form("busy:MICROSECONDS", "busy:50", "every call costs that much CPU", |it| Ok(Effect::Cost(Cost::Busy(Duration::from_micros(it.number("a number of microseconds")?))))),
-    form("busy-unless-frozen:MICROSECONDS", "busy-unless-frozen:50", "the same, but nothing for a second after it was stopped for 80 ms or more", |it| Ok(Effect::Cost(Cost::BusyUnlessFrozen(Duration::from_micros(it.number("a number of microseconds")?))))),
+    form("busy-unless-frozen:MICROSECONDS", "busy-unless-frozen:50", "the same, but nothing for 2 s after it was stopped for 250 ms or more", |it| Ok(Effect::Cost(Cost::BusyUnlessFrozen(Duration::from_micros(it.number("a number of microseconds")?))))),
     form("costlier:PERCENT", "costlier:5", "every call costs that much more CPU than it would", |it| Ok(Effect::Cost(Cost::Costlier(it.positive("a percentage above 0")? / 100.0)))),
     form("counting", "counting", "prints its calls and CPU time when stopped", |_| Ok(Effect::Counting)),
     form("null", "null", "the least work that is correct gRPC, text only", |_| Ok(Effect::Answer(Answer::Null))),

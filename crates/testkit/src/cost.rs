@@ -20,8 +20,8 @@ const CALLS_PER_PAYMENT: u64 = 64;
 /// Memory that a server takes at most, so that a forgotten limit does not bring down the machine.
 const MEMORY_CAP: usize = 2 << 30;
 /// Time between two calls after which a server takes itself for frozen, and how long it then behaves so.
-const BREAK: Duration = Duration::from_millis(80);
-const AFTER_BREAK: Duration = Duration::from_secs(1);
+const BREAK: Duration = Duration::from_millis(250);
+const AFTER_BREAK: Duration = Duration::from_secs(2);
 
 pub(crate) struct Spender {
     cost: Cost,

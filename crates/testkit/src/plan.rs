@@ -75,7 +75,7 @@ pub(crate) enum Cost {
     Delay(Duration),
     DelayOnce(NonZeroU64, Duration),
     Busy(Duration),
-    /// Like `Busy`, but nothing for a second after it was stopped.
+    /// Like `Busy`, but nothing for 2 s after it was stopped.
     BusyUnlessFrozen(Duration),
     /// A share added to its own cost.
     Costlier(f64),
