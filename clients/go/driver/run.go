@@ -174,7 +174,11 @@ func (r *run[C]) await(instant int64, timer *time.Timer) bool {
 		if rest <= 0 {
 			return true
 		}
-		timer.Reset(time.Duration(rest))
+		if rest <= resolution {
+			nap(rest)
+			continue
+		}
+		timer.Reset(time.Duration(rest - resolution))
 		select {
 		case <-timer.C:
 		case <-stopping:
