@@ -67,8 +67,7 @@ pub fn observe(
         let reference = trial.measured().and_then(|window| window.machine.reference);
         let reference = reference.map(|reference| reference.mean_ns());
         let round = rounds.get(&number).copied().unwrap_or(number);
-        let spread = Observation::MAX_SPREAD;
-        Some(Observation { entry, process: trial.process, round, value, reference, spread })
+        Some(Observation { reference, ..Observation::new(entry, trial.process, round, value) })
     };
     windows(run, workload).into_iter().filter_map(of).collect()
 }

@@ -149,14 +149,7 @@ mod tests {
             let noise = noise[(round as usize * 3 + entry * 5) % 8];
             let growth = if entry == 0 && round > after { growth } else { 0.0 };
             let value = 1000.0 * (1.0 + noise + growth);
-            Observation {
-                entry,
-                process: 1,
-                round,
-                value,
-                reference: None,
-                spread: Observation::MAX_SPREAD,
-            }
+            Observation::new(entry, 1, round, value)
         };
         (1..=windows).flat_map(|round| (0..3).map(move |entry| window(entry, round))).collect()
     }

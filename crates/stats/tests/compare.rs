@@ -7,14 +7,7 @@ const SEEN: Question = Question { confidence: 0.95, precision: 0.05 };
 
 /// Observations of entries' processes, one window each: `values[process][entry]`.
 fn table<const E: usize>(values: &[[f64; E]]) -> Vec<Observation> {
-    let cell = |process, entry, value| Observation {
-        entry,
-        process,
-        round: process,
-        value,
-        reference: None,
-        spread: Observation::MAX_SPREAD,
-    };
+    let cell = |process, entry, value| Observation::new(entry, process, process, value);
     (0_u32..)
         .zip(values)
         .flat_map(|(g, row)| row.iter().enumerate().map(move |(e, value)| cell(g, e, *value)))
@@ -55,14 +48,7 @@ fn one_process_shows_only_large_differences() {
     let window = |entry: usize, round: u32| {
         let noise = 1.0 + 0.01 * f64::from((round * 3 + entry as u32 * 5) % 7);
         let value = [226e3, 13.7e3, 14e3][entry] * noise;
-        Observation {
-            entry,
-            process: 1,
-            round,
-            value,
-            reference: None,
-            spread: Observation::MAX_SPREAD,
-        }
+        Observation::new(entry, 1, round, value)
     };
     let windows: Vec<_> = (0..6).flat_map(|r| (0..3).map(move |e| window(e, r))).collect();
     let found = compare(&windows, 3, &Question::default());
@@ -77,14 +63,7 @@ fn single_stall_counts_little() {
     let window = |entry: usize, round: u32, stall: f64| {
         let noise = 0.02 * f64::from((round * 3 + entry as u32 * 5) % 7) - 0.06;
         let value = 1000.0 * noise.exp() * if (entry, round) == (1, 4) { stall } else { 1.0 };
-        Observation {
-            entry,
-            process: round % 2,
-            round: round / 2,
-            value,
-            reference: None,
-            spread: Observation::MAX_SPREAD,
-        }
+        Observation::new(entry, round % 2, round / 2, value)
     };
     let run = |stall| {
         let windows = (0..16).flat_map(|r| (0..4).map(move |e| window(e, r, stall)));
@@ -102,14 +81,7 @@ fn single_stall_changes_no_finding() {
         let noise = 0.02 * f64::from((round * 3 + entry as u32 * 5) % 7) - 0.06;
         let speed = [1000.0, 1000.0, 1150.0, 500.0][entry] * noise.exp();
         let value = speed * if stall == Some((entry, round)) { 0.2 } else { 1.0 };
-        Observation {
-            entry,
-            process: round % 2,
-            round: round / 2,
-            value,
-            reference: None,
-            spread: Observation::MAX_SPREAD,
-        }
+        Observation::new(entry, round % 2, round / 2, value)
     };
     let findings = |stall| {
         let windows = (0..28).flat_map(|r| (0..4).map(move |e| window(e, r, stall)));
@@ -128,14 +100,7 @@ fn noisy_entry_does_not_widen_quiet_intervals() {
     let window = |entry: usize, process: u32, round: u32| {
         let noise = f64::from((round * 5 + process * 3 + entry as u32 * 2) % 9) - 4.0;
         let value = 1000.0 * (noise * [0.005, 0.005, 0.005, 0.1][entry]).exp();
-        Observation {
-            entry,
-            process,
-            round,
-            value,
-            reference: None,
-            spread: Observation::MAX_SPREAD,
-        }
+        Observation::new(entry, process, round, value)
     };
     let of = |round| (0..2).flat_map(move |p| (0..4).map(move |e| window(e, p, round)));
     let found = compare(&(0..18).flat_map(of).collect::<Vec<_>>(), 4, &Question::default());
@@ -233,14 +198,7 @@ fn interim_levels_add_up() {
 
 #[test]
 fn entries_without_common_generation_are_not_compared() {
-    let level = |entry, process, value| Observation {
-        entry,
-        process,
-        round: process,
-        value,
-        reference: None,
-        spread: Observation::MAX_SPREAD,
-    };
+    let level = |entry, process, value| Observation::new(entry, process, process, value);
     let pair =
         |a, b, process| [level(a, process, 100.0 + f64::from(process)), level(b, process, 300.0)];
     let apart = [pair(0, 1, 0), pair(0, 1, 1), pair(2, 3, 2), pair(2, 3, 3)].concat();
@@ -251,14 +209,8 @@ fn entries_without_common_generation_are_not_compared() {
 
 fn observations() -> impl Strategy<Value = Vec<Observation>> {
     let one = (0_usize..5, 0_u32..4, 0_u32..5, 0.0_f64..1e6);
-    let one = one.prop_map(|(entry, process, round, value)| Observation {
-        entry,
-        process,
-        round,
-        value,
-        reference: None,
-        spread: Observation::MAX_SPREAD,
-    });
+    let one = one
+        .prop_map(|(entry, process, round, value)| Observation::new(entry, process, round, value));
     prop::collection::vec(one, 0..80)
 }
 

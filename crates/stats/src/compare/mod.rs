@@ -52,6 +52,11 @@ pub struct Observation {
 impl Observation {
     /// The largest [`Self::spread`] that was measured: sixteen processes of a server in Node.js (docs/evidence.md).
     pub const MAX_SPREAD: f64 = 0.024;
+
+    /// One without a machine reference, of an entry of which nothing is known.
+    pub fn new(entry: usize, process: u32, round: u32, value: f64) -> Self {
+        Self { entry, process, round, value, reference: None, spread: Self::MAX_SPREAD }
+    }
 }
 
 /// The parameters of a comparison.
