@@ -1,6 +1,7 @@
 //! Counts calls that another program made, as a load thread counts its own.
 
-use rpcbench_record::{Outcomes, Protocol};
+use rpcbench_record::{Outcomes, Protocol, Unmeasured};
+use rpcbench_stats::Histogram;
 
 use crate::call::Call;
 use crate::counted::Part;
@@ -8,7 +9,7 @@ use crate::log::{CallLog, Ended};
 use crate::nonce::Nonce;
 use crate::outcome::Outcome;
 use crate::recorder::Recorder;
-use crate::tally::Tally;
+use crate::tally::WindowTally;
 use rpcbench_clock::{Nanos, Span};
 
 /// Example of a call that broke, as another program reports no reason.
@@ -61,18 +62,18 @@ impl CallCounter {
         self.0.record(&call, done, &ended.into());
     }
 
-    /// What is measured so far. `None` outside of a span.
-    pub fn so_far(&mut self) -> Option<&Tally> {
+    /// Response times of `ok` calls measured so far, and all outcomes; empty outside of a span.
+    pub fn so_far(&mut self) -> (Histogram, Outcomes) {
         self.0.so_far()
     }
 
     /// Ends measuring.
-    pub fn take(&mut self) -> Option<Tally> {
+    pub fn take(&mut self) -> Option<WindowTally> {
         self.0.take()
     }
 
-    /// Calls outside of measured spans so far, with examples of those that failed.
-    pub fn outside(&self) -> (&Outcomes, &[String]) {
+    /// Calls outside of measured spans so far.
+    pub fn outside(&self) -> &Unmeasured {
         self.0.outside()
     }
 }
@@ -128,8 +129,7 @@ mod tests {
                 let call = Call { request: 7, nonce: Nonce::new(9), due, written };
                 own.record(&call, done, &Outcome::from(ended));
             }
-            prop_assert_eq!(counter.outside().0, own.outside().0);
-            prop_assert_eq!(counter.outside().1, own.outside().1);
+            prop_assert_eq!(counter.outside(), own.outside());
             prop_assert_eq!(format!("{:?}", counter.so_far()), format!("{:?}", own.so_far()));
             prop_assert_eq!(format!("{:?}", counter.take()), format!("{:?}", own.take()));
         }
@@ -145,7 +145,7 @@ mod tests {
             let [due, done] = [due, done].map(ms);
             counter.record(EndedCall { due, written: due, done, ended: Ended::Ok });
         }
-        let tally = counter.take().unwrap();
+        let tally = counter.take().unwrap().calls;
         let series: Vec<u64> = tally.series.iter().map(|slice| slice.ok).collect();
         assert_eq!((tally.outcomes.ok, series), (3, vec![0, 1, 1, 0]));
     }

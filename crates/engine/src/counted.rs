@@ -41,6 +41,7 @@ impl Counted {
         self.earlier.first().unwrap_or(&self.last).start
     }
 
+    #[inline]
     pub fn last(&self) -> Span {
         self.last
     }

@@ -60,7 +60,7 @@ pub use protocol::http2::HpackError;
 pub use reference::Reference;
 pub use renewal::Renewal;
 pub use session::{Measurement, Progress, Sample, Session, SessionError};
-pub use tally::{AddressTally, Tally};
+pub use tally::{Tally, WindowTally};
 pub use target::{Scheme, Target};
 pub use tls::{
     ClientIdentity, Cryptography, TlsClient, TlsError, TlsSettings, TlsSettingsError, TlsVersion,

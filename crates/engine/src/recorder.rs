@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rpcbench_record::{Checks, Connections, FailedCall, Outcomes, Protocol, Slice};
+use rpcbench_record::{Checks, Connections, FailedCall, Outcomes, Protocol, Unmeasured};
 
 use crate::call::Call;
 use crate::counted::{Counted, Part};
@@ -10,7 +10,7 @@ use crate::failures::{start_of, start_of_reply};
 use crate::log::{BatchWriter, CallLog};
 use crate::opening::OpeningTimes;
 use crate::outcome::Outcome;
-use crate::tally::{AddressTally, Burst, Tally, add_example, slices};
+use crate::tally::{Burst, WindowTally, add_example};
 use rpcbench_clock::{Nanos, Span};
 use rpcbench_stats::Histogram;
 
@@ -24,23 +24,14 @@ pub(crate) enum SendTiming {
     HeldBack,
 }
 
-/// An empty span.
-const NO_TIME: Span = Span { start: Nanos(0), end: Nanos(0) };
-
 /// What one load thread counts.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     /// Names status codes.
     protocol: Protocol,
     window: Option<Window>,
-    /// The last span of the window, in which bytes count; empty without a window.
-    counting: Span,
-    /// Bytes received and sent in it so far.
-    bytes_in: u64,
-    bytes_out: u64,
     /// Calls outside the window: warm-up.
-    outside: Outcomes,
-    outside_examples: Vec<String>,
+    outside: Unmeasured,
     /// The last outcome that was formatted, and whether in the window. Millions of calls may end alike, and formatting takes
     /// longer than counting.
     explained: Option<(bool, Outcome)>,
@@ -58,7 +49,7 @@ struct Window {
     time: Counted,
     /// False until the last part is known.
     is_whole: bool,
-    tally: Tally,
+    tally: WindowTally,
     /// Ended calls that came due after it.
     due_after_window: u64,
 }
@@ -68,11 +59,7 @@ impl Recorder {
         Self {
             protocol,
             window: None,
-            counting: NO_TIME,
-            bytes_in: 0,
-            bytes_out: 0,
-            outside: Outcomes::default(),
-            outside_examples: Vec::new(),
+            outside: Unmeasured::default(),
             explained: None,
             burst: Burst::default(),
             log: log.map(BatchWriter::new),
@@ -99,16 +86,7 @@ impl Recorder {
     pub fn measure(&mut self, span: Span) {
         self.burst.calls = 0;
         self.explained = None;
-        self.counting = span;
-        (self.bytes_in, self.bytes_out) = (0, 0);
-        // If the end is unknown, the series grows.
-        let length = if span.end == Nanos::NEVER { Nanos(0) } else { span.end - span.start };
-        let (time, mut tally) = (Counted::new(span), Tally::new(length));
-        let of = |address: &Arc<str>| {
-            let (ok, failed) = (Histogram::default(), 0);
-            AddressTally { address: Arc::clone(address), ok, failed }
-        };
-        tally.addresses = self.addresses.iter().map(of).collect();
+        let (time, tally) = (Counted::new(span), WindowTally::of_each(&self.addresses));
         self.window = Some(Window { time, is_whole: true, tally, due_after_window: 0 });
     }
 
@@ -117,10 +95,8 @@ impl Recorder {
         self.count_burst();
         if self.window.is_none() {
             self.measure(span);
-        } else if let Some(Window { time, tally, .. }) = &mut self.window {
+        } else if let Some(Window { time, .. }) = &mut self.window {
             time.add(span);
-            self.counting = span;
-            tally.series.resize(slices(time.length()), Slice::default());
         }
         if let Some(window) = &mut self.window {
             window.is_whole = is_last;
@@ -130,10 +106,8 @@ impl Recorder {
     /// Ends the span at `end` instead; no call has come due at that instant or later.
     pub fn end_at(&mut self, end: Nanos) {
         self.count_burst();
-        if let Some(Window { time, tally, .. }) = &mut self.window {
+        if let Some(Window { time, .. }) = &mut self.window {
             time.end_at(end);
-            self.counting.end = end;
-            tally.series.resize(slices(time.length()), Slice::default());
         }
     }
 
@@ -154,25 +128,32 @@ impl Recorder {
     }
 
     /// Ends measuring.
-    pub fn take(&mut self) -> Option<Tally> {
-        self.complete();
+    pub fn take(&mut self) -> Option<WindowTally> {
+        self.count_burst();
         if let Some(log) = &mut self.log {
             log.flush();
         }
         self.explained = None;
-        self.counting = NO_TIME;
-        self.window.take().map(|window| window.tally)
+        let Window { time, mut tally, .. } = self.window.take()?;
+        tally.finish(&time);
+        Some(tally)
     }
 
     /// Calls that came due outside measured spans so far.
-    pub fn outside(&self) -> (&Outcomes, &[String]) {
-        (&self.outside, &self.outside_examples)
+    pub fn outside(&self) -> &Unmeasured {
+        &self.outside
     }
 
-    /// What is measured so far. `None` outside a span.
-    pub fn so_far(&mut self) -> Option<&Tally> {
-        self.complete();
-        self.window.as_ref().map(|window| &window.tally)
+    /// Response times of `ok` calls measured so far, and all outcomes; empty outside a span.
+    pub fn so_far(&mut self) -> (Histogram, Outcomes) {
+        self.count_burst();
+        let Some(Window { tally, .. }) = &self.window else { return Default::default() };
+        let (mut ok, mut outcomes) = (tally.calls.ok.clone(), tally.calls.outcomes.clone());
+        for (_, calls) in &tally.addresses {
+            ok.merge(&calls.ok);
+            outcomes.add(&calls.outcomes);
+        }
+        (ok, outcomes)
     }
 
     /// Counts a call of an open loop that came due at `due`.
@@ -183,8 +164,8 @@ impl Recorder {
         {
             match how {
                 SendTiming::OnTime => {}
-                SendTiming::Late => tally.late += 1,
-                SendTiming::HeldBack => tally.held_back += 1,
+                SendTiming::Late => tally.calls.pacing.late += 1,
+                SendTiming::HeldBack => tally.calls.pacing.held_back += 1,
             }
         }
     }
@@ -220,10 +201,7 @@ impl Recorder {
             log.push(call, done, outcome, time.start());
         }
         if !matches!(outcome, Outcome::Ok) {
-            tally.failed(call, time, done, outcome);
-            if let Some(at) = self.address.and_then(|at| tally.addresses.get_mut(at)) {
-                at.failed += 1;
-            }
+            tally.at(self.address).failed(call, time, done, outcome);
             return self.explain_outcome(outcome, true);
         }
         self.burst = Burst { due: call.due, written: call.written, done, calls: 1 };
@@ -232,23 +210,12 @@ impl Recorder {
         }
     }
 
-    /// Completes the tally with what is counted apart from it.
-    fn complete(&mut self) {
-        self.count_burst();
-        if let Some(Window { tally, .. }) = &mut self.window {
-            (tally.bytes_in, tally.bytes_out) = (self.bytes_in, self.bytes_out);
-        }
-    }
-
     #[inline]
     fn count_burst(&mut self) {
         if let Some(Window { time, tally, .. }) = &mut self.window
             && self.burst.calls > 0
         {
-            tally.answered(self.burst, time);
-            if let Some(at) = self.address.and_then(|at| tally.addresses.get_mut(at)) {
-                at.ok.record_times(self.burst.done.since(self.burst.due), self.burst.calls);
-            }
+            tally.at(self.address).answered(self.burst, time);
             self.burst.calls = 0;
         }
     }
@@ -262,17 +229,11 @@ impl Recorder {
                 *due_after_window += 1
             }
             Some(Window { time, tally, .. }) => {
-                tally.carried_in = tally.carried_in + time.within(call.due, done);
-                if matches!(outcome, Outcome::Ok) {
-                    tally.ok_cut += time.part(call.written.min(done), done);
-                    if let Some(slice) = tally.slice(done, time) {
-                        slice.carried_in += 1;
-                    }
-                }
+                tally.at(self.address).carry_in(&call, time, done, outcome);
             }
             None => {}
         }
-        outcome.count(&mut self.outside);
+        outcome.count(&mut self.outside.outcomes);
         self.explain_outcome(outcome, false);
     }
 
@@ -282,14 +243,15 @@ impl Recorder {
         }
         match &mut self.window {
             Some(window) if measured => {
-                if !window.tally.failures.wants_example(outcome) {
+                let calls = window.tally.at(self.address);
+                if !calls.failures.wants_example(outcome) {
                     return;
                 }
-                window.tally.explain(outcome, outcome.failed_call(), self.protocol);
+                calls.explain(outcome, outcome.failed_call(), self.protocol);
             }
             _ => {
                 let Some(example) = outcome.example(self.protocol) else { return };
-                add_example(&mut self.outside_examples, &example);
+                add_example(&mut self.outside.error_examples, &example);
             }
         }
         self.explained = Some((measured, outcome.clone()));
@@ -300,23 +262,27 @@ impl Recorder {
         if let Some(Window { time, tally, .. }) = &mut self.window
             && time.contains(due)
         {
-            count(&mut tally.checks);
+            count(&mut tally.at(self.address).checks);
         }
     }
 
-    /// Counts bytes that were received at `at`.
+    /// Counts bytes that were received at `at`, if in the last span.
     #[inline]
     pub fn received(&mut self, bytes: usize, at: Nanos) {
-        if self.counting.contains(at) {
-            self.bytes_in += bytes as u64;
+        if let Some(Window { time, tally, .. }) = &mut self.window
+            && time.last().contains(at)
+        {
+            tally.bytes_in += bytes as u64;
         }
     }
 
-    /// Counts bytes that were sent at `at`.
+    /// Counts bytes that were sent at `at`, if in the last span.
     #[inline]
     pub fn sent(&mut self, bytes: usize, at: Nanos) {
-        if self.counting.contains(at) {
-            self.bytes_out += bytes as u64;
+        if let Some(Window { time, tally, .. }) = &mut self.window
+            && time.last().contains(at)
+        {
+            tally.bytes_out += bytes as u64;
         }
     }
 
@@ -359,9 +325,10 @@ impl Recorder {
             Some(window) => {
                 let reply = reply.map(start_of_reply);
                 let example = FailedCall { message: start_of(problem), details: Vec::new(), reply };
-                window.tally.explain(&Outcome::WrongAnswer, example, self.protocol);
+                let calls = window.tally.at(self.address);
+                calls.explain(&Outcome::WrongAnswer, example, self.protocol);
             }
-            None => add_example(&mut self.outside_examples, problem),
+            None => add_example(&mut self.outside.error_examples, problem),
         }
     }
 }
@@ -384,7 +351,7 @@ mod tests {
                 &Outcome::Ok,
             );
         }
-        recorder.take().unwrap().ok_pro_rata()
+        recorder.take().unwrap().calls.ok_pro_rata()
     }
 
     proptest! {

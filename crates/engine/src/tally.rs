@@ -1,8 +1,10 @@
-//! Counts of a span's calls, in fixed memory.
+//! Counts of a span's calls, in memory that their number does not change.
 
 use std::sync::Arc;
 
-use rpcbench_record::{Checks, Connections, FailedCall, Outcomes, Protocol, Slice, printable};
+use rpcbench_record::{
+    Checks, Connections, FailedCall, Outcomes, Pacing, Protocol, Slice, printable,
+};
 use rpcbench_stats::Histogram;
 
 use crate::call::Call;
@@ -12,13 +14,78 @@ use crate::opening::OpeningTimes;
 use crate::outcome::Outcome;
 use rpcbench_clock::Nanos;
 
-pub(crate) const SLICE: Nanos = Nanos(Slice::LENGTH_NS);
 /// Maximum lines of examples kept.
 const MAX_EXAMPLES: usize = 8;
 /// Longest example, characters.
 const MAX_EXAMPLE: usize = 300;
 
-/// The calls that came due in a stretch of time.
+/// What is counted in a stretch of time.
+#[derive(Clone, Debug, Default)]
+pub struct WindowTally {
+    /// The calls that came due in it; until [`Self::finish`], without those of `addresses`.
+    pub calls: Tally,
+    /// The calls on the connections to each address of the server. Empty if they go to one.
+    pub addresses: Vec<(Arc<str>, Tally)>,
+    /// Connect time of the connections that opened in it, if connections live for a number of calls; nanoseconds.
+    pub connect: Histogram,
+    /// The steps of it, and of handshakes of TLS. `None` without any.
+    pub opening: Option<Box<OpeningTimes>>,
+    /// Connections opened, closed and lost from its start until its last call has ended.
+    pub connections: Connections,
+    /// Bytes received and sent within the stretch on all connections, with everything that the protocol adds.
+    pub bytes_in: u64,
+    /// See [`Self::bytes_in`].
+    pub bytes_out: u64,
+    /// Longest time within the stretch for which a load thread did not run though it had something to do.
+    pub longest_absence: Nanos,
+}
+
+impl WindowTally {
+    /// A tally with the calls of each of these addresses.
+    pub(crate) fn of_each(addresses: &[Arc<str>]) -> Self {
+        let addresses = addresses.iter().map(|it| (Arc::clone(it), Tally::default())).collect();
+        Self { addresses, ..Self::default() }
+    }
+
+    /// Where to count a call at an address of several. `None`: at the only one, or at none.
+    #[inline]
+    pub(crate) fn at(&mut self, address: Option<usize>) -> &mut Tally {
+        match address.and_then(|at| self.addresses.get_mut(at)) {
+            Some((_, calls)) => calls,
+            None => &mut self.calls,
+        }
+    }
+
+    /// Ends counting: adds the calls of each address to `calls`, and to the series the slices after the last call.
+    pub(crate) fn finish(&mut self, time: &Counted) {
+        for (_, calls) in &self.addresses {
+            self.calls.merge(calls);
+        }
+        // Unknown if the measurement was given up.
+        if time.end() != Nanos::NEVER {
+            let slices = time.length().0.div_ceil(Slice::LENGTH_NS) as usize;
+            self.calls.series.resize(slices, Slice::default());
+        }
+    }
+
+    /// Adds the counts of another thread over the same stretch; after a cut, its end may differ slightly.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.calls.merge(&other.calls);
+        for ((_, own), (_, theirs)) in self.addresses.iter_mut().zip(&other.addresses) {
+            own.merge(theirs);
+        }
+        self.connect.merge(&other.connect);
+        if let Some(theirs) = &other.opening {
+            self.opening.get_or_insert_default().merge(theirs);
+        }
+        self.connections.add(&other.connections);
+        self.bytes_in += other.bytes_in;
+        self.bytes_out += other.bytes_out;
+        self.longest_absence = self.longest_absence.max(other.longest_absence);
+    }
+}
+
+/// Calls that came due in a stretch of time: all, or those at an address.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// By outcome.
@@ -31,92 +98,46 @@ pub struct Tally {
     pub send_lag: Histogram,
     /// Response time of the others.
     pub errors: Histogram,
-    /// Calls of an open loop that the client noticed more than 1 ms after their due time, with or without room.
-    pub late: u64,
-    /// Other calls that found no room on any connection when they came due.
-    pub held_back: u64,
-    /// Connect time of the connections that opened in it, if connections live for a number of calls; nanoseconds.
-    pub connect: Histogram,
-    /// The steps of it, and of handshakes of TLS. `None` without any.
-    pub opening: Option<Box<OpeningTimes>>,
-    /// Connections opened, closed and lost from its start until its last call has ended.
-    pub connections: Connections,
-    /// Examples of errors, a line each, at most eight.
-    pub examples: Vec<String>,
     /// The others by kind, with examples.
     pub failures: Failures,
+    /// Examples of errors, a line each, at most eight.
+    pub examples: Vec<String>,
     /// Replies judged by more than their status.
     pub checks: Checks,
-    /// Bytes received and sent within the stretch on all connections, with everything that the protocol adds.
-    pub bytes_in: u64,
-    /// See [`Self::bytes_in`].
-    pub bytes_out: u64,
+    /// Calls of an open loop that were late or held back. How many were due, only their schedule says.
+    pub pacing: Pacing,
     /// Completed calls over time, 100 ms a slice.
     pub series: Vec<Slice>,
     /// Sum of the time that calls due earlier spent within the stretch.
     pub carried_in: Nanos,
     /// Sum of the time that its calls took outside of it: after its end, and in its gaps.
     pub carried_out: Nanos,
-    /// Longest time within the stretch for which a load thread did not run though it had something to do.
-    pub longest_absence: Nanos,
     /// For `ok` calls that begin or end outside the stretch: the sum of the shares of their service times within it. Less those
     /// outside of it of calls that begin and end within it, on either side of a gap.
     pub ok_cut: f64,
-    /// By address of the server. Empty if connections go to one.
-    pub addresses: Vec<AddressTally>,
-}
-
-/// The calls on connections to one address of several.
-#[derive(Clone, Debug)]
-pub struct AddressTally {
-    /// As shown.
-    pub address: Arc<str>,
-    /// Response times of calls that ended `ok`, nanoseconds.
-    pub ok: Histogram,
-    /// The others.
-    pub failed: u64,
 }
 
 impl Tally {
-    pub(crate) fn new(length: Nanos) -> Self {
-        Self { series: vec![Slice::default(); slices(length)], ..Self::default() }
-    }
-
     /// `ok` calls; one that begins or ends outside the stretch counts by the share of its service time within it. So servers
     /// that answer many calls at once cause no jumps.
     pub fn ok_pro_rata(&self) -> f64 {
         self.ok_cut + self.series.iter().map(|slice| slice.ok).sum::<u64>() as f64
     }
 
-    /// Adds the counts of another thread over the same stretch; after a cut, its end may differ slightly.
-    pub(crate) fn merge(&mut self, other: &Self) {
+    /// Adds others.
+    fn merge(&mut self, other: &Self) {
         self.outcomes.add(&other.outcomes);
         self.ok.merge(&other.ok);
         self.service.merge(&other.service);
         self.send_lag.merge(&other.send_lag);
         self.errors.merge(&other.errors);
-        self.late += other.late;
-        self.held_back += other.held_back;
-        self.connect.merge(&other.connect);
-        if let Some(theirs) = &other.opening {
-            self.opening.get_or_insert_default().merge(theirs);
-        }
-        self.connections.add(&other.connections);
-        self.bytes_in += other.bytes_in;
-        self.bytes_out += other.bytes_out;
-        self.carried_in = self.carried_in + other.carried_in;
-        self.carried_out = self.carried_out + other.carried_out;
-        self.longest_absence = self.longest_absence.max(other.longest_absence);
-        self.ok_cut += other.ok_cut;
         self.failures.merge(&other.failures);
-        self.checks.add(other.checks);
-        for (own, theirs) in self.addresses.iter_mut().zip(&other.addresses) {
-            own.ok.merge(&theirs.ok);
-            own.failed += theirs.failed;
-        }
         for example in &other.examples {
             add_example(&mut self.examples, example);
         }
+        self.checks.add(other.checks);
+        self.pacing.late += other.pacing.late;
+        self.pacing.held_back += other.pacing.held_back;
         let slices = self.series.len().max(other.series.len());
         self.series.resize(slices, Slice::default());
         for (slice, theirs) in self.series.iter_mut().zip(&other.series) {
@@ -126,10 +147,13 @@ impl Tally {
             slice.max_ns = slice.max_ns.max(theirs.max_ns);
             slice.carried_in += theirs.carried_in;
         }
+        self.carried_in = self.carried_in + other.carried_in;
+        self.carried_out = self.carried_out + other.carried_out;
+        self.ok_cut += other.ok_cut;
     }
 
     /// Calls that ended `ok`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn answered(&mut self, burst: Burst, time: &Counted) {
         let Burst { due, written, done, calls } = burst;
         let took = done.since(due);
@@ -191,6 +215,17 @@ impl Tally {
         self.ok_cut += within * calls as f64;
     }
 
+    /// A call that came due before the stretch, or in one of its gaps.
+    pub(crate) fn carry_in(&mut self, call: &Call, time: &Counted, done: Nanos, outcome: &Outcome) {
+        self.carried_in = self.carried_in + time.within(call.due, done);
+        if matches!(outcome, Outcome::Ok) {
+            self.ok_cut += time.part(call.written.min(done), done);
+            if let Some(slice) = self.slice(done, time) {
+                slice.carried_in += 1;
+            }
+        }
+    }
+
     fn carry_out(&mut self, due: Nanos, done: Nanos, time: &Counted, calls: u64) {
         let outside = match due >= time.last().start {
             true => done - time.end(),
@@ -201,12 +236,9 @@ impl Tally {
 
     /// The slice in which a call completed, if in counted time.
     #[inline]
-    pub(crate) fn slice(&mut self, done: Nanos, time: &Counted) -> Option<&mut Slice> {
-        let slice = (time.so_far(done)?.0 / SLICE.0) as usize;
+    fn slice(&mut self, done: Nanos, time: &Counted) -> Option<&mut Slice> {
+        let slice = (time.so_far(done)?.0 / Slice::LENGTH_NS) as usize;
         if slice >= self.series.len() {
-            if time.end() != Nanos::NEVER {
-                return None;
-            }
             self.series.resize(slice + 1, Slice::default());
         }
         Some(&mut self.series[slice])
@@ -228,11 +260,6 @@ impl Burst {
     pub fn takes(&self, call: &Call, done: Nanos) -> bool {
         self.calls > 0 && self.due == call.due && self.written == call.written && self.done == done
     }
-}
-
-/// Slices of a series over `length`.
-pub(crate) fn slices(length: Nanos) -> usize {
-    length.0.div_ceil(SLICE.0).min(u64::from(u32::MAX)) as usize
 }
 
 /// Keeps a line for each kind of error, at most eight.

@@ -86,8 +86,9 @@ fn every_call_is_counted_once_and_the_server_counts_the_same() {
         let plan = LoadPlan { threads, ..plan(server.address(), connections, in_flight) };
         let before = (server.calls(), server.connections());
         let measurement = measure(&plan, &[0, 1, 100, 5_000, 300_000], 100);
-        let (inside, outside) = (&measurement.tally.outcomes, &measurement.unmeasured.outcomes);
-        let examples = &measurement.tally.examples;
+        let (inside, outside) =
+            (&measurement.tally.calls.outcomes, &measurement.unmeasured.outcomes);
+        let examples = &measurement.tally.calls.examples;
         assert_eq!((inside.errors(), outside.errors()), (0, 0), "{examples:?}");
         assert!(inside.ok + outside.ok > 0);
         assert_eq!(server.calls() - before.0, inside.total() + outside.total());
@@ -101,8 +102,13 @@ fn calls_come_due_by_a_rate() {
     let arrivals = "constant:1000".parse().unwrap();
     let plan = LoadPlan { arrivals, ..plan(server.address(), 10, 10) };
     let measurement = measure(&plan, &[100], 500);
-    let outcomes = &measurement.tally.outcomes;
-    assert_eq!((outcomes.total(), outcomes.ok), (500, 500), "{:?}", measurement.tally.examples);
+    let outcomes = &measurement.tally.calls.outcomes;
+    assert_eq!(
+        (outcomes.total(), outcomes.ok),
+        (500, 500),
+        "{:?}",
+        measurement.tally.calls.examples
+    );
 }
 
 #[test]
@@ -241,12 +247,13 @@ fn peer_that_speaks_something_else_is_named() {
     let timeout = Nanos::from_millis(300);
     let silent = LoadPlan { timeout, grace: timeout, ..plan(server.address(), 1, 1) };
     let measurement = measure(&silent, &[5], 50);
-    let mut outcomes = measurement.tally.outcomes;
+    let mut outcomes = measurement.tally.calls.outcomes;
     outcomes.add(&measurement.unmeasured.outcomes);
     assert_eq!(outcomes.ok, 0, "{outcomes:?}");
     let honest = Server::start("honest".parse().unwrap()).unwrap();
     let measurement = measure(&plan(honest.address(), 1, 1), &[5], 50);
-    let examples = [measurement.tally.examples, measurement.unmeasured.error_examples].concat();
+    let examples =
+        [measurement.tally.calls.examples, measurement.unmeasured.error_examples].concat();
     let named = |example: &String| example.contains("peer broke json: a reply that is not HTTP/1");
     assert!(examples.iter().any(named), "{examples:?}");
 }

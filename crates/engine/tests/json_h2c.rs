@@ -92,10 +92,10 @@ fn each_call_ends_as_http_says() {
     .unwrap();
     let Measurement { tally, .. } = make(peer.address(), 1, 100);
     peer.finish().unwrap();
-    let outcomes = &tally.outcomes;
-    assert_eq!((outcomes.ok, outcomes.wrong_answer), (20, 10), "{:?}", tally.examples);
-    assert_eq!(outcomes.status, [(404, 10), (503, 10)].into(), "{:?}", tally.examples);
-    assert_eq!((outcomes.transport, outcomes.total()), (50, 100), "{:?}", tally.examples);
+    let outcomes = &tally.calls.outcomes;
+    assert_eq!((outcomes.ok, outcomes.wrong_answer), (20, 10), "{:?}", tally.calls.examples);
+    assert_eq!(outcomes.status, [(404, 10), (503, 10)].into(), "{:?}", tally.calls.examples);
+    assert_eq!((outcomes.transport, outcomes.total()), (50, 100), "{:?}", tally.calls.examples);
     assert_eq!(tally.connections.opened, 0, "the connection goes on");
 }
 
@@ -110,7 +110,12 @@ fn refused_call_is_sent_again() {
     .unwrap();
     let Measurement { tally, .. } = make(peer.address(), 4, 100);
     peer.finish().unwrap();
-    assert_eq!((tally.outcomes.ok, tally.outcomes.total()), (100, 100), "{:?}", tally.examples);
+    assert_eq!(
+        (tally.calls.outcomes.ok, tally.calls.outcomes.total()),
+        (100, 100),
+        "{:?}",
+        tally.calls.examples
+    );
 }
 
 #[test]
@@ -132,5 +137,10 @@ fn calls_behind_a_goaway_go_to_the_next_connection() {
     .unwrap();
     let Measurement { tally, .. } = make(peer.address(), 4, 50);
     peer.finish().unwrap();
-    assert_eq!((tally.outcomes.ok, tally.outcomes.total()), (50, 50), "{:?}", tally.examples);
+    assert_eq!(
+        (tally.calls.outcomes.ok, tally.calls.outcomes.total()),
+        (50, 50),
+        "{:?}",
+        tally.calls.examples
+    );
 }

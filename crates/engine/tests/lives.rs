@@ -59,8 +59,12 @@ fn every_short_connection_carries_one_call_and_the_server_counts_the_same() {
             let arrivals: Arrivals = arrivals.parse().unwrap();
             let plan = LoadPlan { arrivals, ..plan(protocol, server.address(), "short") };
             let Measurement { tally, .. } = make(&plan, 400);
-            let what = format!("{protocol} of {behaviour}, {arrivals}: {:?}", tally.examples);
-            assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (400, 0), "{what}");
+            let what = format!("{protocol} of {behaviour}, {arrivals}: {:?}", tally.calls.examples);
+            assert_eq!(
+                (tally.calls.outcomes.ok, tally.calls.outcomes.errors()),
+                (400, 0),
+                "{what}"
+            );
             assert_eq!((server.calls(), server.connections()), (400, 400), "{what}");
             // The first of each of the four places was opened before; by a schedule, the last may be open after its end.
             assert!(tally.connect.count() == 396 || plan.arrivals.is_open(), "{what}");
@@ -78,7 +82,11 @@ fn connection_carries_as_many_calls_as_it_lives_for() {
         let server = server(&[behaviour]);
         let plan = plan(protocol, server.address(), "calls:7");
         let Measurement { tally, .. } = make(&plan, 700);
-        assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (700, 0), "{protocol}");
+        assert_eq!(
+            (tally.calls.outcomes.ok, tally.calls.outcomes.errors()),
+            (700, 0),
+            "{protocol}"
+        );
         assert_eq!(server.calls(), 700, "{protocol}");
         // The last connection of each slot may have calls left.
         let opened = server.connections();
@@ -97,9 +105,9 @@ fn server_that_resets_connections_loses_the_calls_on_them_and_no_other() {
     ] {
         let server = server(behaviours);
         let Measurement { tally, .. } = make(&plan(protocol, server.address(), "short"), 60);
-        assert_eq!(tally.outcomes.total(), 60, "{protocol}");
+        assert_eq!(tally.calls.outcomes.total(), 60, "{protocol}");
         // The reset may come before the connection is known to be open: then its call is not sent.
-        let (outcomes, connections) = (&tally.outcomes, &tally.connections);
+        let (outcomes, connections) = (&tally.calls.outcomes, &tally.connections);
         let lost = outcomes.transport + outcomes.not_sent;
         assert_eq!((outcomes.ok, lost), (50, 10), "{protocol}");
         // Of the other three, each may be reset between its reply and its planned end.
@@ -129,12 +137,12 @@ fn server_that_goes_away_refuses_what_follows_and_nothing_is_counted_twice() {
         });
         let Measurement { tally, .. } = make(&plan, 6);
         gone.join().unwrap();
-        let outcomes = &tally.outcomes;
+        let outcomes = &tally.calls.outcomes;
         assert_eq!((outcomes.ok, outcomes.total()), (0, 6), "{protocol}");
         assert_eq!((outcomes.transport, outcomes.not_sent), (1, 5), "{protocol}");
         assert_eq!(tally.connections.connect_refused, 5, "{protocol}");
         let refused = "not sent: no connection: Connection refused (os error 111)";
-        assert!(tally.examples.iter().any(|it| it == refused), "{:?}", tally.examples);
+        assert!(tally.calls.examples.iter().any(|it| it == refused), "{:?}", tally.calls.examples);
     }
 }
 

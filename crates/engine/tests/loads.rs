@@ -33,9 +33,14 @@ fn every_call_is_counted_once_and_the_server_counts_the_same() {
     let mut before = 0;
     for _ in 0..3 {
         let measurement = measure(&mut session, 100);
-        assert_eq!(measurement.tally.outcomes.errors(), 0, "{:?}", measurement.tally.examples);
-        assert!(measurement.tally.outcomes.ok > 100);
-        measured += measurement.tally.outcomes.total();
+        assert_eq!(
+            measurement.tally.calls.outcomes.errors(),
+            0,
+            "{:?}",
+            measurement.tally.calls.examples
+        );
+        assert!(measurement.tally.calls.outcomes.ok > 100);
+        measured += measurement.tally.calls.outcomes.total();
         before = measurement.unmeasured.outcomes.total();
     }
     assert_eq!(session.progress().ended, measured + before);
@@ -75,10 +80,15 @@ fn every_shape_is_answered_rightly_on_several_threads() {
     let server = server("honest");
     for shape in ["text:0", "text:10000", "text:70000", "text:1000000", "record", "tree"] {
         let measurement = measure(&mut open(&plan(server.address()), shape), 60);
-        assert_eq!(measurement.tally.outcomes.errors(), 0, "{:?}", measurement.tally.examples);
+        assert_eq!(
+            measurement.tally.calls.outcomes.errors(),
+            0,
+            "{:?}",
+            measurement.tally.calls.examples
+        );
         let before = &measurement.unmeasured.outcomes;
         assert_eq!(before.errors(), 0, "{shape}: {:?}", measurement.unmeasured.error_examples);
-        assert!(measurement.tally.outcomes.ok + before.ok >= 40, "{shape}");
+        assert!(measurement.tally.calls.outcomes.ok + before.ok >= 40, "{shape}");
     }
 }
 
@@ -86,11 +96,11 @@ fn every_shape_is_answered_rightly_on_several_threads() {
 fn nothing_is_answered_before_its_time() {
     let server = server("slow:5ms");
     let measurement = measure(&mut open(&plan(server.address()), "text:100"), 300);
-    let tally = &measurement.tally;
-    assert!(tally.ok.min().unwrap() >= 5_000_000);
-    assert!(tally.service.min().unwrap() >= 5_000_000);
-    let responses = tally.ok.count() as f64 * tally.ok.mean().unwrap();
-    let within = responses + tally.carried_in.0 as f64 - tally.carried_out.0 as f64;
+    let calls = &measurement.tally.calls;
+    assert!(calls.ok.min().unwrap() >= 5_000_000);
+    assert!(calls.service.min().unwrap() >= 5_000_000);
+    let responses = calls.ok.count() as f64 * calls.ok.mean().unwrap();
+    let within = responses + calls.carried_in.0 as f64 - calls.carried_out.0 as f64;
     assert!((within / 300e6 / 40.0 - 1.0).abs() < 0.005, "{}", within / 300e6);
 }
 
@@ -102,8 +112,8 @@ fn lost_connection_costs_its_calls_and_is_opened_again() {
         let plan = LoadPlan { timeout, ..plan(server.address()) };
         let measurement = measure(&mut open(&plan, "text:100"), 200);
         let before = &measurement.unmeasured.outcomes;
-        let lost = measurement.tally.outcomes.transport + before.transport;
-        assert!(lost > 0, "{behaviour}: {:?}", measurement.tally.outcomes);
+        let lost = measurement.tally.calls.outcomes.transport + before.transport;
+        assert!(lost > 0, "{behaviour}: {:?}", measurement.tally.calls.outcomes);
         assert!(server.connections() > 4, "{behaviour}");
     }
 }
@@ -166,7 +176,7 @@ fn peer_that_never_reads_does_not_block_the_load() {
     };
     let mut session = open(&plan, "text:1000000");
     let measurement = measure(&mut session, 500);
-    let mut outcomes = measurement.tally.outcomes;
+    let mut outcomes = measurement.tally.calls.outcomes;
     outcomes.add(&measurement.unmeasured.outcomes);
     assert!(outcomes.timeout > 0 && outcomes.not_sent > 0, "{outcomes:?}");
     assert_eq!(outcomes.total(), outcomes.timeout + outcomes.not_sent);
@@ -191,6 +201,11 @@ fn calls_come_due_by_a_rate() {
     let arrivals = "constant:1000".parse().unwrap();
     let plan = LoadPlan { arrivals, ..plan(server.address()) };
     let measurement = measure(&mut open(&plan, "text:100"), 500);
-    let outcomes = &measurement.tally.outcomes;
-    assert_eq!((outcomes.total(), outcomes.ok), (500, 500), "{:?}", measurement.tally.examples);
+    let outcomes = &measurement.tally.calls.outcomes;
+    assert_eq!(
+        (outcomes.total(), outcomes.ok),
+        (500, 500),
+        "{:?}",
+        measurement.tally.calls.examples
+    );
 }

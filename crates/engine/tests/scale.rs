@@ -89,8 +89,8 @@ fn holds(scale: &Scale) {
     let mut session = Session::open(&scale.plan(server.address), &payload).unwrap();
     let measurement = measure(&mut session, 1000);
     let each = resident().saturating_sub(before) / u64::from(scale.connections);
-    let outcomes = &measurement.tally.outcomes;
-    assert_eq!(outcomes.errors(), 0, "{:?}", measurement.tally.examples);
+    let outcomes = &measurement.tally.calls.outcomes;
+    assert_eq!(outcomes.errors(), 0, "{:?}", measurement.tally.calls.examples);
     assert_eq!(
         measurement.unmeasured.outcomes.errors(),
         0,

@@ -117,9 +117,9 @@ fn span_that_is_cut_counts_what_it_had() {
     assert_sums(&measurement);
     let length = measurement.span.end - measurement.span.start;
     assert!(length >= Nanos::from_millis(50) && length < planned);
-    assert_eq!(measurement.tally.series.len() as u64, length.0.div_ceil(100_000_000));
+    assert_eq!(measurement.tally.calls.series.len() as u64, length.0.div_ceil(100_000_000));
     let outside = measurement.unmeasured.outcomes.total();
-    assert_eq!(measurement.tally.outcomes.total() + outside, server.calls());
+    assert_eq!(measurement.tally.calls.outcomes.total() + outside, server.calls());
     session.start_measuring(Span { start: clock::now() + planned, end: clock::now() + planned });
     assert!(!session.cut(), "it has not begun");
     session.pause().unwrap();
@@ -133,7 +133,11 @@ fn second_start_puts_no_more_calls_in_flight() {
     session.start();
     let measurement = measure(&mut session, 300);
     let most = 12 * (300 / 5 + 1);
-    assert!(measurement.tally.outcomes.total() <= most, "{:?}", measurement.tally.outcomes);
+    assert!(
+        measurement.tally.calls.outcomes.total() <= most,
+        "{:?}",
+        measurement.tally.calls.outcomes
+    );
 }
 
 #[test]
@@ -167,7 +171,7 @@ fn number_of_calls_is_made_with_any_threads_and_arrivals() {
             clock::sleep_until(clock::now() + Nanos::from_millis(1));
         }
         let measurement = session.finish().unwrap();
-        let outcomes = &measurement.tally.outcomes;
+        let outcomes = &measurement.tally.calls.outcomes;
         assert_eq!((outcomes.ok, outcomes.errors()), (calls, 0), "{arrivals} x{threads}");
         assert!(
             measurement.span.end > measurement.span.start && measurement.span.end < Nanos::NEVER

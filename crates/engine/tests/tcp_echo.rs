@@ -74,8 +74,13 @@ fn request(stream: &mut TcpStream) -> Option<Vec<u8>> {
 fn every_call_is_counted_once_and_the_server_counts_the_same() {
     let server = Server::start("tcp-echo".parse().unwrap()).unwrap();
     let measurement = measure(&plan(server.address()), 200);
-    let (inside, outside) = (&measurement.tally.outcomes, &measurement.unmeasured.outcomes);
-    assert_eq!((inside.errors(), outside.errors()), (0, 0), "{:?}", measurement.tally.examples);
+    let (inside, outside) = (&measurement.tally.calls.outcomes, &measurement.unmeasured.outcomes);
+    assert_eq!(
+        (inside.errors(), outside.errors()),
+        (0, 0),
+        "{:?}",
+        measurement.tally.calls.examples
+    );
     assert!(inside.ok > 40);
     assert_eq!(server.calls(), inside.total() + outside.total());
     assert_eq!(server.connections(), 4);
@@ -86,8 +91,13 @@ fn calls_come_due_by_a_rate() {
     let server = Server::start("tcp-echo".parse().unwrap()).unwrap();
     let arrivals = "constant:1000".parse().unwrap();
     let measurement = measure(&LoadPlan { arrivals, ..plan(server.address()) }, 500);
-    let outcomes = &measurement.tally.outcomes;
-    assert_eq!((outcomes.total(), outcomes.ok), (500, 500), "{:?}", measurement.tally.examples);
+    let outcomes = &measurement.tally.calls.outcomes;
+    assert_eq!(
+        (outcomes.total(), outcomes.ok),
+        (500, 500),
+        "{:?}",
+        measurement.tally.calls.examples
+    );
 }
 
 #[test]
@@ -103,7 +113,7 @@ fn replies_in_segments_of_a_few_bytes_are_replies() {
         }
     });
     let measurement = measure(&plan(address), 200);
-    let outcomes = &measurement.tally.outcomes;
+    let outcomes = &measurement.tally.calls.outcomes;
     assert!(outcomes.ok > 0 && outcomes.errors() == 0, "{outcomes:?}");
 }
 
@@ -119,7 +129,7 @@ fn other_bytes_are_a_wrong_answer() {
             }
         }
     });
-    let outcomes = measure(&plan(address), 200).tally.outcomes;
+    let outcomes = measure(&plan(address), 200).tally.calls.outcomes;
     // The empty request is the same as its reply.
     assert!(outcomes.wrong_answer > outcomes.ok && outcomes.ok > 0, "{outcomes:?}");
     assert_eq!(outcomes.total(), outcomes.wrong_answer + outcomes.ok);
@@ -138,8 +148,10 @@ fn peer_that_answers_twice_costs_its_connection() {
     let plan = LoadPlan { connections, in_flight, threads, ..plan(address) };
     let measurement = measure(&plan, 200);
     let example = "peer broke tcp-echo: a reply to no call".to_owned();
-    let examples = [measurement.tally.examples, measurement.unmeasured.error_examples].concat();
-    let lost = measurement.tally.outcomes.transport + measurement.tally.outcomes.wrong_answer;
+    let examples =
+        [measurement.tally.calls.examples, measurement.unmeasured.error_examples].concat();
+    let lost =
+        measurement.tally.calls.outcomes.transport + measurement.tally.calls.outcomes.wrong_answer;
     assert!(lost > 0 || examples.contains(&example), "{examples:?}");
 }
 
@@ -159,7 +171,7 @@ fn peer_that_stops_answering_costs_its_calls_and_the_connection_is_opened_again(
     let (connections, in_flight, threads) = (1, 2, 1);
     let plan = LoadPlan { connections, in_flight, threads, timeout, ..plan(address) };
     let measurement = measure(&plan, 600);
-    let mut outcomes = measurement.tally.outcomes;
+    let mut outcomes = measurement.tally.calls.outcomes;
     outcomes.add(&measurement.unmeasured.outcomes);
     assert!(outcomes.timeout >= 4 && outcomes.ok >= 10, "{outcomes:?}");
     assert_eq!(outcomes.total(), outcomes.timeout + outcomes.ok + outcomes.transport);
@@ -173,7 +185,8 @@ fn peer_that_speaks_something_else_is_named() {
         let _ = stream.shutdown(Shutdown::Both);
     });
     let measurement = measure(&plan(address), 200);
-    let examples = [measurement.tally.examples, measurement.unmeasured.error_examples].concat();
+    let examples =
+        [measurement.tally.calls.examples, measurement.unmeasured.error_examples].concat();
     let named = examples.iter().any(|example| example.contains("does the server speak tcp-echo?"));
     assert!(named, "{examples:?}");
 }

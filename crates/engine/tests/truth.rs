@@ -84,9 +84,9 @@ fn every_call_is_counted_once_and_the_server_counts_the_same(protocol: Protocol)
     for _ in 0..3 {
         let measurement = measure(&mut session, 100);
         assert_sums(&measurement);
-        assert!(measurement.tally.outcomes.ok > 0);
-        assert_eq!(measurement.tally.outcomes.errors(), 0);
-        measured += measurement.tally.outcomes.total();
+        assert!(measurement.tally.calls.outcomes.ok > 0);
+        assert_eq!(measurement.tally.calls.outcomes.errors(), 0);
+        measured += measurement.tally.calls.outcomes.total();
     }
     session.start();
     let unmeasured = session.pause().unwrap();
@@ -112,10 +112,10 @@ fn every_shape_is_answered_rightly_and_several_threads_share_the_connections(pro
 fn calls_in_flight_are_rate_times_response(protocol: Protocol) {
     let server = server(protocol, "slow:5ms");
     let measurement = measure(&mut open(&plan(protocol, server.address()), "text:100"), 600);
-    let tally = &measurement.tally;
-    assert!(tally.ok.min().unwrap() >= 5_000_000);
-    let responses = tally.ok.count() as f64 * tally.ok.mean().unwrap();
-    let within = responses + tally.carried_in.0 as f64 - tally.carried_out.0 as f64;
+    let calls = &measurement.tally.calls;
+    assert!(calls.ok.min().unwrap() >= 5_000_000);
+    let responses = calls.ok.count() as f64 * calls.ok.mean().unwrap();
+    let within = responses + calls.carried_in.0 as f64 - calls.carried_out.0 as f64;
     assert!((within / 600e6 / f64::from(IN_FLIGHT) - 1.0).abs() < 0.002, "{}", within / 600e6);
 }
 
@@ -162,10 +162,10 @@ fn replies_that_are_not_the_requests_own_are_wrong(protocol: Protocol) {
         let server = server(protocol, behaviour);
         let measurement = measure(&mut open(&plan(protocol, server.address()), "text:100"), 60);
         assert_sums(&measurement);
-        let outcomes = &measurement.tally.outcomes;
+        let outcomes = &measurement.tally.calls.outcomes;
         let few = outcomes.ok <= outcomes.total() / 10;
         assert!(outcomes.wrong_answer > 0 && few, "{behaviour}: {outcomes:?}");
-        assert!(!measurement.tally.examples.is_empty());
+        assert!(!measurement.tally.calls.examples.is_empty());
     }
 }
 
@@ -184,7 +184,7 @@ fn no_reply_that_is_remembered_is_asked_for_again(protocol: Protocol) {
 fn a_reply_that_is_remembered_by_part_of_its_request_is_wrong(protocol: Protocol) {
     let server = server(protocol, "memo:24");
     let measurement = measure(&mut open(&plan(protocol, server.address()), "text:100"), 300);
-    assert!(server.recalled() > 0 && measurement.tally.outcomes.wrong_answer > 0);
+    assert!(server.recalled() > 0 && measurement.tally.calls.outcomes.wrong_answer > 0);
 }
 
 fn copied_content_is_wrong_in_a_load(protocol: Protocol) {
@@ -192,7 +192,7 @@ fn copied_content_is_wrong_in_a_load(protocol: Protocol) {
     for shape in shapes {
         let server = server(protocol, "skim");
         let measurement = measure(&mut open(&plan(protocol, server.address()), shape), 300);
-        let wrong = measurement.tally.outcomes.wrong_answer;
+        let wrong = measurement.tally.calls.outcomes.wrong_answer;
         let (outcomes, examples) = came(measurement);
         assert!(wrong > 0, "{shape}: {outcomes:?}");
         let evidence = match Profile::of(protocol).encoding {
@@ -220,10 +220,10 @@ fn calls_that_are_never_answered_end_at_the_timeout_or_with_the_grace(protocol: 
     let plan = LoadPlan { timeout, grace: timeout, ..plan(protocol, server.address()) };
     let measurement = measure(&mut open(&plan, "text:100"), 300);
     assert_sums(&measurement);
-    let outcomes = &measurement.tally.outcomes;
+    let outcomes = &measurement.tally.calls.outcomes;
     assert!(outcomes.timeout >= IN_FLIGHT.into(), "{outcomes:?}");
     assert_eq!(outcomes.total(), outcomes.ok + outcomes.timeout);
-    assert!(measurement.tally.errors.min().unwrap() >= 99_000_000);
+    assert!(measurement.tally.calls.errors.min().unwrap() >= 99_000_000);
 }
 
 fn lost_connection_costs_its_calls_and_is_opened_again(protocol: Protocol) {

@@ -74,6 +74,18 @@ pub struct Unmeasured {
     pub error_examples: Vec<String>,
 }
 
+impl Unmeasured {
+    /// Adds others.
+    pub fn add(&mut self, other: &Self) {
+        self.outcomes.add(&other.outcomes);
+        for example in &other.error_examples {
+            if !self.error_examples.contains(example) {
+                self.error_examples.push(example.clone());
+            }
+        }
+    }
+}
+
 /// The result of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

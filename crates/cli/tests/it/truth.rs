@@ -144,10 +144,10 @@ fn load_with_a_stop(protocol: Protocol) -> (Measurement, Nanos, Nanos) {
 fn stall_of_one_second_in_ten_shows_in_the_quantiles() {
     over_each_protocol(|protocol| {
         let (measurement, stopped, delay) = load_with_a_stop(protocol);
-        let tally = &measurement.tally;
-        assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (2_000, 0), "{protocol}");
+        let calls = &measurement.tally.calls;
+        assert_eq!((calls.outcomes.ok, calls.outcomes.errors()), (2_000, 0), "{protocol}");
         for (q, beyond) in [(0.95, 0.5), (0.99, 0.1)] {
-            let found = tally.ok.quantile(q).unwrap() as f64;
+            let found = calls.ok.quantile(q).unwrap() as f64;
             let expected = stopped.0 as f64 - beyond * SECOND.0 as f64;
             let bounds = 0.95 * expected..expected + 0.5 * SECOND.0 as f64 + delay.0 as f64;
             assert!(bounds.contains(&found), "{protocol}, {q}: {found} ns, not in {bounds:?}");
@@ -167,7 +167,8 @@ fn open_loop_follows_its_arrival_process_and_the_server_counts_agree() {
         {
             let mut session = open(&plan(protocol, server.address(), arrivals));
             let measurement = measure(&mut session, SECOND, |_| ());
-            let (pacing, outcomes) = (measurement.pacing.unwrap(), measurement.tally.outcomes);
+            let (pacing, outcomes) =
+                (measurement.pacing.unwrap(), measurement.tally.calls.outcomes);
             let what = format!("{protocol}, {arrivals}: {outcomes:?}");
             // A late client finds many calls due at once; only connections with one call at a time have no room for them.
             assert!(pacing.held_back == 0 || protocol.takes_one_call_at_a_time(), "{what}");
@@ -196,7 +197,7 @@ fn arrival_process_cannot_change_under_load() {
         session.sample().unwrap()
     };
     let measurement = session.finish().unwrap();
-    assert_eq!(measurement.tally.outcomes.ok, 500);
+    assert_eq!(measurement.tally.calls.outcomes.ok, 500);
     assert!(sampled.outcomes.ok > 0 && sampled.outcomes.ok < 500, "{:?}", sampled.outcomes);
     assert_eq!(sampled.ok.count(), sampled.outcomes.ok);
 }

@@ -3,8 +3,8 @@
 use rpcbench_record::{ClientUsage, Outcomes, Pacing, Unmeasured};
 use rpcbench_stats::Histogram;
 
-use crate::tally::Tally;
-use crate::thread::{Drained, ThreadSample, ThreadUsage};
+use crate::tally::WindowTally;
+use crate::thread::{ThreadSample, ThreadUsage};
 use rpcbench_clock::{Nanos, Span};
 
 /// Calls since the session was opened.
@@ -17,7 +17,7 @@ pub struct Progress {
 }
 
 /// A load at one instant.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Sample {
     /// Calls since the session was opened.
     pub progress: Progress,
@@ -39,8 +39,8 @@ pub struct Measurement {
     pub span: Span,
     /// The time that counts.
     pub length: Nanos,
-    /// The calls that came due in it.
-    pub tally: Tally,
+    /// What was counted in it.
+    pub tally: WindowTally,
     /// What the load threads used over it.
     pub client: ClientUsage,
     /// How well an open loop kept its schedule. `None` in a closed loop.
@@ -53,20 +53,8 @@ impl Sample {
     pub(super) fn add(&mut self, thread: &ThreadSample) {
         self.outstanding += thread.outstanding;
         self.cpu = self.cpu + thread.cpu;
-        if let Some((ok, outcomes)) = &thread.measured {
-            self.ok.merge(ok);
-            self.outcomes.add(outcomes);
-        }
-    }
-}
-
-/// Adds the calls of a load thread.
-pub(super) fn add_unmeasured(all: &mut Unmeasured, drained: &Drained) {
-    all.outcomes.add(&drained.outside);
-    for example in &drained.outside_examples {
-        if !all.error_examples.contains(example) {
-            all.error_examples.push(example.clone());
-        }
+        self.ok.merge(&thread.measured.0);
+        self.outcomes.add(&thread.measured.1);
     }
 }
 

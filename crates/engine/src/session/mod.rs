@@ -9,8 +9,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use rpcbench_record::{Arrivals, Outcomes, Tls, Unmeasured};
-use rpcbench_stats::Histogram;
+use rpcbench_record::{Arrivals, Tls, Unmeasured};
 
 use crate::file_limit;
 use crate::log::CallLog;
@@ -23,7 +22,6 @@ use crate::worker::Start;
 use rpcbench_clock::{self as clock, Nanos, OwnClock, Span};
 
 pub use error::SessionError;
-use measurement::add_unmeasured;
 pub use measurement::{Measurement, Progress, Sample};
 
 /// How often a wait for load threads checks whether it was given up.
@@ -252,13 +250,7 @@ impl Session {
     pub fn sample(&self) -> Result<Sample, SessionError> {
         let (sender, samples) = channel();
         self.tell(&Command::Sample(sender));
-        let mut sum = Sample {
-            progress: self.progress(),
-            outstanding: 0,
-            cpu: Nanos(0),
-            ok: Histogram::new(),
-            outcomes: Outcomes::default(),
-        };
+        let mut sum = Sample { progress: self.progress(), ..Sample::default() };
         for _ in &self.threads {
             sum.add(&samples.recv().map_err(|_| SessionError::Lost)?);
         }
@@ -314,7 +306,7 @@ impl Session {
     fn unmeasured(&mut self) -> Result<Unmeasured, SessionError> {
         let mut unmeasured = Unmeasured::default();
         for drained in self.drained()? {
-            add_unmeasured(&mut unmeasured, &drained);
+            unmeasured.add(&drained.outside);
         }
         Ok(unmeasured)
     }

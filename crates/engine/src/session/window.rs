@@ -4,11 +4,11 @@ use std::sync::atomic::Ordering;
 
 use rpcbench_record::{ClientUsage, Pacing, Slice, Unmeasured};
 
-use super::measurement::{Measurement, add_unmeasured, add_usage};
+use super::measurement::{Measurement, add_usage};
 use super::{Session, SessionError};
 use crate::counted::Part;
 use crate::pacing::Schedule;
-use crate::tally::Tally;
+use crate::tally::{Tally, WindowTally};
 use crate::thread::Command;
 use rpcbench_clock::{self as clock, Nanos, Span};
 
@@ -81,12 +81,12 @@ impl Session {
     pub fn finish(&mut self) -> Result<Measurement, SessionError> {
         let mut span = self.span.ok_or(SessionError::NotLoading)?;
         let mut gaps = Nanos(0);
-        let mut tally: Option<Tally> = None;
+        let mut tally: Option<WindowTally> = None;
         let mut client = ClientUsage { run_delay_ns: Some(0), ..ClientUsage::default() };
         let mut unmeasured = Unmeasured::default();
         let continues = std::mem::take(&mut self.continues);
         for (at, drained) in self.drained()?.into_iter().enumerate() {
-            add_unmeasured(&mut unmeasured, &drained);
+            unmeasured.add(&drained.outside);
             let theirs = drained.measured.ok_or(SessionError::Lost)?;
             let end = if at == 0 { theirs.span.end } else { span.end.max(theirs.span.end) };
             (span, gaps) = (Span { end, ..theirs.span }, theirs.gaps);
@@ -99,22 +99,17 @@ impl Session {
         let tally = tally.ok_or(SessionError::Lost)?;
         client.longest_absence_ns = tally.longest_absence.0;
         let length = (span.end - span.start) - gaps;
-        let pacing = self.arrivals.is_open().then(|| self.pacing(length, &tally));
+        let pacing = self.arrivals.is_open().then(|| self.pacing(length, &tally.calls));
         self.windows += 1;
         self.loading = continues;
         let span = self.real(span);
         Ok(Measurement { span, length, tally, client, pacing, unmeasured })
     }
 
-    fn pacing(&self, length: Nanos, tally: &Tally) -> Pacing {
+    fn pacing(&self, length: Nanos, calls: &Tally) -> Pacing {
         let due_before = |end| Schedule::new(self.arrivals, self.window_seed()).due_before(end);
-        let middle = Nanos(Slice::middle_ns(tally.series.len())).min(length);
+        let middle = Nanos(Slice::middle_ns(calls.series.len())).min(length);
         let due = due_before(length);
-        Pacing {
-            due,
-            due_second_half: due - due_before(middle),
-            late: tally.late,
-            held_back: tally.held_back,
-        }
+        Pacing { due, due_second_half: due - due_before(middle), ..calls.pacing }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
-use rpcbench_record::{ConnectionLife, Outcomes, Tls};
+use rpcbench_record::{ConnectionLife, Outcomes, Tls, Unmeasured};
 use rpcbench_stats::Histogram;
 use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
 
@@ -20,7 +20,7 @@ use crate::payload::Payload;
 use crate::plan::LoadPlan;
 use crate::protocol::{Connection, ProtocolVisitor};
 use crate::renewal::Renewed;
-use crate::tally::Tally;
+use crate::tally::WindowTally;
 use crate::worker::{Start, Thread, Worker};
 use rpcbench_clock::{self as clock, Nanos, OwnClock, Span};
 
@@ -67,8 +67,7 @@ pub(crate) struct Drained {
     /// Of the measured span, if there was one.
     pub measured: Option<ThreadMeasured>,
     /// Calls outside measured spans, since the thread began.
-    pub outside: Outcomes,
-    pub outside_examples: Vec<String>,
+    pub outside: Unmeasured,
 }
 
 #[derive(Debug)]
@@ -77,7 +76,7 @@ pub(crate) struct ThreadMeasured {
     pub span: Span,
     /// The time within it that does not count.
     pub gaps: Nanos,
-    pub tally: Tally,
+    pub tally: WindowTally,
     pub usage: ThreadUsage,
 }
 
@@ -87,7 +86,7 @@ pub(crate) struct ThreadSample {
     pub outstanding: u64,
     pub cpu: Nanos,
     /// Response times of the measured `ok` calls so far, and all outcomes.
-    pub measured: Option<(Histogram, Outcomes)>,
+    pub measured: (Histogram, Outcomes),
 }
 
 /// Counters that other threads may read while a load runs, on a separate cache line.
@@ -338,15 +337,13 @@ impl<C: Connection, D: Driver> Running<C, D> {
             ThreadMeasured { span, gaps, tally, usage: use_of.usage() }
         });
         self.counters.drained.store(true, Ordering::Relaxed);
-        let (outside, examples) = recorder.outside();
-        let (outside, outside_examples) = (outside.clone(), examples.to_vec());
-        self.tell(Report::Drained(Box::new(Drained { measured, outside, outside_examples })));
+        let outside = recorder.outside().clone();
+        self.tell(Report::Drained(Box::new(Drained { measured, outside })));
     }
 
     fn tell_sample(&mut self, samples: &Sender<ThreadSample>) {
         let calls = self.worker.calls();
-        let so_far = calls.recorder.so_far();
-        let measured = so_far.map(|tally| (tally.ok.clone(), tally.outcomes.clone()));
+        let measured = calls.recorder.so_far();
         let (outstanding, cpu) = (calls.outstanding, clock::thread_cpu());
         // The session may be gone.
         let _ = samples.send(ThreadSample { outstanding, cpu, measured });

@@ -39,10 +39,10 @@ where
     let timeout = Nanos::from_millis(2000);
     let plan = LoadPlan { timeout, grace: timeout, ..plan(peer.address(), 4) };
     let tally = measure(&plan, 4).tally;
-    let outcomes = tally.outcomes;
+    let outcomes = tally.calls.outcomes;
     assert_eq!(outcomes.not_sent + outcomes.timeout, outcomes.total(), "{outcomes:?}");
     let expected = format!("not sent: {reason}");
-    let examples = &tally.examples;
+    let examples = &tally.calls.examples;
     assert!(examples.iter().any(|it| it.starts_with(&expected)), "{examples:?}");
     // The script may wait for another connection.
     drop(TcpStream::connect(peer.address()));
@@ -105,7 +105,7 @@ fn refused_calls_and_connections_that_ended_are_counted() {
     let measured = measure(&plan(peer.address(), 8), 20);
     peer.finish().unwrap();
     let reason = Some("peer closed the connection with ENHANCE_YOUR_CALM".to_owned());
-    assert_eq!(measured.tally.outcomes.ok, 20);
+    assert_eq!(measured.tally.calls.outcomes.ok, 20);
     assert_eq!(
         measured.tally.connections,
         Connections {
@@ -164,7 +164,7 @@ fn after_goaway_another_connection_is_opened_at_once() {
     .unwrap();
     let tally = measure(&plan(peer.address(), 8), 40).tally;
     peer.finish().unwrap();
-    assert_eq!(tally.outcomes.ok, 40, "{:?}", tally.examples);
+    assert_eq!(tally.calls.outcomes.ok, 40, "{:?}", tally.calls.examples);
     let Connections { ended, broken, reopened, refused, resent, .. } = tally.connections;
     assert_eq!((ended, broken, reopened, refused, resent), (1, 0, 1, 4, 4));
 }

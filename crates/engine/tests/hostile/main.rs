@@ -54,9 +54,9 @@ fn load(script: &Receiver<Said>, plan: &LoadPlan, shape: &str) -> Came {
     let start = clock::now() + Nanos::from_millis(5);
     session.measure(Span { start, end: start + Nanos::from_millis(60) });
     let measurement = session.finish().unwrap();
-    let mut outcomes = measurement.tally.outcomes.clone();
-    assert_eq!(measurement.tally.ok.count(), outcomes.ok);
-    assert_eq!(measurement.tally.errors.count(), outcomes.errors());
+    let mut outcomes = measurement.tally.calls.outcomes.clone();
+    assert_eq!(measurement.tally.calls.ok.count(), outcomes.ok);
+    assert_eq!(measurement.tally.calls.errors.count(), outcomes.errors());
     let before = &measurement.unmeasured.outcomes;
     outcomes.ok += before.ok;
     outcomes.wrong_answer += before.wrong_answer;
@@ -67,7 +67,8 @@ fn load(script: &Receiver<Said>, plan: &LoadPlan, shape: &str) -> Came {
         *outcomes.status.entry(*code).or_default() += calls;
     }
     assert_eq!(session.progress().ended, outcomes.total());
-    let examples = [measurement.tally.examples, measurement.unmeasured.error_examples].concat();
+    let examples =
+        [measurement.tally.calls.examples, measurement.unmeasured.error_examples].concat();
     Came { outcomes, examples }
 }
 

@@ -80,9 +80,10 @@ fn assert_interoperates(settings: &str, shapes: &[&str]) {
         let start = clock::now() + Nanos::from_millis(20);
         session.measure(Span { start, end: start + Nanos::from_millis(150) });
         let measurement = session.finish().unwrap();
-        let (measured, before) = (measurement.tally.outcomes, measurement.unmeasured.outcomes);
+        let (measured, before) =
+            (measurement.tally.calls.outcomes, measurement.unmeasured.outcomes);
         let errors = measured.errors() + before.errors();
-        assert_eq!(errors, 0, "{settings} {shape}: {:?}", measurement.tally.examples);
+        assert_eq!(errors, 0, "{settings} {shape}: {:?}", measurement.tally.calls.examples);
         assert!(before.ok + measured.ok >= 8, "{settings} {shape}");
         assert_eq!(session.progress().ended, before.ok + measured.ok);
         ended += session.progress().ended;

@@ -126,16 +126,16 @@ pub fn measure(session: &mut Session, millis: u64) -> Measurement {
 
 /// Asserts what holds for every measurement of any server.
 pub fn assert_sums(measurement: &Measurement) {
-    let tally = &measurement.tally;
-    assert_eq!(tally.ok.count(), tally.outcomes.ok);
-    assert_eq!(tally.errors.count(), tally.outcomes.errors());
-    let sliced: u64 = tally.series.iter().map(|slice| slice.ok + slice.errors).sum();
-    assert!(sliced <= tally.outcomes.total());
+    let calls = &measurement.tally.calls;
+    assert_eq!(calls.ok.count(), calls.outcomes.ok);
+    assert_eq!(calls.errors.count(), calls.outcomes.errors());
+    let sliced: u64 = calls.series.iter().map(|slice| slice.ok + slice.errors).sum();
+    assert!(sliced <= calls.outcomes.total());
 }
 
 /// All outcomes, before the window and in it, with the examples.
 pub fn came(measurement: Measurement) -> (Outcomes, Vec<String>) {
-    let mut outcomes = measurement.tally.outcomes;
+    let mut outcomes = measurement.tally.calls.outcomes;
     outcomes.add(&measurement.unmeasured.outcomes);
-    (outcomes, [measurement.tally.examples, measurement.unmeasured.error_examples].concat())
+    (outcomes, [measurement.tally.calls.examples, measurement.unmeasured.error_examples].concat())
 }

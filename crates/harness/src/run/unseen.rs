@@ -108,7 +108,7 @@ fn pass(
 ) -> Result<Option<u64>, StepError> {
     let before = server.sample_cpu()?;
     session.measure(server.context.now(), Window::Calls { calls })?;
-    let tally = session.finish()?.tally;
+    let tally = session.finish()?.tally.calls;
     let used = server.sample_cpu()?.since(before).cpu_ns;
     match tally.outcomes.errors() {
         0 if used > 0 => Ok(Some(used)),

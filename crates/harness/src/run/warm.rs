@@ -165,7 +165,7 @@ pub(super) fn warm_by_calls(
         }
     }
     curve.add(server)?;
-    let tally = server.load()?.finish()?.tally;
+    let tally = server.load()?.finish()?.tally.calls;
     if !tally.outcomes.is_only_late() {
         return Err(server.blame_calls(&tally.outcomes, WHEN, &tally.examples));
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rpcbench_clock::Nanos;
 use rpcbench_contract::Method;
 use rpcbench_contract::cases::{CallError, Caller};
-use rpcbench_engine::Tally;
+use rpcbench_engine::WindowTally;
 use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_harness::load::{
     CallOptions, LoadError, LoadGenerator, LoadRequest, LoadSession, Measurement, Progress, Sample,
@@ -139,17 +139,17 @@ impl LoadSession for ScriptedLoad {
 
     fn finish(&mut self) -> Result<Measurement, LoadError> {
         let span = self.span.take().expect("a window");
-        let mut tally = Tally::default();
+        let mut tally = WindowTally::default();
         match (self.script)(&self.entry, self.arrivals) {
             Answer::After(time) => (0..CALLS).for_each(|_| {
-                tally.outcomes.ok += 1;
-                tally.ok.record(time.0);
+                tally.calls.outcomes.ok += 1;
+                tally.calls.ok.record(time.0);
             }),
-            Answer::Never => tally.outcomes.timeout += CALLS,
+            Answer::Never => tally.calls.outcomes.timeout += CALLS,
             Answer::Fails => return Err(LoadError::Failed("the generator is gone".to_owned())),
             Answer::Stops => return Err(LoadError::Stopped),
         }
-        tally.ok_cut = tally.outcomes.ok as f64;
+        tally.calls.ok_cut = tally.calls.outcomes.ok as f64;
         let pacing = Pacing { due: CALLS, due_second_half: CALLS / 2, late: 0, held_back: 0 };
         let pacing = self.arrivals.is_open().then_some(pacing);
         let (client, unmeasured) = (ClientUsage::default(), self.unmeasured());

@@ -71,7 +71,7 @@ fn calls_outside_of_the_window_have_their_whole_timeout() {
         while !worker.is_drained() {
             worker.turn().unwrap();
         }
-        let outside = worker.calls().recorder.outside().0;
+        let outside = &worker.calls().recorder.outside().outcomes;
         (outside.ok, outside.errors())
     };
     assert_eq!(paused(&mut worker), (4, 0));
@@ -109,7 +109,7 @@ fn requests_cut_anywhere_by_the_kernel_arrive_whole() {
         while !worker.is_drained() {
             worker.turn().unwrap();
         }
-        let tally = worker.calls().recorder.take().unwrap();
+        let tally = worker.calls().recorder.take().unwrap().calls;
         assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (300, 0), "room for {room}");
     }
 }
@@ -125,7 +125,7 @@ fn what_a_peer_that_does_not_read_never_got_is_not_sent_and_does_not_pile_up() {
     while !worker.is_drained() {
         worker.turn().unwrap();
     }
-    let tally = worker.calls().recorder.take().unwrap();
+    let tally = worker.calls().recorder.take().unwrap().calls;
     // The first four were written before the kernel refused more.
     assert_eq!((tally.outcomes.ok, tally.outcomes.timeout), (0, 4));
     assert!(tally.outcomes.not_sent >= 4 * 15, "{:?}", tally.outcomes);
@@ -156,7 +156,7 @@ fn cut_leaves_the_series_room_up_to_the_new_end() {
     while !worker.is_drained() {
         worker.turn().unwrap();
     }
-    let tally = worker.calls().recorder.take().unwrap();
+    let tally = worker.calls().recorder.take().unwrap().calls;
     let sliced: u64 = tally.series.iter().map(|slice| slice.ok).sum();
     // The last ones are answered after the window's end.
     assert_eq!((tally.series.len(), tally.outcomes.ok - sliced), (2, 6));
@@ -179,7 +179,7 @@ fn window_ends_at_the_given_time() {
             worker.turn().unwrap();
         }
         assert_eq!(worker.end_at(at(cut)), None);
-        let tally = worker.calls().recorder.take().unwrap();
+        let tally = worker.calls().recorder.take().unwrap().calls;
         let slices = u64::div_ceil(due, 100) as usize;
         assert_eq!((tally.outcomes.ok, tally.series.len()), (6 * due, slices), "{cut} ms");
         // The last ones are answered after the end.
@@ -281,7 +281,7 @@ fn counted(calls: u64, warm_up: Nanos, stops_after: Nanos) -> (Tally, Span) {
         worker.turn().unwrap();
     }
     let span = worker.take_counted().unwrap();
-    (worker.calls().recorder.take().unwrap(), span)
+    (worker.calls().recorder.take().unwrap().calls, span)
 }
 
 #[test]

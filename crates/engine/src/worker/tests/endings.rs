@@ -12,7 +12,7 @@ fn until_close(connections: usize) -> Simulation {
     Simulation { peer: peers::until_close, ..simulation }
 }
 
-fn counted(life: &str, connections: u32, calls: u64) -> (Tally, Nanos) {
+fn counted(life: &str, connections: u32, calls: u64) -> (WindowTally, Nanos) {
     let plan =
         LoadPlan { connection_life: life.parse().unwrap(), ..plan(connections, connections) };
     let mut worker = connect_as::<Json>(plan, same(), until_close(connections as usize), None);
@@ -32,7 +32,11 @@ fn replies_that_end_with_the_connection_follow_each_other_without_a_pause() {
     for life in ["long", "short", "calls:5"] {
         for connections in [1, 4] {
             let (tally, took) = counted(life, connections, 400);
-            assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (400, 0), "{life}");
+            assert_eq!(
+                (tally.calls.outcomes.ok, tally.calls.outcomes.errors()),
+                (400, 0),
+                "{life}"
+            );
             let expected = CALL.0 * 400 / u64::from(connections);
             assert!(took.0 <= 2 * expected, "{took:?} with {connections} {life}");
             let ends = &tally.connections;
@@ -63,7 +67,7 @@ fn status_408_on_an_idle_connection_is_an_orderly_end() {
             worker.turn().unwrap();
         }
         let tally = worker.calls().recorder.take().unwrap();
-        assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (10, 0));
+        assert_eq!((tally.calls.outcomes.ok, tally.calls.outcomes.errors()), (10, 0));
         let ends = &tally.connections;
         assert_eq!((ends.ended, ends.orderly, ends.broken), (1, 1, 0), "{ends:?}");
     }

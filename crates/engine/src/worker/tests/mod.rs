@@ -12,7 +12,7 @@ mod turns;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
+use rpcbench_record::{Arrivals, ConnectionLife, Pacing, Protocol};
 
 use super::{Start, Thread, Worker};
 use crate::echo_payload::EchoPayload;
@@ -21,7 +21,7 @@ use crate::payload::Payload;
 use crate::plan::{ConnectionOptions, LoadPlan};
 use crate::protocol;
 use crate::protocol::grpc::Connection;
-use crate::tally::Tally;
+use crate::tally::{Tally, WindowTally};
 use crate::target::Target;
 use rpcbench_clock::{Nanos, Span};
 use simulation::{Service, Simulation};
@@ -63,8 +63,8 @@ fn measure(connections: u32, in_flight: u32, service: Service, length: Nanos) ->
         worker.turn().unwrap();
     }
     let recorder = &mut worker.calls().recorder;
-    let outside = recorder.outside().0.total();
-    (recorder.take().unwrap(), outside)
+    let outside = recorder.outside().outcomes.total();
+    (recorder.take().unwrap().calls, outside)
 }
 
 /// A worker with its connections open; the sockets take `room` bytes at a time.

@@ -38,7 +38,7 @@ pub(super) fn load_as<C: protocol::Connection>(
     while !worker.is_drained() {
         worker.turn().unwrap();
     }
-    let tally = worker.calls().recorder.take().unwrap();
+    let tally = worker.calls().recorder.take().unwrap().calls;
     assert_eq!(tally.ok.count(), tally.outcomes.ok);
     assert_eq!(tally.service.count(), tally.outcomes.ok);
     assert_eq!(tally.send_lag.count(), tally.outcomes.ok);
@@ -72,7 +72,7 @@ fn calls_are_sent_exactly_when_due_with_any_number_of_connections() {
             assert_eq!(logged, due.collect::<Vec<_>>(), "{arrivals}");
             assert!(measured.log.iter().all(|call| call.written == Some(call.due)), "{arrivals}");
             assert_eq!(measured.tally.ok.max(), Some(5 * MS));
-            assert_eq!((measured.tally.late, measured.tally.held_back), (0, 0));
+            assert_eq!((measured.tally.pacing.late, measured.tally.pacing.held_back), (0, 0));
         }
     }
 }
@@ -90,11 +90,11 @@ fn stall_of_one_second_in_ten_is_in_the_quantiles() {
         assert_close("p95", quantile(0.95), SECOND / 2, 0.01);
         assert_close("p99", quantile(0.99), SECOND / 10 * 9, 0.01);
         assert_close("p50", quantile(0.5), MS / 10, 0.01);
-        assert_eq!(measured.tally.late, 0);
+        assert_eq!(measured.tally.pacing.late, 0);
     }
-    assert_eq!(free.tally.held_back, 0);
+    assert_eq!(free.tally.pacing.held_back, 0);
     assert_close("service p99", free.tally.service.quantile(0.99).unwrap(), SECOND / 10 * 9, 0.01);
-    assert_close("held back", capped.tally.held_back, 950, 0.01);
+    assert_close("held back", capped.tally.pacing.held_back, 950, 0.01);
     assert_close("service p99", capped.tally.service.quantile(0.99).unwrap(), MS / 10, 0.01);
     assert_close("lag p95", capped.tally.send_lag.quantile(0.95).unwrap(), SECOND / 100 * 45, 0.01);
 }
@@ -125,11 +125,11 @@ fn known_distribution_is_reproduced() {
 #[test]
 fn client_that_wakes_up_late_says_so_and_a_server_without_room_is_not_blamed_on_it() {
     let punctual = Simulation { oversleep: Nanos(MS / 2), ..takes(5, Nanos(5 * MS)) };
-    assert_eq!(load("constant:100", 500, 2, punctual).tally.late, 0);
+    assert_eq!(load("constant:100", 500, 2, punctual).tally.pacing.late, 0);
     let asleep = Simulation { oversleep: Nanos(3 * MS), ..takes(5, Nanos(5 * MS)) };
     let measured = load("constant:100", 500, 2, asleep);
-    assert!(measured.tally.late > measured.due / 4, "{} late", measured.tally.late);
-    assert_eq!(measured.tally.held_back, 0);
+    assert!(measured.tally.pacing.late > measured.due / 4, "{} late", measured.tally.pacing.late);
+    assert_eq!(measured.tally.pacing.held_back, 0);
     // Response time still counts from due.
     assert!(measured.tally.ok.quantile(0.5).unwrap() >= 8 * MS - MS / 100);
 }
@@ -143,12 +143,12 @@ fn server_that_leaves_no_room_is_not_taken_for_a_late_client() {
     };
     let held_back = |millis| {
         let measured = load("constant:200", 5, 2, Simulation::new(5, stall(millis)));
-        assert_eq!(measured.tally.late, 0, "{millis} ms");
-        measured.tally.held_back
+        assert_eq!(measured.tally.pacing.late, 0, "{millis} ms");
+        measured.tally.pacing.held_back
     };
     assert_eq!([10, 20, 41, 43].map(held_back), [0, 0, 4, 4]);
     let overloaded = load("constant:100", 5, 2, takes(5, Nanos(70 * MS)));
-    let Tally { late, held_back, .. } = overloaded.tally;
+    let Pacing { late, held_back, .. } = overloaded.tally.pacing;
     assert!(late == 0 && held_back > overloaded.due * 8 / 10, "{late}, {held_back}");
 }
 
@@ -159,9 +159,9 @@ fn every_call_due_while_the_client_is_stopped_is_late_with_or_without_room() {
         let stopped = Simulation { stopped: Some((from, to)), ..takes(5, Nanos(MS / 10)) };
         let measured = load("constant:1000", in_flight, 10, stopped);
         // The last millisecond is no lateness.
-        assert_close("late", measured.tally.late, 999, 0.002);
+        assert_close("late", measured.tally.pacing.late, 999, 0.002);
         // Those of the last millisecond, and those due while the client catches up.
-        assert!(measured.tally.held_back <= 5, "{}", measured.tally.held_back);
+        assert!(measured.tally.pacing.held_back <= 5, "{}", measured.tally.pacing.held_back);
         assert_close("p99", measured.tally.ok.quantile(0.99).unwrap(), SECOND / 10 * 9, 0.01);
     }
 }
@@ -172,7 +172,7 @@ fn client_that_is_stopped_while_no_connection_has_room_is_late_too() {
     let pauses = Service::Pauses(Nanos(SECOND), Nanos(3 * SECOND), Nanos(MS));
     let stopped = Some((Nanos(3 * SECOND / 2), Nanos(5 * SECOND / 2)));
     let simulation = Simulation { stopped, ..Simulation::new(5, pauses) };
-    let Tally { late, held_back, .. } = load("constant:1000", 50, 5, simulation).tally;
+    let Pacing { late, held_back, .. } = load("constant:1000", 50, 5, simulation).tally.pacing;
     assert_close("late", late, 999, 0.002);
     // The first 50 had room; 39 more came due while the client caught up.
     assert_close("held back", held_back, 1000 - 50 + 39, 0.01);
@@ -221,11 +221,11 @@ fn no_turn_gives_up_more_calls_than_a_thread_may_be_deaf_for() {
     let mut given_up = Vec::new();
     while !worker.is_drained() {
         worker.turn().unwrap();
-        let so_far = worker.calls().recorder.so_far().unwrap().outcomes.not_sent;
+        let so_far = worker.calls().recorder.so_far().1.not_sent;
         given_up.push(so_far - given_up.iter().sum::<u64>());
     }
     assert!(given_up.iter().all(|calls| *calls <= 2 * MAX_GIVEN_UP as u64), "{given_up:?}");
-    let tally = worker.calls().recorder.take().unwrap();
+    let tally = worker.calls().recorder.take().unwrap().calls;
     assert_eq!(tally.outcomes.total(), 1_000_000);
     assert!(tally.outcomes.not_sent > 900_000, "{:?}", tally.outcomes);
     assert_eq!(tally.examples.len(), 1, "{:?}", tally.examples);
@@ -243,7 +243,7 @@ fn every_start_has_its_own_arrivals_and_seed() {
         while !worker.is_drained() {
             worker.turn().unwrap();
         }
-        measured.push(worker.calls().recorder.take().unwrap().outcomes.ok);
+        measured.push(worker.calls().recorder.take().unwrap().calls.outcomes.ok);
     }
     let poisson = Schedule::new("poisson:50".parse().unwrap(), 3).due_before(Nanos(SECOND));
     assert_eq!(measured, [100, 1000, poisson]);
@@ -262,7 +262,7 @@ fn cut_open_loop_sends_what_came_due_before_it() {
     while !worker.is_drained() {
         worker.turn().unwrap();
     }
-    let tally = worker.calls().recorder.take().unwrap();
+    let tally = worker.calls().recorder.take().unwrap().calls;
     assert_eq!((tally.outcomes.ok, tally.outcomes.total(), tally.series.len()), (250, 250, 3));
 }
 
@@ -276,9 +276,9 @@ fn thread_that_hears_late_of_its_window_sends_all_of_it() {
     while !worker.is_drained() {
         worker.turn().unwrap();
     }
-    let before = worker.calls().recorder.outside().0.total();
-    let tally = worker.calls().recorder.take().unwrap();
+    let before = worker.calls().recorder.outside().outcomes.total();
+    let tally = worker.calls().recorder.take().unwrap().calls;
     assert_eq!((before, tally.outcomes.ok), (0, 1000));
     // Those due 1 to 10 ms before the client noticed them; up to a millisecond is not late.
-    assert_eq!(tally.late, 9);
+    assert_eq!(tally.pacing.late, 9);
 }

@@ -118,7 +118,7 @@ fn stall_of_one_second_in_ten_is_in_the_quantiles(protocol: Protocol, peer: Peer
     assert_close("p95", quantile(0.95), SECOND / 2, 0.01);
     assert_close("p99", quantile(0.99), SECOND / 10 * 9, 0.01);
     assert_close("p50", quantile(0.5), MS / 10, 0.01);
-    assert_eq!((measured.tally.late, measured.tally.outcomes.errors()), (0, 0));
+    assert_eq!((measured.tally.pacing.late, measured.tally.outcomes.errors()), (0, 0));
 }
 
 /// A closed loop for 100 ms. The server counts more calls than came due in it: 40 follow, which keep the load on its last
@@ -139,8 +139,8 @@ impl ProtocolVisitor for ClosedLoop {
             worker.turn().unwrap();
         }
         let counted: u64 = worker.driver.sockets.iter().map(|socket| socket.calls).sum();
-        let due_after_window = worker.calls().recorder.outside().0.total();
-        (worker.calls().recorder.take().unwrap(), counted - due_after_window)
+        let due_after_window = worker.calls().recorder.outside().outcomes.total();
+        (worker.calls().recorder.take().unwrap().calls, counted - due_after_window)
     }
 }
 

@@ -52,7 +52,7 @@ impl Turns {
         while !self.worker.take_window_over() {
             self.turn();
         }
-        self.worker.calls().recorder.take().unwrap()
+        self.worker.calls().recorder.take().unwrap().calls
     }
 }
 

@@ -187,7 +187,7 @@ impl Trial<'_> {
         let calls = program.wait(deadline, interrupt, &late, |state| state.stopped.take())?;
         let (counts, outcomes) = program.counted(|counted| {
             counted.end();
-            (counted.load, counted.counter.outside().0.clone())
+            (counted.load, counted.counter.outside().outcomes.clone())
         })?;
         program.send(&Command::Close)?;
         if calls != CALLS {

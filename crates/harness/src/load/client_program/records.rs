@@ -253,11 +253,11 @@ mod tests {
         assert!(counted.is_complete(end));
         let load = LoadCounts { ended: 6, answered: 3, not_sent: 1, last: Nanos::from_millis(600) };
         assert_eq!((counted.ended, counted.failed, counted.load), (6, 5, load));
-        let tally = counted.counter.take().unwrap();
+        let tally = counted.counter.take().unwrap().calls;
         let outcomes = tally.outcomes;
         assert_eq!((outcomes.total(), outcomes.status.get(&13)), (3, Some(&1)));
         assert_eq!((outcomes.timeout, outcomes.transport), (1, 1));
-        assert_eq!(counted.counter.outside().0.total(), 3);
+        assert_eq!(counted.counter.outside().outcomes.total(), 3);
         counted.end();
         assert_eq!(counted.read(&record(700, 701, 0, 0), NOW), Err(RecordError::NoLoad));
     }
@@ -277,7 +277,7 @@ mod tests {
         let later = [record(250, 650, 0, 0), record(290, 900, 1, 0), record(650, 800, 0, 0)];
         counted.read(&later.concat(), NOW).unwrap();
         assert!(counted.is_complete(ms(720)));
-        let tally = counted.counter.take().unwrap();
+        let tally = counted.counter.take().unwrap().calls;
         assert_eq!((tally.outcomes.ok, tally.outcomes.timeout, tally.outcomes.total()), (2, 1, 3));
         assert_eq!((tally.ok.min(), tally.ok.max()), (Some(100_000_000), Some(150_000_000)));
         assert_eq!(counted.took(ms(100)), ms(500));

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use rpcbench_clock::{self as clock, Nanos, Span};
 use rpcbench_engine::Schedule;
 use rpcbench_record::{Arrivals, ClientUsage, Unmeasured, Window};
-use rpcbench_stats::Histogram;
 
 use super::called::Called;
 use super::message::Command;
@@ -167,10 +166,7 @@ impl ProgramSession {
     }
 
     fn unmeasured(&self) -> Result<Unmeasured, LoadError> {
-        self.program.counted(|counted| {
-            let (outcomes, examples) = counted.counter.outside();
-            Unmeasured { outcomes: outcomes.clone(), error_examples: examples.to_vec() }
-        })
+        self.program.counted(|counted| counted.counter.outside().clone())
     }
 
     /// Waits until every call that came due in a closed loop's window has ended.
@@ -319,7 +315,7 @@ impl LoadSession for ProgramSession {
         }
         measured.end_part(&after);
         let (length, client) = measured.before;
-        let pacing = measured.due.map(|due| due.pacing(length, tally.series.len()));
+        let pacing = measured.due.map(|due| due.pacing(length, tally.calls.series.len()));
         let unmeasured = self.unmeasured()?;
         Ok(Measurement { span, length, tally, client, pacing, unmeasured })
     }
@@ -343,15 +339,9 @@ impl LoadSession for ProgramSession {
         let cpu = self.usage()?.cpu();
         let outstanding = if self.load.is_some() { self.setting.slots.into() } else { 0 };
         let progress = self.progress()?;
-        self.program.counted(|counted| match counted.counter.so_far() {
-            Some(tally) => {
-                let (ok, outcomes) = (tally.ok.clone(), tally.outcomes.clone());
-                Sample { progress, outstanding, cpu, ok, outcomes }
-            }
-            None => {
-                let ok = Histogram::new();
-                Sample { progress, outstanding, cpu, ok, outcomes: Default::default() }
-            }
+        self.program.counted(|counted| {
+            let (ok, outcomes) = counted.counter.so_far();
+            Sample { progress, outstanding, cpu, ok, outcomes }
         })
     }
 

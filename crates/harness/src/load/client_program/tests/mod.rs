@@ -159,7 +159,7 @@ fn window_of_calls(honesty: Honesty) -> Result<u64, LoadError> {
     let setting = Setting { interrupt, slots: 2, seed: 1, patience };
     let mut session = ProgramSession::new(program, reference, setting);
     session.measure(clock::now() + Nanos::from_millis(50), Window::Calls { calls: 20 })?;
-    Ok(session.finish()?.tally.outcomes.ok)
+    Ok(session.finish()?.tally.calls.outcomes.ok)
 }
 
 #[test]
