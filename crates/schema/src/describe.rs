@@ -1,33 +1,69 @@
-//! Methods and their messages as a `.proto` file has them.
+//! Services, methods and types as a `.proto` file has them.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
-use prost_reflect::{EnumDescriptor, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor};
+use prost_reflect::{
+    EnumDescriptor, EnumValueDescriptor, FieldDescriptor, Kind, MessageDescriptor,
+    MethodDescriptor, OneofDescriptor, ServiceDescriptor, Syntax,
+};
 
-/// Messages and enums shown at most.
+use crate::Method;
+
+/// Maximum messages and enums shown.
 const MAX_TYPES: usize = 50;
 
-/// The method, its request and reply, and the types of their fields.
-pub(crate) fn method(method: &MethodDescriptor) -> String {
-    let mut out = signature(method) + "\n";
-    let (mut seen, mut queue) = (BTreeSet::new(), Vec::new());
-    queue.extend([Kind::Message(method.output()), Kind::Message(method.input())]);
+/// A method, a service or a type, as a `.proto` file has it.
+#[derive(Clone, Debug)]
+pub struct Description {
+    /// It, and the types that it leads to, each once.
+    pub text: String,
+    /// The methods of the service, or the one that is described.
+    pub methods: Vec<Method>,
+}
+
+impl Description {
+    pub(crate) fn of_service(service: &ServiceDescriptor) -> Self {
+        let methods: Vec<MethodDescriptor> = service.methods().collect();
+        let signatures: String =
+            methods.iter().map(|it| format!("  {}\n", signature(it))).collect();
+        let text = format!("service {} {{\n{signatures}}}\n", service.full_name());
+        Self::of_methods(text, methods)
+    }
+
+    pub(crate) fn of_method(method: MethodDescriptor) -> Self {
+        Self::of_methods(signature(&method) + "\n", vec![method])
+    }
+
+    fn of_methods(signatures: String, methods: Vec<MethodDescriptor>) -> Self {
+        let messages = methods.iter().flat_map(|method| [method.input(), method.output()]);
+        let text = format!("{signatures}\n{}", types(messages.map(Kind::Message).collect()));
+        Self { text, methods: methods.into_iter().map(Method::new).collect() }
+    }
+
+    pub(crate) fn of_type(kind: Kind) -> Self {
+        Self { text: types(vec![kind]), methods: Vec::new() }
+    }
+}
+
+/// These types, and those of their fields.
+fn types(mut queue: Vec<Kind>) -> String {
+    let (mut seen, mut shown) = (BTreeSet::new(), Vec::new());
+    queue.reverse();
     while let Some(kind) = queue.pop() {
         if seen.len() == MAX_TYPES || !seen.insert(name_of(&kind)) {
             continue;
         }
         match kind {
             Kind::Message(kind) if !kind.full_name().starts_with("google.protobuf.") => {
-                message(&mut out, &kind);
+                shown.push(message(&kind));
                 let kinds: Vec<Kind> = kind.fields().map(|field| field.kind()).collect();
                 queue.extend(kinds.into_iter().rev().flat_map(within));
             }
-            Kind::Enum(kind) => enumeration(&mut out, &kind),
+            Kind::Enum(kind) => shown.push(enumeration(&kind)),
             _ => {}
         }
     }
-    out
+    shown.join("\n")
 }
 
 /// `rpc Get(shop.v1.GetRequest) returns (shop.v1.Order);`
@@ -59,16 +95,38 @@ pub(crate) fn name_of(kind: &Kind) -> String {
     }
 }
 
-fn message(out: &mut String, kind: &MessageDescriptor) {
-    // Writing to a string can't fail.
-    let _ = writeln!(out, "\nmessage {} {{", kind.full_name());
-    for field in kind.fields() {
-        let oneof = field.containing_oneof().filter(|oneof| !oneof.is_synthetic());
-        let oneof = oneof.map(|it| format!(" // one of {}", it.name())).unwrap_or_default();
-        let _ =
-            writeln!(out, "  {} {} = {};{oneof}", kind_of(&field), field.name(), field.number());
-    }
-    out.push_str("}\n");
+fn message(kind: &MessageDescriptor) -> String {
+    let fields: String =
+        kind.fields().map(|field| format!("  {}\n", declaration(&field))).collect();
+    format!("message {} {{\n{fields}}}\n", kind.full_name())
+}
+
+/// `required int32 size = 3 [default = 7]; // one of kind`
+fn declaration(field: &FieldDescriptor) -> String {
+    let oneof = written_oneof(field);
+    let is_proto2 = field.parent_file().syntax() == Syntax::Proto2;
+    let is_single = field.supports_presence() && oneof.is_none();
+    let is_message = field.kind().as_message().is_some();
+    let label = match field.is_required() {
+        true => "required ",
+        false if is_single && (is_proto2 || !is_message) => "optional ",
+        false => "",
+    };
+    let group = if field.is_group() { "group " } else { "" };
+    let default = field.field_descriptor_proto().default_value.as_ref().map(|value| {
+        let is_text = matches!(field.kind(), Kind::String | Kind::Bytes);
+        let value = if is_text { format!("{value:?}") } else { value.clone() };
+        format!(" [default = {value}]")
+    });
+    let default = default.unwrap_or_default();
+    let oneof = oneof.map(|it| format!(" // one of {}", it.name())).unwrap_or_default();
+    let (kind, name, number) = (kind_of(field), field.name(), field.number());
+    format!("{label}{group}{kind} {name} = {number}{default};{oneof}")
+}
+
+/// The oneof that a field is written in: an optional field is alone in one that is not written.
+pub(crate) fn written_oneof(field: &FieldDescriptor) -> Option<OneofDescriptor> {
+    field.containing_oneof().filter(|oneof| !oneof.is_synthetic())
 }
 
 fn kind_of(field: &FieldDescriptor) -> String {
@@ -82,10 +140,8 @@ fn kind_of(field: &FieldDescriptor) -> String {
     }
 }
 
-fn enumeration(out: &mut String, kind: &EnumDescriptor) {
-    let _ = writeln!(out, "\nenum {} {{", kind.full_name());
-    for value in kind.values() {
-        let _ = writeln!(out, "  {} = {};", value.name(), value.number());
-    }
-    out.push_str("}\n");
+fn enumeration(kind: &EnumDescriptor) -> String {
+    let value = |value: EnumValueDescriptor| format!("  {} = {};\n", value.name(), value.number());
+    let values: String = kind.values().map(value).collect();
+    format!("enum {} {{\n{values}}}\n", kind.full_name())
 }

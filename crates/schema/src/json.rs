@@ -1,11 +1,20 @@
 //! Messages from JSON, by protobuf's mapping.
 
 use prost::Message as _;
-use prost_reflect::{DeserializeOptions, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor};
+use prost_reflect::{
+    DeserializeOptions, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor,
+    ReflectMessage as _,
+};
 use serde::de::DeserializeSeed;
+use serde_json::Value;
 use serde_path_to_error::{Deserializer, Path, Segment, Track};
 
 use crate::describe::name_of;
+
+/// Characters shown of a text that does not fit.
+const MAX_SHOWN: usize = 40;
+/// How readers say that a number is too large or too small.
+const OUT_OF_RANGE: [&str; 3] = ["out of range", "too large", "too small"];
 
 /// Why a text does not fit a message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,15 +77,17 @@ impl Place {
         field.map_or(Self::Unknown, Self::Field)
     }
 
-    /// `double`, `list of shop.v1.Money`. `None` if unknown.
+    /// `double`, `list of shop.v1.Money`, `map from string to int32`. `None` if unknown.
     fn expected(&self) -> Option<String> {
         match self {
             Self::Message(message) => Some(message.full_name().to_owned()),
             Self::Field(field) if field.is_list() => {
                 Some(format!("list of {}", name_of(&field.kind())))
             }
-            Self::Field(field) if field.is_map() => Some("map".to_owned()),
-            Self::Field(field) => Some(name_of(&field.kind())),
+            Self::Field(field) => Some(match map_kinds(field) {
+                Some([key, value]) => format!("map from {} to {}", name_of(&key), name_of(&value)),
+                None => name_of(&field.kind()),
+            }),
             Self::Element(kind) => Some(name_of(kind)),
             Self::Unknown => None,
         }
@@ -101,29 +112,95 @@ impl Place {
     }
 }
 
-/// The problem, with what was expected if it does not say so.
-fn with_expected(problem: String, place: &Place) -> String {
-    if problem.starts_with("unrecognized field name") {
-        let fields = place.message().map(|message| {
-            let names: Vec<String> =
-                message.fields().map(|field| field.json_name().to_owned()).collect();
-            names.join(", ")
-        });
-        return match fields.filter(|fields| !fields.is_empty()) {
-            Some(fields) => format!("{problem}; expected one of {fields}"),
-            None => problem,
-        };
+/// The kinds of a map's keys and values. `None` if the field is no map.
+fn map_kinds(field: &FieldDescriptor) -> Option<[Kind; 2]> {
+    let kind = field.kind();
+    let entry = kind.as_message().filter(|_| field.is_map())?;
+    Some([entry.map_entry_key_field(), entry.map_entry_value_field()].map(|part| part.kind()))
+}
+
+/// What is wrong with `value`, in terms of the schema where the `reason` of the reader is not.
+fn problem(reason: &str, place: &Place, value: &Value) -> String {
+    if reason.starts_with("unrecognized field name") {
+        let fields = place.message().into_iter().flat_map(|kind| kind.fields().collect::<Vec<_>>());
+        return among(reason, fields.map(|field| field.json_name().to_owned()));
     }
-    let values = match place.field_kind() {
+    if let Some(oneof) = reason.strip_prefix("multiple fields provided for oneof ") {
+        return format!("{} are set; oneof {oneof} takes one", set_fields(oneof, place, value));
+    }
+    if let Some(wrong) = wrong_key(place, value) {
+        return wrong;
+    }
+    let (text, expected) = (short(value), place.expected());
+    let Some(expected) = expected else { return reason.to_owned() };
+    match place.field_kind() {
         Some(Kind::Enum(kind)) => {
-            let names: Vec<String> = kind.values().map(|value| value.name().to_owned()).collect();
-            Some(names.join(", "))
+            among(&format!("{text} is no {expected}"), kind.values().map(|it| it.name().to_owned()))
         }
-        _ => None,
-    };
-    match (problem.contains("expected"), values.or_else(|| place.expected())) {
-        (false, Some(expected)) => format!("{problem}; expected {expected}"),
-        _ => problem,
+        Some(Kind::Bytes) if value.is_string() => {
+            format!("{text} is no base64, in which bytes are written")
+        }
+        Some(Kind::Message(kind)) if is_well_known(&kind) && !reason.contains("expected") => {
+            format!("{reason}; expected {expected}")
+        }
+        _ if OUT_OF_RANGE.iter().any(|it| reason.contains(it)) => {
+            format!("{text} is out of the range of {expected}")
+        }
+        _ => format!("{text} is no {expected}"),
+    }
+}
+
+fn among(problem: &str, names: impl Iterator<Item = String>) -> String {
+    let names: Vec<String> = names.collect();
+    match names.is_empty() {
+        true => problem.to_owned(),
+        false => format!("{problem}; expected one of {}", names.join(", ")),
+    }
+}
+
+fn is_well_known(kind: &MessageDescriptor) -> bool {
+    kind.full_name().starts_with("google.protobuf.")
+}
+
+/// The fields of a oneof that are members of `value`: `mail, phone`.
+fn set_fields(oneof: &str, place: &Place, value: &Value) -> String {
+    let oneof = oneof.trim_matches('\'');
+    let all = place.message().into_iter().flat_map(|kind| kind.oneofs().collect::<Vec<_>>());
+    let fields = all.filter(|it| it.name() == oneof).flat_map(|it| it.fields().collect::<Vec<_>>());
+    let names = fields.flat_map(|field| [field.json_name().to_owned(), field.name().to_owned()]);
+    let mut names: Vec<String> = names.filter(|name| value.get(name).is_some()).collect();
+    names.dedup();
+    names.join(", ")
+}
+
+/// The first key of a map that is none of its keys' type.
+fn wrong_key(place: &Place, value: &Value) -> Option<String> {
+    let Place::Field(field) = place else { return None };
+    let [kind, _] = map_kinds(field)?;
+    let key = value.as_object()?.keys().find(|key| !is_key(&kind, key))?;
+    Some(format!("key {key:?} is no {}", name_of(&kind)))
+}
+
+fn is_key(kind: &Kind, text: &str) -> bool {
+    match kind {
+        Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => text.parse::<i32>().is_ok(),
+        Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => text.parse::<i64>().is_ok(),
+        Kind::Uint32 | Kind::Fixed32 => text.parse::<u32>().is_ok(),
+        Kind::Uint64 | Kind::Fixed64 => text.parse::<u64>().is_ok(),
+        Kind::Bool => text.parse::<bool>().is_ok(),
+        _ => true,
+    }
+}
+
+/// A value as it is named in an error.
+fn short(value: &Value) -> String {
+    match value {
+        Value::Object(_) => "an object".to_owned(),
+        Value::Array(_) => "a list".to_owned(),
+        Value::String(text) if text.chars().count() > MAX_SHOWN => {
+            format!("{:?}...", text.chars().take(MAX_SHOWN).collect::<String>())
+        }
+        other => other.to_string(),
     }
 }
 
@@ -134,24 +211,66 @@ pub(crate) fn encode(kind: &MessageDescriptor, text: &[u8]) -> Result<Vec<u8>, J
     let read = Seed(kind.clone()).deserialize(Deserializer::new(&mut json, &mut track));
     let message = match read.and_then(|message| json.end().map(|()| message)) {
         Ok(message) => message,
-        Err(error) => return Err(described(kind, &error, &track.path())),
+        Err(error) => return Err(described(kind, &error, &track.path(), text)),
     };
-    Ok(message.encode_to_vec())
+    match missing(&message) {
+        Some(path) => {
+            let problem = "required field is missing".to_owned();
+            Err(JsonError { line: None, path: format!("${path}"), problem })
+        }
+        None => Ok(message.encode_to_vec()),
+    }
 }
 
-fn described(kind: &MessageDescriptor, error: &serde_json::Error, track: &Path) -> JsonError {
-    let is_syntax = error.is_syntax() || error.is_eof();
-    let text = error.to_string();
+/// The first required field that a message or one within it lacks: `.items[2].price`.
+fn missing(message: &DynamicMessage) -> Option<String> {
+    let lacks = |field: &FieldDescriptor| field.is_required() && !message.has_field(field);
+    if let Some(field) = message.descriptor().fields().find(lacks) {
+        return Some(format!(".{}", field.json_name()));
+    }
+    message.fields().find_map(|(field, value)| {
+        let path = missing_within(value)?;
+        Some(format!(".{}{path}", field.json_name()))
+    })
+}
+
+fn missing_within(value: &prost_reflect::Value) -> Option<String> {
+    use prost_reflect::Value;
+    match value {
+        Value::Message(message) => missing(message),
+        Value::List(items) => items
+            .iter()
+            .enumerate()
+            .find_map(|(at, item)| missing_within(item).map(|path| format!("[{at}]{path}"))),
+        Value::Map(items) => items.values().find_map(missing_within),
+        _ => None,
+    }
+}
+
+fn described(
+    kind: &MessageDescriptor,
+    error: &serde_json::Error,
+    track: &Path,
+    text: &[u8],
+) -> JsonError {
+    let line = Some(error.line()).filter(|line| *line > 0);
+    let reason = error.to_string();
     // Line and path say where.
-    let problem = text.split(" at line ").next().unwrap_or(&text).to_owned();
-    let path = match (is_syntax, track.to_string().as_str()) {
-        (true, _) => String::new(),
-        (false, ".") => "$".to_owned(),
-        (false, path) => format!("$.{path}").replace("$.[", "$["),
+    let reason = reason.split(" at line ").next().unwrap_or(&reason);
+    if error.is_syntax() || error.is_eof() {
+        let problem = format!("invalid JSON: {reason}; expected a {}", kind.full_name());
+        return JsonError { line, path: String::new(), problem };
+    }
+    let path = match track.to_string().as_str() {
+        "." => "$".to_owned(),
+        path => format!("$.{path}").replace("$.[", "$["),
     };
-    let problem = match is_syntax {
-        true => format!("invalid JSON: {problem}; expected a {}", kind.full_name()),
-        false => with_expected(problem, &Place::at(kind, track)),
-    };
-    JsonError { line: Some(error.line()).filter(|line| *line > 0), path, problem }
+    let all: Value = serde_json::from_slice(text).unwrap_or_default();
+    let value = track.iter().try_fold(&all, |value, segment| match segment {
+        Segment::Map { key } => value.get(key),
+        Segment::Seq { index } => value.get(index),
+        _ => None,
+    });
+    let problem = problem(reason, &Place::at(kind, track), value.unwrap_or(&Value::Null));
+    JsonError { line, path, problem }
 }

@@ -23,6 +23,7 @@ mod reflection;
 mod schema;
 mod template;
 
+pub use describe::Description;
 pub use error::SchemaError;
 pub use expect::Expectation;
 pub use json::JsonError;

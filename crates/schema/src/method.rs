@@ -4,7 +4,7 @@ use prost::Message as _;
 use prost_reflect::{DynamicMessage, MessageDescriptor, MethodDescriptor, SerializeOptions};
 
 use crate::json::{self, JsonError};
-use crate::{describe, schema, template};
+use crate::{schema, template};
 
 /// A method of a service.
 #[derive(Clone, Debug)]
@@ -25,14 +25,15 @@ impl Method {
         format!("/{}", self.name())
     }
 
-    /// What streams, if not one message is answered by one: `it streams replies`.
-    pub fn streaming(&self) -> Option<&'static str> {
-        match (self.0.is_client_streaming(), self.0.is_server_streaming()) {
-            (false, false) => None,
-            (true, false) => Some("requests"),
-            (false, true) => Some("replies"),
-            (true, true) => Some("requests and replies"),
-        }
+    /// Why it can't be called, if it streams: `shop.v1.Orders/Watch streams replies; ...`.
+    pub fn not_unary(&self) -> Option<String> {
+        let what = match (self.0.is_client_streaming(), self.0.is_server_streaming()) {
+            (false, false) => return None,
+            (true, false) => "requests",
+            (false, true) => "replies",
+            (true, true) => "requests and replies",
+        };
+        Some(format!("{} streams {what}; only unary methods can be called", self.name()))
     }
 
     /// A request from protobuf's JSON.
@@ -71,11 +72,6 @@ impl Method {
     /// An encoded reply as JSON. `None` if it is none.
     pub fn reply_json(&self, bytes: &[u8]) -> Option<String> {
         shown(self.0.output(), bytes)
-    }
-
-    /// Its signature and its messages, as a `.proto` file has them.
-    pub fn describe(&self) -> String {
-        describe::method(&self.0)
     }
 
     /// A request with every field, to be filled in.

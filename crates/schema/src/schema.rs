@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use prost::Message as _;
-use prost_reflect::{DescriptorPool, MethodDescriptor, ServiceDescriptor};
+use prost_reflect::{DescriptorPool, Kind, MethodDescriptor, ServiceDescriptor};
 use prost_types::{FileDescriptorProto, FileDescriptorSet};
 
-use crate::{Method, SchemaError, contradictions, edition, imports};
+use crate::{Description, Method, SchemaError, contradictions, edition, imports};
 
 /// Types and services.
 #[derive(Clone, Debug)]
@@ -70,15 +70,17 @@ impl Schema {
     /// # Errors
     /// If none or several have it.
     pub fn method(&self, name: &str) -> Result<Method, SchemaError> {
+        self.find_method(name).map(Method::new)
+    }
+
+    fn find_method(&self, name: &str) -> Result<MethodDescriptor, SchemaError> {
         let wanted = dotted(name);
         let end = format!(".{wanted}");
         let all: Vec<_> = self.all_methods().map(|it| (dotted(&path(&it)), it)).collect();
         let exact = all.iter().find(|(full, _)| *full == wanted);
         let mut ending = all.iter().filter(|(full, _)| full.ends_with(&end));
         match (exact, ending.next(), ending.next()) {
-            (Some((_, method)), _, _) | (None, Some((_, method)), None) => {
-                Ok(Method::new(method.clone()))
-            }
+            (Some((_, method)), _, _) | (None, Some((_, method)), None) => Ok(method.clone()),
             (None, None, _) => Err(SchemaError::NoMethod(self.unknown(name))),
             (None, Some((_, first)), Some((_, second))) => {
                 let [first, second] = [first, second].map(path);
@@ -89,22 +91,29 @@ impl Schema {
         }
     }
 
-    /// The methods that a name describes: those of a service, or one.
+    /// What a service, a method or a type looks like, by its full name or an end of it that no other has.
     ///
     /// # Errors
     /// If it names nothing, or several.
-    pub fn described(&self, name: &str) -> Result<Vec<Method>, SchemaError> {
+    pub fn describe(&self, name: &str) -> Result<Description, SchemaError> {
         let wanted = dotted(name);
-        let end = format!(".{wanted}");
-        let services = self.services();
-        let mut meant = services.iter().filter(|service| {
-            let full = service.full_name();
-            full == wanted || full.ends_with(&end)
-        });
-        match (meant.next(), meant.next()) {
-            (Some(service), None) => Ok(service.methods().map(Method::new).collect()),
-            _ => Ok(vec![self.method(name)?]),
+        if let Some(service) = only(self.services(), &wanted, ServiceDescriptor::full_name) {
+            return Ok(Description::of_service(&service));
         }
+        match self.find_method(name) {
+            Ok(method) => Ok(Description::of_method(method)),
+            Err(unknown) => self.find_type(&wanted).map(Description::of_type).ok_or(unknown),
+        }
+    }
+
+    fn find_type(&self, name: &str) -> Option<Kind> {
+        let messages = self.pool.all_messages().filter(|message| !message.is_map_entry());
+        let kinds = messages.map(Kind::Message).chain(self.pool.all_enums().map(Kind::Enum));
+        only(kinds, name, |kind| match kind {
+            Kind::Message(message) => message.full_name(),
+            Kind::Enum(values) => values.full_name(),
+            _ => "",
+        })
     }
 
     /// Why no method has this name, with those that may be meant.
@@ -129,6 +138,17 @@ impl Schema {
             (true, count) => format!("unknown method '{name}'; --list shows all {count}"),
         }
     }
+}
+
+/// The one with this full name, or the only one whose name ends with it.
+fn only<T>(all: impl IntoIterator<Item = T>, name: &str, full: impl Fn(&T) -> &str) -> Option<T> {
+    let end = format!(".{name}");
+    let (exact, mut ending): (Vec<T>, Vec<T>) = all
+        .into_iter()
+        .filter(|it| full(it) == name || full(it).ends_with(&end))
+        .partition(|it| full(it) == name);
+    let is_only = ending.len() == 1;
+    exact.into_iter().next().or_else(|| ending.pop().filter(|_| is_only))
 }
 
 /// `package.Service/Method`.

@@ -1,57 +1,93 @@
 //! Requests to be filled in: every field, with an example of its type.
 
-use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor, Value as Default};
 use serde_json::{Map, Value, json};
+
+use crate::describe::written_oneof;
 
 /// How deep messages are shown within messages.
 const MAX_DEPTH: usize = 5;
 
 /// A message as JSON with every field; of a oneof the first.
 pub(crate) fn of(kind: &MessageDescriptor) -> String {
-    let value = message(kind, 0);
+    let value = message(kind, &mut Vec::new());
     serde_json::to_string_pretty(&value).unwrap_or_default()
 }
 
-fn message(kind: &MessageDescriptor, depth: usize) -> Value {
+/// `within` has the types that it is shown within, and is left as it was.
+fn message(kind: &MessageDescriptor, within: &mut Vec<String>) -> Value {
     if let Some(known) = well_known(kind.full_name()) {
         return known;
     }
-    if depth >= MAX_DEPTH {
-        return json!({});
-    }
     let is_first = |field: &FieldDescriptor| {
-        let oneof = field.containing_oneof().filter(|oneof| !oneof.is_synthetic());
-        oneof.is_none_or(|oneof| oneof.fields().next().as_ref() == Some(field))
+        written_oneof(field).is_none_or(|oneof| oneof.fields().next().as_ref() == Some(field))
     };
+    within.push(kind.full_name().to_owned());
     let fields = kind.fields().filter(is_first);
-    let members = fields.map(|field| (field.json_name().to_owned(), value(&field, depth)));
-    Value::Object(members.collect::<Map<_, _>>())
+    let members =
+        fields.filter_map(|field| Some((field.json_name().to_owned(), value(&field, within)?)));
+    let members = Value::Object(members.collect::<Map<_, _>>());
+    within.pop();
+    members
 }
 
-fn value(field: &FieldDescriptor, depth: usize) -> Value {
-    if field.is_map() {
-        let Kind::Message(entry) = field.kind() else { return json!({}) };
+/// `None` for a message that contains itself, or is too deep.
+fn value(field: &FieldDescriptor, within: &mut Vec<String>) -> Option<Value> {
+    if let Kind::Message(entry) = field.kind()
+        && field.is_map()
+    {
         let key = match entry.map_entry_key_field().kind() {
             Kind::String => "key",
             Kind::Bool => "true",
             _ => "0",
         };
-        return json!({ key: single(&entry.map_entry_value_field(), depth) });
+        let one = single(&entry.map_entry_value_field(), within);
+        return Some(one.map_or_else(|| json!({}), |one| json!({ key: one })));
     }
-    let one = single(field, depth);
-    if field.is_list() { json!([one]) } else { one }
+    match (single(field, within), field.is_list()) {
+        (one, false) => one,
+        (Some(one), true) => Some(json!([one])),
+        (None, true) => Some(json!([])),
+    }
 }
 
-fn single(field: &FieldDescriptor, depth: usize) -> Value {
-    match field.kind() {
-        Kind::Double | Kind::Float => json!(0.0),
-        Kind::Int32 | Kind::Uint32 | Kind::Sint32 | Kind::Fixed32 | Kind::Sfixed32 => json!(0),
+/// The default of the field, or of its elements; of a message, its own template.
+fn single(field: &FieldDescriptor, within: &mut Vec<String>) -> Option<Value> {
+    let kind = field.kind();
+    if let Kind::Message(kind) = &kind {
+        let is_shown = within.len() < MAX_DEPTH && within.iter().all(|it| it != kind.full_name());
+        return is_shown.then(|| message(kind, within));
+    }
+    let is_one = !field.is_list();
+    let default = if is_one { field.default_value() } else { Default::default_value(&kind) };
+    Some(match default {
+        Default::Bool(value) => json!(value),
+        Default::I32(value) => json!(value),
+        Default::U32(value) => json!(value),
         // As protobuf's mapping writes them, since not every reader of JSON has 64 bits.
-        Kind::Int64 | Kind::Uint64 | Kind::Sint64 | Kind::Fixed64 | Kind::Sfixed64 => json!("0"),
-        Kind::Bool => json!(false),
-        Kind::String | Kind::Bytes => json!(""),
-        Kind::Message(kind) => message(&kind, depth + 1),
-        Kind::Enum(kind) => json!(kind.default_value().name()),
+        Default::I64(value) => json!(value.to_string()),
+        Default::U64(value) => json!(value.to_string()),
+        Default::F32(value) => decimal(value.into()),
+        Default::F64(value) => decimal(value),
+        Default::String(value) => json!(value),
+        Default::Bytes(value) => json!(BASE64_STANDARD.encode(value)),
+        Default::EnumNumber(number) => {
+            let name = kind.as_enum().and_then(|kind| kind.get_value(number));
+            json!(name.map(|it| it.name().to_owned()))
+        }
+        Default::Message(_) | Default::List(_) | Default::Map(_) => return None,
+    })
+}
+
+/// A number, or the name that protobuf's mapping gives to what is none.
+fn decimal(value: f64) -> Value {
+    match value {
+        value if value.is_nan() => json!("NaN"),
+        f64::INFINITY => json!("Infinity"),
+        f64::NEG_INFINITY => json!("-Infinity"),
+        value => json!(value),
     }
 }
 

@@ -67,7 +67,7 @@ fn fields_of_a_message_are_compared_by_their_types() {
 #[test]
 fn expectation_that_does_not_fit_the_reply_is_refused() {
     let refusal = |text: &str| Expectation::of_reply(text, &method("Orders/Get")).unwrap_err();
-    insta::assert_snapshot!(refusal("$.idd == \"a\""), @"shop.v1.Order has no field 'idd'; expected one of id, state, prices, items, mail, phone, created, note, image, weight, extra");
+    insta::assert_snapshot!(refusal("$.idd == \"a\""), @"shop.v1.Order has no field 'idd'; expected one of id, state, prices, items, mail, phone, created, note, image, weight, extra, floors");
     insta::assert_snapshot!(refusal("$.id == 7"), @"$.id: 7 does not fit; expected a text in quotes");
     insta::assert_snapshot!(refusal("$.state == \"LOST\""), @"$.state: shop.v1.Order.State has no value 'LOST'; expected one of OPEN, PAID");
     insta::assert_snapshot!(refusal("$.created == \"2026\""), @"it is a google.protobuf.Timestamp; name one of its fields: seconds, nanos");

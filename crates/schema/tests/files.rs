@@ -32,7 +32,8 @@ fn method_is_found_by_name_and_by_unique_end() {
     insta::assert_snapshot!(refusal("Get"), @"'Get' may be shop.v1.Carts/Get or shop.v1.Orders/Get; write more of its name");
     insta::assert_snapshot!(refusal("Orders/Gte"), @"unknown method 'Orders/Gte'; did you mean shop.v1.Orders/Get?");
     insta::assert_snapshot!(refusal("Nothing"), @"unknown method 'Nothing'; expected one of shop.v1.Carts/Get, shop.v1.Orders/Get, shop.v1.Orders/Put, shop.v1.Orders/Watch");
-    assert_eq!(schema.method("Watch").unwrap().streaming(), Some("replies"));
+    let problem = schema.method("Watch").unwrap().not_unary().unwrap();
+    assert_eq!(problem, "shop.v1.Orders/Watch streams replies; only unary methods can be called");
 }
 
 #[test]

@@ -100,9 +100,7 @@ impl CallSpec {
         let CallContext { protocol, headers, .. } = *context;
         let name = self.call.as_deref().unwrap_or_default();
         let method = schema.method(name).map_err(|error| ConfigError::value("--call", error))?;
-        if let Some(what) = method.streaming() {
-            let problem =
-                format!("{} streams {what}; only unary methods can be called", method.name());
+        if let Some(problem) = method.not_unary() {
             return Err(ConfigError::value("--call", problem));
         }
         let statuses = Statuses::of(self.ok.as_deref(), protocol);

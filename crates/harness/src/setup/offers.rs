@@ -124,8 +124,8 @@ fn example(reflection: &mut Reflection, services: &[String]) -> Option<Method> {
     let own = services.iter().filter(|name| !is_common(name));
     own.chain(services.iter().filter(is_common)).find_map(|service| {
         let schema = reflection.schema(Some(&format!("{service}/"))).ok()?;
-        let methods = schema.described(service).ok()?;
-        methods.into_iter().find(|method| method.streaming().is_none())
+        let methods = schema.describe(service).ok()?.methods;
+        methods.into_iter().find(|method| method.not_unary().is_none())
     })
 }
 

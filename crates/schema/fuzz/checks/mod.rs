@@ -41,7 +41,7 @@ pub fn descriptors(bytes: &[u8]) {
     let methods = schema.methods();
     for name in methods.iter().take(8) {
         let Ok(method) = schema.method(name) else { continue };
-        let _ = (method.describe(), method.template(), method.streaming());
+        let _ = (schema.describe(name).map(|it| it.text), method.template(), method.not_unary());
         let Ok(request) = method.request(b"{}") else { continue };
         assert_eq!(method.check_request(&request), Ok(()), "{name}");
     }

@@ -39,6 +39,7 @@ message Order {
   bytes image = 9;
   optional uint64 weight = 10;
   google.protobuf.Any extra = 11;
+  map<int32, Money> floors = 12;
 }
 "#;
 
@@ -65,4 +66,25 @@ pub fn schema() -> Schema {
 
 pub fn method(name: &str) -> Method {
     schema().method(name).unwrap()
+}
+
+/// A schema in proto2.
+pub fn proto2() -> Schema {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("parts.proto");
+    let text = r#"
+        syntax = "proto2";
+        service Parts { rpc Put(Part) returns (Part); }
+        message Part {
+          enum Kind { BOLT = 1; NUT = 2; }
+          required string name = 1;
+          optional int32 size = 2 [default = 7];
+          optional Kind kind = 3 [default = NUT];
+          optional string unit = 4 [default = "mm"];
+          repeated Part parts = 5;
+          optional group Origin = 6 { optional string country = 1; }
+          oneof made { int64 year = 7; bool used = 8; }
+        }"#;
+    fs::write(&file, text).unwrap();
+    Schema::read(&[file], &[], &[]).unwrap()
 }

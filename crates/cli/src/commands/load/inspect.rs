@@ -55,13 +55,15 @@ fn list(setup: &mut Setup<'_>, request: &LoadRequest) -> anyhow::Result<Verdict>
 
 fn describe(setup: &mut Setup<'_>, request: &LoadRequest, name: &str) -> anyhow::Result<Verdict> {
     let schema = setup.schema(request)?;
-    for method in schema.described(name)? {
-        out!("{}", method.describe())?;
-        if method.streaming().is_none() {
-            let address = &request.address;
-            out!("To call it:\n")?;
-            out!("rpcbench load {address} --call {} -d '{}'\n", method.name(), method.template())?;
+    let described = schema.describe(name)?;
+    out!("{}", described.text)?;
+    for method in described.methods {
+        if let Some(problem) = method.not_unary() {
+            out!("{problem}\n")?;
+            continue;
         }
+        let (name, template) = (method.name(), method.template());
+        out!("To call it:\n\nrpcbench load {} --call {name} -d '{template}'\n", request.address)?;
     }
     Ok(Verdict::Done)
 }
