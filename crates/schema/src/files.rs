@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use prost::Message;
@@ -36,8 +37,7 @@ impl Schema {
             raw.extend(compiled(file, folders)?);
         }
         for path in protosets {
-            let bytes = fs::read(path)
-                .map_err(|error| SchemaError::Unreadable { path: path.clone(), error })?;
+            let bytes = content(path)?;
             let problem = "no descriptor set; write one with protoc --include_imports --descriptor_set_out=FILE, or buf build -o FILE";
             let invalid = || SchemaError::Invalid(format!("{}: {problem}", path.display()));
             raw.extend(files_of(&bytes).ok_or_else(invalid)?);
@@ -136,13 +136,21 @@ fn problem(error: &protox::Error) -> String {
 }
 
 fn readable(file: &Path) -> Result<(), SchemaError> {
-    let unreadable = |error| SchemaError::Unreadable { path: file.to_owned(), error };
-    let bytes = fs::read(file).map_err(unreadable)?;
-    match std::str::from_utf8(&bytes) {
+    match std::str::from_utf8(&content(file)?) {
         Ok(_) => Ok(()),
         Err(_) => Err(SchemaError::Invalid(format!(
             "{}: no text, so no .proto file; give a descriptor set with --protoset",
             file.display()
         ))),
     }
+}
+
+fn content(path: &Path) -> Result<Vec<u8>, SchemaError> {
+    fs::read(path).map_err(|error| {
+        let error = match error.kind() {
+            io::ErrorKind::IsADirectory => io::Error::other("it is a folder; give a file"),
+            _ => error,
+        };
+        SchemaError::Unreadable { path: path.to_owned(), error }
+    })
 }

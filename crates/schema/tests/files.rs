@@ -83,4 +83,11 @@ fn unusable_file_is_named_with_its_problem() {
     insta::assert_snapshot!(refusal("a.bin", "syntax"), @"DIR/a.bin: no descriptor set; write one with protoc --include_imports --descriptor_set_out=FILE, or buf build -o FILE");
     let missing = Schema::read(&[Path::new("/no/a.proto").to_owned()], &[], &[]).unwrap_err();
     insta::assert_snapshot!(missing, @"/no/a.proto: can't be read: No such file or directory (os error 2)");
+    for (protos, protosets) in [
+        ([Path::new("/").to_owned()].as_slice(), [].as_slice()),
+        (&[], &[Path::new("/").to_owned()]),
+    ] {
+        let folder = Schema::read(protos, &[], protosets).unwrap_err();
+        assert_eq!(folder.to_string(), "/: can't be read: it is a folder; give a file");
+    }
 }

@@ -116,7 +116,7 @@ fn reply_that_is_not_the_declared_message_is_wrong() {
 fn unusable_data_is_refused_before_the_load() {
     let server = Target::new("honest");
     let refusal = |options: &[&str]| calls(&server, "Echo/Text", options).expect(2).err;
-    insta::assert_snapshot!(refusal(&["-d", r#"{"text": 7}"#]), @"rpcbench: --data: $.text: invalid type: integer `7`, expected a string");
+    insta::assert_snapshot!(refusal(&["-d", r#"{"text": 7}"#]), @"rpcbench: --data: $.text: 7 is no string");
     insta::assert_snapshot!(refusal(&["-d", r#"[{"text": "a"}, {"txt": "b"}]"#]), @"rpcbench: --data: request 2 of the list: $: unrecognized field name 'txt'; expected one of text");
     let folder = tempfile::tempdir().unwrap();
     let lines = folder.path().join("a.jsonl");
