@@ -44,12 +44,18 @@ fn line(row: &Row, base: &Table) -> Option<String> {
     let (own, base) = (figure(row)?, figure(base)?);
     let (value, range) = share(own, base)?;
     let percent = |share: f64| format::near(share * 100.0, 0, &[100.0]);
-    let range = range.map_or_else(
-        || ", from too few windows for an interval".to_owned(),
-        |range| format!(" ({} to {} %)", percent(range.low), percent(range.high)),
-    );
-    let cost = cost(row.by, own.value, base.value);
-    Some(format!("{}: {} % of its {}{range}{cost}", row.server.entry, percent(value), unit(row.by)))
+    let (entry, value, unit) = (&row.server.entry, percent(value), unit(row.by));
+    let Some(range) = range else {
+        return Some(format!(
+            "{entry}: {value} % of its {unit}, from too few windows for an interval"
+        ));
+    };
+    let (low, high) = (percent(range.low), percent(range.high));
+    let cost = match range.low < 1.0 && 1.0 < range.high {
+        true => ": can't tell if it costs anything".to_owned(),
+        false => cost(row.by, own.value, base.value),
+    };
+    Some(format!("{entry}: {value} % of its {unit} ({low} to {high} %){cost}"))
 }
 
 /// What a call costs more of the server's CPU time, if that is what was compared.
