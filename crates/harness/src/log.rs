@@ -1,10 +1,18 @@
-//! The end of a log file.
+//! Log files: how long they may be, and their ends.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use rpcbench_record::{is_printable, regular};
+
+/// Maximum bytes of a log. A server or a build that writes more is ended.
+pub(crate) const MAX_LOG: u64 = 256 << 20;
+
+/// True if a log takes too much of the disk, wherever it is by now.
+pub(crate) fn is_flooded(log: &File) -> bool {
+    log.metadata().is_ok_and(|about| about.len() > MAX_LOG)
+}
 
 /// The last lines of a file, at most `lines`, from its last 64 KiB. Lines are cut to 500 characters. Empty if the file can't be
 /// read.

@@ -261,6 +261,61 @@ fn pipes_in_place_of_sources_are_refused() {
 }
 
 #[test]
+fn pipe_or_link_in_place_of_a_builds_files_is_replaced() {
+    let project = Project::new();
+    let [log, stamp, other] =
+        ["build/servers/sh-one/build.log", "build/servers/sh-one/.rpcbench-stamp", "other"]
+            .map(|name| project.path(name));
+    fs::create_dir_all(log.parent().unwrap()).unwrap();
+    assert!(Command::new("mkfifo").arg(&log).status().unwrap().success());
+    fs::write(&other, "mine").unwrap();
+    let link = format!("{BUILD}\nln -sf {} {}", other.display(), stamp.display());
+    project.write("servers/sh/build.sh", &link);
+    assert!(project.rebuilds(&[]));
+    assert_eq!(fs::read_to_string(other).unwrap(), "mine");
+    assert!(!project.rebuilds(&[]), "the stamp is left");
+}
+
+#[test]
+fn lock_file_that_leads_out_of_the_folder_is_refused() {
+    let project = Project::new();
+    let lock = project.path("servers/sh/one/lock");
+    fs::remove_file(&lock).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", &lock).unwrap();
+    insta::assert_snapshot!(project.failure(), @"sh-one: the lock file servers/sh/one/lock is a link to a file outside of the server's folder; replace it by the file");
+}
+
+#[test]
+fn build_that_floods_its_log_is_ended() {
+    let project = Project::new();
+    project.write("servers/sh/build.sh", "exec yes");
+    let refused = project.failure();
+    let expected =
+        "sh-one: 'sh ../build.sh build/servers/sh-one' wrote more than 256 MiB to its log;";
+    assert!(refused.starts_with(expected), "{refused}");
+}
+
+#[test]
+fn script_that_starts_the_server_and_a_links_target_are_sources() {
+    let project = Project::new();
+    let command = "command = [\"{server}/../run.sh\", \"{build}/server\"]";
+    project.write(
+        "servers/sh/one/server.toml",
+        &SERVER.replace("command = [\"{build}/server\"]", command),
+    );
+    project.write("servers/sh/run.sh", "exec $1\n");
+    project.write("elsewhere", "1");
+    let link = project.path("servers/sh/one/linked");
+    std::os::unix::fs::symlink(project.path("elsewhere"), link).unwrap();
+    assert!(project.rebuilds(&[]));
+    assert!(!project.rebuilds(&[]));
+    project.write("servers/sh/run.sh", "exec nice $1\n");
+    assert!(project.rebuilds(&[]));
+    project.write("elsewhere", "2");
+    assert!(project.rebuilds(&[]));
+}
+
+#[test]
 fn build_may_write_its_lock_file() {
     let project = Project::new();
     project.write("servers/sh/one/server.toml", &SERVER.replace("\"lock\"", "\"{build}/lock\""));

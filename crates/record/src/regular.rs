@@ -1,7 +1,7 @@
 //! Regular files that others can replace: opened without waiting, read up to a limit, and never written through a link.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
@@ -56,6 +56,14 @@ pub fn recreate(path: &Path) -> io::Result<File> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => OpenOptions::new().read(true).append(true).create_new(true).open(path),
     }
+}
+
+/// Writes a file anew, in place of an existing one, or of a link or a pipe.
+///
+/// # Errors
+/// As [`recreate`], and if it can't be written.
+pub fn replace(path: &Path, bytes: impl AsRef<[u8]>) -> io::Result<()> {
+    recreate(path)?.write_all(bytes.as_ref())
 }
 
 fn checked(options: &mut OpenOptions, flags: OFlags, path: &Path) -> io::Result<File> {

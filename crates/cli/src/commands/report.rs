@@ -122,7 +122,7 @@ pub fn write_calls(folder: &Path, calls: Option<&TrialCalls>) -> anyhow::Result<
 
 /// Writes what a page draws of a trial's calls.
 pub fn write_drawn(path: &Path, calls: &TrialCalls) -> anyhow::Result<()> {
-    fs::write(path, serde_json::to_vec(calls)?).with_context(|| path.display().to_string())
+    regular::replace(path, serde_json::to_vec(calls)?).with_context(|| path.display().to_string())
 }
 
 /// What a page draws of each cell's calls. Empty if none were logged.
@@ -222,7 +222,7 @@ pub fn write_views(folder: &Path, run: &Run) -> anyhow::Result<()> {
     ];
     for (name, text) in views {
         let path = folder.join(name);
-        fs::write(&path, text).with_context(|| path.display().to_string())?;
+        regular::replace(&path, text).with_context(|| path.display().to_string())?;
     }
     Ok(())
 }

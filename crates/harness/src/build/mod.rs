@@ -5,7 +5,7 @@ pub(crate) mod stamp;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -163,8 +163,10 @@ pub(crate) fn run(
     let folder = &server.build_folder;
     fs::create_dir_all(folder).map_err(BuildError::file(folder))?;
     let log = &folder.join(LOG);
-    let out = File::create(log).map_err(BuildError::file(log))?;
-    let err = out.try_clone().map_err(BuildError::file(log))?;
+    let out = regular::recreate(log).map_err(BuildError::file(log))?;
+    let [err, written] = [out.try_clone(), out.try_clone()];
+    let (err, written) =
+        (err.map_err(BuildError::file(log))?, written.map_err(BuildError::file(log))?);
     let line = words.join(" ");
     let start_error = |source: io::Error| {
         let folder = server.folder.display();
@@ -183,10 +185,10 @@ pub(crate) fn run(
         .stdout(out)
         .stderr(err);
     let task = Task::start(&mut command).map_err(start_error)?;
-    let mut stopped = false;
+    let (mut stopped, mut flooded) = (false, false);
     let mut ask = || {
-        stopped = !keep_waiting();
-        !stopped
+        (stopped, flooded) = (!keep_waiting(), log::is_flooded(&written));
+        !stopped && !flooded
     };
     let status = task.wait_while(BUILD_TIMEOUT, TICK, &mut ask).map_err(start_error);
     // Processes that a build leaves behind, such as a compiler's daemon, would run next to the servers.
@@ -196,6 +198,7 @@ pub(crate) fn run(
         return Err(BuildError::of(server, "the build was stopped before it was over"));
     }
     let ended = match status {
+        _ if flooded => format!("wrote more than {} to its log", units::bytes(log::MAX_LOG)),
         Some(status) if status.success() => return Ok(()),
         Some(status) => format!("failed ({status})"),
         None => format!("was stopped after {}", units::length(BUILD_TIMEOUT)),
@@ -210,6 +213,10 @@ pub(crate) fn run(
 pub fn read_lock(server: &Server) -> Result<(BTreeMap<String, String>, String), BuildError> {
     let (lock, manifest) = (server.lock.display(), server.folder.join(server.manifest()));
     let manifest = manifest.display();
+    if leads_out(server) {
+        let problem = "is a link to a file outside of the server's folder; replace it by the file";
+        return Err(BuildError::of(server, format!("the lock file {lock} {problem}")));
+    }
     let bytes =
         regular::read_bytes(&server.lock, MAX_LOCK).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => BuildError::of(
@@ -241,6 +248,13 @@ pub fn read_lock(server: &Server) -> Result<(BTreeMap<String, String>, String), 
     Ok((versions, blake3::hash(&bytes).to_hex().to_string()))
 }
 
+/// True if the lock file is elsewhere than its path says: errors and the record show parts of it.
+fn leads_out(server: &Server) -> bool {
+    let Ok(lock) = server.lock.canonicalize() else { return false };
+    let folders = [&server.folder, &server.build_folder];
+    !folders.into_iter().any(|it| it.canonicalize().is_ok_and(|folder| lock.starts_with(folder)))
+}
+
 /// `None` if it can't be read.
 fn left_stamp(server: &Server) -> Option<Stamp> {
     let text = regular::read_text(&server.build_folder.join(STAMP), MAX_LOCK).ok()?;
@@ -260,5 +274,5 @@ fn forget_stamp(server: &Server) -> Result<(), BuildError> {
 fn leave_stamp(server: &Server, hash: String) -> Result<(), BuildError> {
     let file = server.build_folder.join(STAMP);
     let text = serde_json::to_string(&Stamp { hash }).map_err(io::Error::from);
-    text.and_then(|text| fs::write(&file, text)).map_err(BuildError::file(&file))
+    text.and_then(|text| regular::replace(&file, text)).map_err(BuildError::file(&file))
 }

@@ -24,7 +24,7 @@ pub(crate) fn hash(server: &Server, toolchains: &[Toolchain]) -> Result<String, 
         part(&mut hasher, tool.name.as_bytes());
         part(&mut hasher, tool.version.as_bytes());
     }
-    let root = server.contract.parent().unwrap_or(&server.contract);
+    let root = root(server);
     for file in files(server)? {
         let name = file.strip_prefix(root).unwrap_or(&file);
         part(&mut hasher, name.as_os_str().as_encoded_bytes());
@@ -33,8 +33,12 @@ pub(crate) fn hash(server: &Server, toolchains: &[Toolchain]) -> Result<String, 
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// The files that a server is built from: the contract's definitions, its manifests, its sources without files that git ignores,
-/// and its inputs.
+fn root(server: &Server) -> &Path {
+    server.contract.parent().unwrap_or(&server.contract)
+}
+
+/// The files that a server is built and started from: the contract's definitions, its manifests, its sources without files that
+/// git ignores, its inputs, and scripts of its command line.
 pub(crate) fn files(server: &Server) -> Result<Vec<PathBuf>, BuildError> {
     let definitions = DEFINITIONS.iter().map(|name| server.contract.join(name));
     let mut files: Vec<PathBuf> = definitions.filter(|file| file.exists()).collect();
@@ -50,7 +54,26 @@ pub(crate) fn files(server: &Server) -> Result<Vec<PathBuf>, BuildError> {
         }
         files.extend(below(input)?);
     }
+    files.extend(launchers(server));
     Ok(files)
+}
+
+/// Files that start the server and are in no build: those next to a script of its command line.
+fn launchers(server: &Server) -> Vec<PathBuf> {
+    let words = server.command.iter().filter_map(|word| word.strip_prefix("{server}/"));
+    let folders = words.filter_map(|word| {
+        server.folder.join(word).canonicalize().ok()?.parent().map(Path::to_owned)
+    });
+    let mut folders: Vec<PathBuf> = folders.collect();
+    if !folders.is_empty() {
+        folders.push(root(server).join("servers"));
+        folders.push(root(server).join("servers/nginx"));
+    }
+    let files = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+    let mut files: Vec<PathBuf> = files.map(|file| file.path()).collect();
+    files.retain(|file| file.extension().is_some_and(|kind| kind == "sh" || kind == "conf"));
+    files.sort();
+    files
 }
 
 /// Adds the length first, so that different lists of parts differ.
@@ -82,12 +105,17 @@ fn below(top: &Path) -> Result<Vec<PathBuf>, BuildError> {
 fn content(hasher: &mut Hasher, path: &Path) -> Result<(), BuildError> {
     use std::os::unix::fs::PermissionsExt;
     let refused = BuildError::file(path);
-    let about = fs::symlink_metadata(path).map_err(&refused)?;
-    if about.is_symlink() {
+    let is_link = fs::symlink_metadata(path).map_err(&refused)?.is_symlink();
+    if is_link {
         let target = fs::read_link(path).map_err(&refused)?;
         part(hasher, target.as_os_str().as_encoded_bytes());
-        return Ok(());
     }
+    // Of the file that a link leads to.
+    let about = match fs::metadata(path) {
+        Ok(about) if !is_link || about.is_file() => about,
+        Err(error) if !is_link => return Err(refused(error)),
+        _ => return Ok(()),
+    };
     hasher.update(&about.len().to_le_bytes());
     hasher.update(&[u8::from(about.permissions().mode() & 0o111 != 0)]);
     let mut file = regular::open(path).map_err(&refused)?;

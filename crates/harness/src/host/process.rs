@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs;
+use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -28,9 +28,7 @@ use crate::{log, units};
 /// Marks a server's processes, so that those that leave its group are found when it ends.
 const MARK: &str = "RPCBENCH_PROCESS";
 
-/// Maximum bytes of a log. A server that writes more is ended.
-const MAX_LOG: u64 = 256 << 20;
-/// Bytes of such a log that are kept.
+/// Bytes kept of a log that is too long.
 const KEPT_LOG: u64 = 64 << 10;
 
 /// The process to start.
@@ -116,6 +114,8 @@ pub struct ServerProcess {
     pidfd: OwnedFd,
     group: Group,
     log: PathBuf,
+    /// The log, even if its path names another file by now.
+    log_file: File,
     mark: String,
     stop_timeout: Duration,
     exit: Option<Exit>,
@@ -127,7 +127,7 @@ impl ServerProcess {
     /// The kernel kills it when the calling *thread* ends, so that nothing outlives a killed harness: call it from a thread
     /// that lives as long as the process should.
     pub fn spawn(spec: &Spec, mut group: Group) -> Result<Self, ProcessError> {
-        let mut command = prepare(spec)?;
+        let (mut command, log_file) = prepare(spec)?;
         let mark = Owner::this_process().map_err(io::Error::other)?.name("process");
         command.env(MARK, &mark);
         enter_before_exec(&mut command, group.joiner()?);
@@ -144,6 +144,7 @@ impl ServerProcess {
             pidfd,
             group,
             log: spec.log.clone(),
+            log_file,
             mark,
             stop_timeout: spec.stop_timeout,
             exit: None,
@@ -167,16 +168,16 @@ impl ServerProcess {
 
     /// The problem if its log takes too much of the disk.
     pub fn log_overflow(&self) -> Option<String> {
-        let length = fs::metadata(&self.log).map_or(0, |file| file.len());
-        let limit = units::bytes(MAX_LOG);
-        (length > MAX_LOG).then(|| format!("wrote more than {limit} to its log, and was ended,"))
+        let limit = units::bytes(log::MAX_LOG);
+        let problem = || format!("wrote more than {limit} to its log, and was ended,");
+        log::is_flooded(&self.log_file).then(problem)
     }
 
     /// Keeps the end of a log that is too long.
     fn cut_log(&self) {
         if self.log_overflow().is_some() {
             let end = log::end(&self.log, KEPT_LOG);
-            let _ = end.and_then(|end| fs::write(&self.log, end));
+            let _ = end.and_then(|end| regular::replace(&self.log, end));
         }
     }
 
@@ -253,13 +254,15 @@ impl Drop for ServerProcess {
     }
 }
 
-fn prepare(spec: &Spec) -> Result<Command, ProcessError> {
+/// The command, and its log.
+fn prepare(spec: &Spec) -> Result<(Command, File), ProcessError> {
     let (program, arguments) = spec
         .command
         .split_first()
         .ok_or_else(|| ProcessError::Command("there is no command to start".to_owned()))?;
     let refused = |error| about(format!("{}: can't be made", spec.log.display()))(error);
     let out = regular::recreate(&spec.log).map_err(refused)?;
+    let log = out.try_clone().map_err(refused)?;
     let err = out.try_clone().map_err(refused)?;
     let mut command = Command::new(program);
     command
@@ -271,7 +274,7 @@ fn prepare(spec: &Spec) -> Result<Command, ProcessError> {
         .stdout(out)
         .stderr(err)
         .process_group(0);
-    Ok(command)
+    Ok((command, log))
 }
 
 fn enter_before_exec(command: &mut Command, joiner: Joiner) {

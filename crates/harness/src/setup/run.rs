@@ -96,12 +96,13 @@ impl Setup<'_> {
         }
         let entries = self.planned(plan)?;
         let site = site(plan.role(), plan.placement)?;
+        // Before builds, which take long: it may be refused.
+        let writer = Some(Writer::resume(&folder)?);
         let candidates = self.build(&*site, &entries, building)?;
         self.call_log = self.call_log.filter(|_| plan.log_calls);
         let (machines, servers) = self.open_for(plan, &*site, &candidates)?;
         let (tool, machine, subjects) = (&self.tool, &machines.client, &servers.subjects);
         resumable(&run, &CurrentSetup { tool, machine, subjects })?;
-        let writer = Some(Writer::resume(&folder)?);
         let (existing, renewer) = (None, None);
         Ok(PreparedRun { servers, run, writer, existing, renewer, folder: Some(folder) })
     }

@@ -67,7 +67,6 @@ impl Image {
         let dockerfile =
             folders(server).map(|folder| folder.join(DOCKERFILE)).find(|file| file.is_file());
         sources.build.inputs.extend(dockerfile.clone());
-        sources.build.inputs.extend(launchers(server));
         let table = table(server);
         sources.build.inputs.extend(table.is_file().then_some(table));
         let name = server.build_folder.file_name().unwrap_or_default();
@@ -92,25 +91,6 @@ impl Image {
         let plain: String = server.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
         Ok(format!("{REPOSITORY}/{}:{}", plain.trim_matches('-'), &hash[..DIGITS]))
     }
-}
-
-/// Files that start the server and are in no build: those next to a script of its command line.
-fn launchers(server: &Server) -> Vec<PathBuf> {
-    let words = server.command.iter().filter_map(|word| word.strip_prefix("{server}/"));
-    let folders = words.filter_map(|word| {
-        server.folder.join(word).canonicalize().ok()?.parent().map(Path::to_owned)
-    });
-    let mut folders: Vec<PathBuf> = folders.collect();
-    if !folders.is_empty() {
-        folders.push(root(server).join("servers"));
-        folders.push(root(server).join("servers/nginx"));
-    }
-    let files =
-        folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
-    let mut files: Vec<PathBuf> = files.map(|file| file.path()).collect();
-    files.retain(|file| file.extension().is_some_and(|kind| kind == "sh" || kind == "conf"));
-    files.sort();
-    files
 }
 
 fn table(server: &Server) -> PathBuf {

@@ -17,7 +17,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rpcbench_record::{Isolation, Machines, TlsMode, Toolchain, units};
+use rpcbench_record::{Isolation, Machines, TlsMode, Toolchain, regular, units};
 use rustix::process::Pid;
 
 use super::certificates::Certificates;
@@ -210,7 +210,7 @@ impl ContainerPlacement {
         let Some(pid) = pid.parse().ok().and_then(Pid::from_raw) else {
             let exit = container.exit(self.site.machine.options.limits.memory_bytes)?;
             let said = container.engine.logs(&container.name, "20").unwrap_or_default();
-            let _ = std::fs::write(log, &said);
+            let _ = regular::replace(log, &said);
             let last = said.lines().rev().find(|line| !line.trim().is_empty());
             let last = last.map(|line| format!(": {line}")).unwrap_or_default();
             return Err(PlacementError(format!("its container {exit} at once{last}")));

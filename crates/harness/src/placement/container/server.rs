@@ -1,6 +1,5 @@
 //! A server in a container.
 
-use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -8,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use rpcbench_record::regular;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::engine::Engine;
@@ -101,7 +101,7 @@ impl StartedContainer {
     fn keep_log(&self) -> Result<(), PlacementError> {
         const LINES: &str = "100000";
         let text = self.container.engine.logs(&self.container.name, LINES)?;
-        Ok(fs::write(&self.log, text).map_err(about(self.log.display()))?)
+        Ok(regular::replace(&self.log, text).map_err(about(self.log.display()))?)
     }
 
     /// Asks the engine, for a group whose files are another user's.
