@@ -3,6 +3,7 @@
 mod alarm;
 mod blocking;
 mod epoll;
+mod place;
 mod source;
 #[cfg(test)]
 mod tests;

@@ -5,16 +5,17 @@ use std::io;
 
 use rpcbench_record::Tls;
 
+use super::place::{Place, Stage, flush};
 use super::{Driver, Handshake, Ready, Received};
 use crate::address::ServerAddress;
-use crate::tls::{Session, TlsClient, TlsError};
+use crate::tls::{Session, TlsClient};
 use rpcbench_clock::{self as clock, Nanos, OwnClock};
 
 /// Most handshakes advanced in a wait. A full one takes some 0.2 ms of the client's CPU.
 pub(super) const MAX_HANDSHAKES: usize = 4;
 
 /// A driver whose connections speak TLS, or not.
-pub(crate) struct TlsDriver<D> {
+pub(crate) struct TlsDriver<D: Driver> {
     inner: D,
     client: Option<TlsClient>,
     /// Empty without TLS.
@@ -28,25 +29,6 @@ pub(crate) struct TlsDriver<D> {
     handshaking: Nanos,
     /// Records received.
     records: u64,
-}
-
-/// A connection with TLS.
-struct Place {
-    session: Session,
-    stage: Stage,
-    handshake: Handshake,
-    /// An event that waits for its turn.
-    postponed: Option<Ready>,
-    /// Plaintext that came with the end of the handshake.
-    early: Vec<u8>,
-}
-
-enum Stage {
-    /// The socket is connecting.
-    Connecting,
-    Handshaking,
-    Open,
-    Failed(Option<io::Error>),
 }
 
 impl<D: Driver> TlsDriver<D> {
@@ -138,79 +120,6 @@ impl<D: Driver> TlsDriver<D> {
         // Bytes may have come with the last message of the handshake.
         Some(Ready { connection, readable: true, writable: true })
     }
-}
-
-impl Place {
-    fn new(session: Session) -> Self {
-        Self {
-            session,
-            stage: Stage::Connecting,
-            handshake: Handshake::default(),
-            postponed: None,
-            early: Vec::new(),
-        }
-    }
-
-    /// Keeps an event for a later step. True if it is the first.
-    fn postpone(&mut self, event: &Ready) -> bool {
-        let before = self.postponed.replace(*event);
-        if let (Some(before), Some(now)) = (before, &mut self.postponed) {
-            now.readable |= before.readable;
-            now.writable |= before.writable;
-        }
-        before.is_none()
-    }
-
-    /// Takes what the handshake is ready for. True once it is done.
-    fn handshake(
-        &mut self,
-        inner: &mut impl Driver,
-        client: &TlsClient,
-        event: &Ready,
-    ) -> io::Result<bool> {
-        let connection = event.connection;
-        if matches!(self.stage, Stage::Connecting) {
-            if !event.writable {
-                return Ok(false);
-            }
-            inner.connected(connection)?;
-            self.handshake.begin = inner.now();
-            self.stage = Stage::Handshaking;
-            self.session.open(&mut [], &mut self.early)?;
-        }
-        loop {
-            let sent = flush(inner, connection, &mut self.session);
-            let blocked = matches!(&sent, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
-            if !blocked {
-                sent?;
-            }
-            if self.session.is_open && !blocked {
-                client.check_alpn(self.session.alpn())?;
-                return Ok(true);
-            }
-            match inner.receive(connection) {
-                Ok(received) if received.bytes.is_empty() => {
-                    return Err(TlsError::Closed.into());
-                }
-                Ok(received) => {
-                    let result = self.session.open(received.bytes, &mut self.early);
-                    if let Err(problem) = result {
-                        // An alert may be waiting; the problem is what counts.
-                        let _ = flush(inner, connection, &mut self.session);
-                        return Err(problem.into());
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
-                Err(error) => return Err(error),
-            }
-        }
-    }
-}
-
-/// Gives waiting records to the kernel; see [`Session::flush`].
-#[inline]
-fn flush(inner: &mut impl Driver, connection: usize, session: &mut Session) -> io::Result<()> {
-    session.flush(|records| inner.send(connection, records))
 }
 
 impl<D: Driver> Driver for TlsDriver<D> {
@@ -319,6 +228,13 @@ impl<D: Driver> Driver for TlsDriver<D> {
     }
 }
 
+/// Peers hear of the end of connections that were left open.
+impl<D: Driver> Drop for TlsDriver<D> {
+    fn drop(&mut self) {
+        (0..self.places.len()).for_each(|connection| self.close(connection));
+    }
+}
+
 impl<D: Driver> TlsDriver<D> {
     fn send_records(&mut self, connection: usize, bytes: &[u8]) -> io::Result<usize> {
         let Self { inner, places, .. } = self;
@@ -342,9 +258,11 @@ impl<D: Driver> TlsDriver<D> {
         let place = places.get_mut(connection).and_then(Option::as_mut);
         let place = place.ok_or_else(|| io::Error::from(io::ErrorKind::NotConnected))?;
         plaintext.clear();
-        if !place.early.is_empty() {
+        // The socket of a peer that has closed may stay silent: it waits for our close_notify.
+        if !place.early.is_empty() || place.session.peer_closed {
             plaintext.append(&mut place.early);
-            return Ok(Received { bytes: plaintext, more: true, at: inner.now() });
+            let more = !plaintext.is_empty();
+            return Ok(Received { bytes: plaintext, more, at: inner.now() });
         }
         let mut within = 0..0;
         let (more, at) = loop {

@@ -164,6 +164,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         {
             return index;
         }
+        // The end of the stream may be what is unread.
+        self.unread.iter_mut().filter(|slot| **slot == index).for_each(|slot| *slot = rest);
         let now = self.driver.now();
         let slot = self.slots[index].hand_over(index, now);
         match known {

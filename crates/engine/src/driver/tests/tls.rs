@@ -287,6 +287,66 @@ fn truncated_stream_is_an_error_and_not_an_end() {
     }
 }
 
+/// Writes all waiting records at once.
+fn write_records(peer: &mut Peer) {
+    let mut records = Vec::new();
+    while peer.conn.wants_write() {
+        peer.conn.write_tls(&mut records).unwrap();
+    }
+    peer.sock.write_all(&records).unwrap();
+}
+
+/// Sends its close_notify in one write with the last data, and waits for the client's before it closes the socket. True if that
+/// comes.
+fn say_last(peer: &mut Peer) -> bool {
+    peer.conn.writer().write_all(b"last").unwrap();
+    peer.conn.send_close_notify();
+    write_records(peer);
+    peer.read(&mut [0; 1]).is_ok_and(|length| length == 0)
+}
+
+#[test]
+fn close_notify_with_the_last_data_ends_the_stream_and_is_answered() {
+    for (version, requests) in
+        [(TlsVersion::V1_2, 1), (TlsVersion::V1_2, 2), (TlsVersion::V1_3, 1), (TlsVersion::V1_3, 2)]
+    {
+        let issued = issue(|_| {});
+        let (address, server) = serve(server_config(&issued), move |mut peer| {
+            peer.read_exact(&mut vec![0; requests]).unwrap();
+            say_last(&mut peer)
+        });
+        let mut driver = driver(TlsSettings { version, ..settings(&issued) });
+        open(&mut driver, address).unwrap();
+        take_over(&mut driver, requests);
+        assert_eq!(receive(&mut driver, 0, usize::MAX), b"last");
+        driver.close(0);
+        assert!(server.join().unwrap(), "{version:?}, {requests}: no close_notify");
+    }
+}
+
+#[test]
+fn close_notify_with_the_end_of_the_handshake_ends_the_stream() {
+    let issued = issue(|_| {});
+    let (address, server) = serve(server_config(&issued), |mut peer| {
+        while peer.conn.is_handshaking() {
+            peer.conn.read_tls(&mut peer.sock).unwrap();
+            peer.conn.process_new_packets().unwrap();
+            // Its last message waits for the data.
+            if peer.conn.is_handshaking() {
+                write_records(&mut peer);
+            }
+        }
+        say_last(&mut peer)
+    });
+    // Its handshake ends with a message of the server.
+    let mut driver = driver(TlsSettings { version: TlsVersion::V1_2, ..settings(&issued) });
+    open(&mut driver, address).unwrap();
+    assert_eq!(driver.receive(0).unwrap().bytes, b"last");
+    assert!(driver.receive(0).unwrap().bytes.is_empty());
+    drop(driver);
+    assert!(server.join().unwrap(), "no close_notify");
+}
+
 /// A server that accepts `connections`, one after another; returns which of them resumed a session.
 fn serve_each(
     config: ServerConfig,

@@ -100,20 +100,24 @@ fn call_whose_connection_is_refused_was_not_sent_and_the_next_waits_longer() {
 
 #[test]
 fn goodbye_in_the_middle_of_a_call_is_orderly_and_costs_no_call() {
-    let mut worker = with_life("calls:100", 1, 1);
-    let span = Some(Span { start: worker.now(), end: Nanos::NEVER });
-    worker.start(Start::load(Arrivals::Closed, 1, span, Some(30)));
     let mut goodbye = Vec::new();
     put(&mut goodbye, frame::GOAWAY, 0, 0, &[0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
-    let at = worker.driver.now + Nanos(2 * MS);
-    worker.driver.arrive(at, 0, goodbye);
-    while !worker.is_drained() {
-        worker.turn().unwrap();
+    // Before the reply, or in a wait with it and read on its own.
+    for (segment, oversleep) in [(usize::MAX, Nanos(0)), (goodbye.len(), CALL)] {
+        let mut worker = with_life("calls:100", 1, 1);
+        let span = Some(Span { start: worker.now(), end: Nanos::NEVER });
+        worker.start(Start::load(Arrivals::Closed, 1, span, Some(30)));
+        let at = worker.driver.now + Nanos(2 * MS);
+        worker.driver.arrive(at, 0, goodbye.clone());
+        (worker.driver.segment, worker.driver.oversleep) = (segment, oversleep);
+        while !worker.is_drained() {
+            worker.turn().unwrap();
+        }
+        let tally = worker.calls().recorder.take().unwrap();
+        assert_eq!((tally.calls.outcomes.ok, tally.calls.outcomes.errors()), (30, 0));
+        assert_eq!((tally.connections.ended, tally.connections.orderly), (1, 1));
+        assert_eq!((tally.connections.retired, worker.driver.opened), (0, 2));
     }
-    let tally = worker.calls().recorder.take().unwrap();
-    assert_eq!((tally.calls.outcomes.ok, tally.calls.outcomes.errors()), (30, 0));
-    assert_eq!((tally.connections.ended, tally.connections.orderly), (1, 1));
-    assert_eq!((tally.connections.retired, worker.driver.opened), (0, 2));
 }
 
 #[test]
