@@ -1,13 +1,16 @@
 //! What can go wrong with TLS, in words.
 
-use std::fmt::{self, Display, Formatter};
+use std::fmt::{self, Debug, Display, Formatter};
 use std::io;
+use std::net::IpAddr;
 
 use rustls::pki_types::UnixTime;
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible};
 
-const NO_COMMON_PROTOCOL: &str = "the server speaks none of the offered protocols (ALPN): h2 for gRPC and HTTP/2, http/1.1 for others, unless \
-     --alpn says otherwise";
+const NO_COMMON_PROTOCOL: &str = "the server speaks none of the offered protocols (ALPN): h2 for gRPC and HTTP/2 (--http 2), http/1.1 for others, \
+     unless --alpn says otherwise";
+
+const TRUST: &str = "name its authority with --cacert, or the certificate itself if it is self-signed without CA:TRUE";
 
 /// Why a connection can't speak TLS. Its text begins with `TLS: `.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,10 +93,10 @@ impl Display for TlsError {
                 f.write_str("the server sends a handshake message of more than 64 KiB")
             }
             Error::InvalidMessage(reason) => {
-                write!(f, "the server breaks the protocol: {reason:?}")
+                write!(f, "the server breaks the protocol: {}", words(reason))
             }
             Error::PeerMisbehaved(reason) => {
-                write!(f, "the server breaks the protocol: {reason:?}")
+                write!(f, "the server breaks the protocol: {}", words(reason))
             }
             Error::PeerIncompatible(reason) => incompatible(f, reason),
             other => write!(f, "{other}"),
@@ -112,25 +115,73 @@ fn certificate(f: &mut Formatter<'_>, error: &CertificateError) -> fmt::Result {
         CertificateError::NotValidForNameContext { expected, presented } => {
             write!(f, "the server's certificate is not for '{}'", expected.to_str())?;
             match presented.as_slice() {
-                [] => f.write_str(", and has no name"),
+                [] => f.write_str(", as it has no subject alternative name (its CN does not count)"),
                 names => write!(f, ", but for {}", names.iter().map(|name| bare(name)).collect::<Vec<_>>().join(", ")),
             }
         }
-        CertificateError::UnknownIssuer => f.write_str(
-            "the server's certificate has an issuer that is not trusted; name its authority with --cacert, or the \
-             certificate itself if it is self-signed",
+        CertificateError::UnknownIssuer => {
+            write!(f, "the server's certificate has an issuer that is not trusted; {TRUST}")
+        }
+        CertificateError::BadSignature
+        | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => write!(
+            f,
+            "the server's certificate has an issuer that is not trusted: a trusted authority of the same name has another \
+             key; {TRUST}. RSA keys of less than 2048 bits are not accepted, either"
         ),
+        CertificateError::UnsupportedSignatureAlgorithmContext { .. } => f.write_str(
+            "the server's certificate is signed by an algorithm that is not accepted, such as SHA-1; give it another, or \
+             don't verify it (-k)",
+        ),
+        CertificateError::InvalidPurposeContext { presented, .. } => {
+            let purposes: Vec<_> = presented.iter().map(ToString::to_string).collect();
+            write!(f, "the server's certificate is not for servers, but for {}", purposes.join(", "))
+        }
         CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => f.write_str(
-            "the server's certificate is self-signed, as an authority's; name one that it has issued, or don't verify it (-k)",
+            "the server's certificate is marked as an authority's (CA:TRUE), as self-signed ones often are, which is not \
+             accepted of a server, even with --cacert; give the server one without CA:TRUE, or don't verify it (-k)",
         ),
-        other => write!(f, "the server's certificate can't be verified: {other}"),
+        CertificateError::Other(other) => unverifiable(f, &format_args!("{other}")),
+        other => unverifiable(f, other),
     }
 }
 
+fn unverifiable(f: &mut Formatter<'_>, reason: &impl Debug) -> fmt::Result {
+    write!(f, "the server's certificate can't be verified: {}", words(reason))
+}
+
 /// The name in `DnsName("localhost")` or `IpAddress(127.0.0.1)`.
-fn bare(presented: &str) -> &str {
+fn bare(presented: &str) -> String {
     let address = presented.strip_prefix("IpAddress(").and_then(|rest| rest.strip_suffix(')'));
-    address.or_else(|| presented.split('"').nth(1)).unwrap_or(presented)
+    if let Some(address) = address {
+        // Other ways to write an IPv6 address are possible.
+        return address.parse().map_or_else(|_| address.to_owned(), |it: IpAddr| it.to_string());
+    }
+    presented.split('"').nth(1).unwrap_or(presented).to_owned()
+}
+
+/// The name of an error in words: `MissingData("ServerName")` as `missing data: server name`.
+fn words(error: &impl Debug) -> String {
+    let shown = format!("{error:?}");
+    // The fields of a struct are numbers and bytes.
+    let names = shown.split(['{', '[']).next().unwrap_or_default();
+    let names = names.split(['(', ')', '"']).map(str::trim);
+    names.filter(|name| !name.is_empty()).map(phrase).collect::<Vec<_>>().join(": ")
+}
+
+/// `TooManyEmptyFragments` as `too many empty fragments`.
+fn phrase(name: &str) -> String {
+    let mut phrase = String::new();
+    let mut last = None::<char>;
+    for letter in name.chars() {
+        if letter.is_uppercase()
+            && last.is_some_and(|last| last.is_lowercase() || last.is_ascii_digit())
+        {
+            phrase.push(' ');
+        }
+        phrase.extend(letter.to_lowercase());
+        last = Some(letter);
+    }
+    phrase
 }
 
 fn received(f: &mut Formatter<'_>, alert: AlertDescription) -> fmt::Result {
@@ -142,7 +193,17 @@ fn received(f: &mut Formatter<'_>, alert: AlertDescription) -> fmt::Result {
         AlertDescription::ProtocolVersion => {
             f.write_str("the server speaks none of the offered versions of TLS")
         }
-        AlertDescription::UnknownCA | AlertDescription::BadCertificate => {
+        // Some servers refuse a missing one so.
+        AlertDescription::BadCertificate => write!(
+            f,
+            "the server does not accept the client certificate: alert {alert:?}; without --cert, it requires one"
+        ),
+        AlertDescription::UnknownCA
+        | AlertDescription::CertificateExpired
+        | AlertDescription::CertificateRevoked
+        | AlertDescription::CertificateUnknown
+        | AlertDescription::UnsupportedCertificate
+        | AlertDescription::AccessDenied => {
             write!(f, "the server does not accept the client certificate: alert {alert:?}")
         }
         AlertDescription::HandshakeFailure => {
@@ -158,7 +219,7 @@ fn incompatible(f: &mut Formatter<'_>, reason: &PeerIncompatible) -> fmt::Result
         | PeerIncompatible::ServerDoesNotSupportTls12Or13 => {
             f.write_str("the server speaks none of the offered versions of TLS")
         }
-        other => write!(f, "nothing in common with the server: {other:?}"),
+        other => write!(f, "nothing in common with the server: {}", words(other)),
     }
 }
 

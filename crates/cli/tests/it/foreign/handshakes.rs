@@ -31,9 +31,10 @@ const CBC: Options = ("-tls1_2 -cipher ECDHE-ECDSA-AES128-SHA", "-version 1.2 -c
 const ALPN_FOO: Options = ("-alpn foo", "-alpn foo");
 
 const STRANGER: &str = "--cert stranger.pem --key key.pem";
+const EXPIRED: &str = "--cert expired.pem --key key.pem";
 
 /// A server's certificate and options, those of the load, and what it says.
-const FAILURES: [(&str, Options, &str, &str); 14] = [
+const FAILURES: [(&str, Options, &str, &str); 17] = [
     ("expired", PLAIN, "", "the server's certificate expired on 2020-01-31"),
     ("early", PLAIN, "", "the server's certificate is not valid before 2999-01-31"),
     (
@@ -43,7 +44,18 @@ const FAILURES: [(&str, Options, &str, &str); 14] = [
         "the server's certificate is not for 'other.test', but for 127.0.0.1, api.test",
     ),
     ("stranger", PLAIN, "", "the server's certificate has an issuer that is not trusted"),
-    ("self-signed", PLAIN, "", "the server's certificate is self-signed"),
+    (
+        "self-signed",
+        PLAIN,
+        "--cacert self-signed.pem",
+        "the server's certificate is marked as an authority's (CA:TRUE), as self-signed ones often are",
+    ),
+    (
+        "cert",
+        PLAIN,
+        "--cacert namesake.pem",
+        "the server's certificate has an issuer that is not trusted: a trusted authority of the same name has another key",
+    ),
     ("cert", CLIENTS, "", "the server requires a client certificate; give --cert and --key"),
     (
         "cert",
@@ -53,6 +65,18 @@ const FAILURES: [(&str, Options, &str, &str); 14] = [
     ),
     ("cert", CLIENTS, STRANGER, "the server does not accept the client certificate: alert "),
     ("cert", CLIENTS_12, STRANGER, "the server does not accept the client certificate: alert "),
+    (
+        "cert",
+        CLIENTS,
+        EXPIRED,
+        "the server does not accept the client certificate: alert CertificateExpired",
+    ),
+    (
+        "cert",
+        CLIENTS_12,
+        EXPIRED,
+        "the server does not accept the client certificate: alert CertificateExpired",
+    ),
     ("cert", ONLY_13, "--tls-version 1.2", "the server speaks none of the offered versions of TLS"),
     ("cert", CBC, "", "the server finds no common cipher suite"),
     ("cert", ALPN_FOO, "", "the server speaks none of the offered protocols (ALPN)"),
@@ -81,6 +105,7 @@ fn certificates() -> TempDir {
     own.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     write("self-signed.pem", own.self_signed(&key).unwrap().pem());
     write("authority.pem", known.pem());
+    write("namesake.pem", authority("Authority of a test").pem());
     write("key.pem", key.serialize_pem());
     folder
 }
@@ -132,7 +157,8 @@ fn reasons_are_the_same_for_openssl_and_go() {
     let files = certificates();
     for (certificate, options, words, reason) in FAILURES {
         for (server, port) in servers(&files, certificate, options) {
-            let words = format!("https://127.0.0.1:{port}/ --cacert authority.pem {words}");
+            let trust = if words.contains("--cacert") { "" } else { "--cacert authority.pem" };
+            let words = format!("https://127.0.0.1:{port}/ {trust} {words}");
             let said = load(&files, &words);
             assert!(said.contains(&format!("TLS: {reason}")), "{options:?} {words}: {said}");
             server.signal(Signal::KILL);

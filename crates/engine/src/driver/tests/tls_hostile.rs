@@ -42,7 +42,7 @@ fn bytes_without_end_are_refused_in_the_handshake() {
     let ticket = record(&[&[4, 0xff, 0xff, 0xff][..], &[0; 16_000]].concat());
     for (bytes, expected) in [
         (ticket, "TLS: the server sends a handshake message of more than 64 KiB"),
-        (record(&[]), "TLS: the server breaks the protocol: InvalidEmptyPayload"),
+        (record(&[]), "TLS: the server breaks the protocol: invalid empty payload"),
         (vec![21, 3, 3, 0, 2, 2, 80], "TLS: the server sent alert InternalError"),
     ] {
         let mut driver = driver(settings(&issue(|_| {})));
@@ -179,9 +179,9 @@ fn bytes_without_end_are_refused_after_the_handshake() {
     let renegotiate = vec![0, 0, 0, 0];
     for (version, kind, content, expected) in [
         (TlsVersion::V1_3, 22, ticket, "sends a handshake message of more than 64 KiB"),
-        (TlsVersion::V1_3, 23, Vec::new(), "breaks the protocol: TooManyEmptyFragments"),
-        (TlsVersion::V1_2, 23, Vec::new(), "breaks the protocol: TooManyEmptyFragments"),
-        (TlsVersion::V1_2, 22, renegotiate, "breaks the protocol: TooManyRenegotiationRequests"),
+        (TlsVersion::V1_3, 23, Vec::new(), "breaks the protocol: too many empty fragments"),
+        (TlsVersion::V1_2, 23, Vec::new(), "breaks the protocol: too many empty fragments"),
+        (TlsVersion::V1_2, 22, renegotiate, "breaks the protocol: too many renegotiation requests"),
     ] {
         let issued = issue(|_| {});
         let (address, server) = serve(Forger::config(&issued), move |peer| {

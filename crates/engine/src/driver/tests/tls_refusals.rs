@@ -5,11 +5,11 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::thread;
 
-use rcgen::date_time_ymd;
+use rcgen::{BasicConstraints, DnType, ExtendedKeyUsagePurpose, IsCa, SanType, date_time_ymd};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{
-    AlertDescription, CertificateError, InvalidMessage, PeerIncompatible, RootCertStore,
-    ServerConfig,
+    AlertDescription, CertificateError, InvalidMessage, OtherError, PeerIncompatible,
+    RootCertStore, ServerConfig,
 };
 
 use super::tls::{Issued, driver, issue, issue_by, open, send_all, serve, server_config, settings};
@@ -59,7 +59,89 @@ fn unusable_certificates_are_named_with_the_reason() {
     let stranger = issue_by("Another Authority", |_| {});
     assert_eq!(
         refused(server_config(&issued), settings(&stranger)),
-        "TLS: the server's certificate has an issuer that is not trusted; name its authority with --cacert, or the certificate itself if it is self-signed"
+        "TLS: the server's certificate has an issuer that is not trusted; name its authority with --cacert, or the certificate itself if it is self-signed without CA:TRUE"
+    );
+}
+
+/// rustls has a name for each error, and most have no sentence of ours.
+#[test]
+fn errors_are_words_and_no_names_of_the_library() {
+    let certificate = |error: CertificateError| rustls::Error::from(error);
+    let cannot = "the server's certificate can't be verified";
+    let expected = [
+        (
+            certificate(CertificateError::UnhandledCriticalExtension),
+            format!("{cannot}: unhandled critical extension"),
+        ),
+        (
+            certificate(CertificateError::Other(OtherError(Arc::new(io::Error::other("odd"))))),
+            format!("{cannot}: odd"),
+        ),
+        (
+            PeerIncompatible::ExtendedMasterSecretExtensionRequired.into(),
+            "nothing in common with the server: extended master secret extension required"
+                .to_owned(),
+        ),
+        (
+            rustls::PeerMisbehaved::SelectedUnofferedPsk.into(),
+            "the server breaks the protocol: selected unoffered psk".to_owned(),
+        ),
+        (
+            InvalidMessage::MissingData("ServerName").into(),
+            "the server breaks the protocol: missing data: server name".to_owned(),
+        ),
+    ];
+    for (error, expected) in expected {
+        assert_eq!(TlsError::from(error).to_string(), format!("TLS: {expected}"));
+    }
+}
+
+/// Keys of other kinds than ECDSA can't be made here: the error of such a pair is rustls's own for this one.
+#[test]
+fn authority_with_the_name_of_a_trusted_one_is_no_issuer() {
+    let (issued, namesake) = (issue(|_| {}), issue(|_| {}));
+    let other_kind = CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext {
+        signature_algorithm_id: vec![1],
+        public_key_algorithm_id: vec![2],
+    };
+    for said in [
+        refused(server_config(&issued), settings(&namesake)),
+        TlsError::from(rustls::Error::from(other_kind)).to_string(),
+    ] {
+        assert_eq!(
+            said,
+            "TLS: the server's certificate has an issuer that is not trusted: a trusted authority of the same name has another key; name its authority with --cacert, or the certificate itself if it is self-signed without CA:TRUE. RSA keys of less than 2048 bits are not accepted, either"
+        );
+    }
+}
+
+#[test]
+fn certificate_for_other_names_or_purposes_is_named_with_the_reason() {
+    let elsewhere =
+        |issued: &Issued| TlsSettings { server_name: "example.com".to_owned(), ..settings(issued) };
+    let address =
+        issue(|it| it.subject_alt_names = vec![SanType::IpAddress("::1".parse().unwrap())]);
+    assert_eq!(
+        refused(server_config(&address), elsewhere(&address)),
+        "TLS: the server's certificate is not for 'example.com', but for ::1"
+    );
+    let nameless = issue(|it| {
+        it.subject_alt_names = Vec::new();
+        it.distinguished_name.push(DnType::CommonName, "example.com");
+    });
+    assert_eq!(
+        refused(server_config(&nameless), elsewhere(&nameless)),
+        "TLS: the server's certificate is not for 'example.com', as it has no subject alternative name (its CN does not count)"
+    );
+    let client = issue(|it| it.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth]);
+    assert_eq!(
+        refused(server_config(&client), settings(&client)),
+        "TLS: the server's certificate is not for servers, but for client authentication"
+    );
+    let authority = issue(|it| it.is_ca = IsCa::Ca(BasicConstraints::Unconstrained));
+    assert_eq!(
+        refused(server_config(&authority), settings(&authority)),
+        "TLS: the server's certificate is marked as an authority's (CA:TRUE), as self-signed ones often are, which is not accepted of a server, even with --cacert; give the server one without CA:TRUE, or don't verify it (-k)"
     );
 }
 
@@ -110,6 +192,13 @@ fn missing_and_wrong_client_certificates_have_their_own_errors() {
     };
     let said = refused(mutual(&issued), wrong);
     assert!(said.starts_with("TLS: the server does not accept the client certificate: "), "{said}");
+    let expired = issue(|it| it.not_after = date_time_ymd(2020, 1, 31));
+    let trusting = Issued { authority: expired.authority.clone(), ..issued.copy() };
+    let late = TlsSettings { identity: identity(&expired), ..settings(&issued) };
+    assert_eq!(
+        refused(mutual(&trusting), late),
+        "TLS: the server does not accept the client certificate: alert CertificateExpired"
+    );
     let (address, server) = serve(mutual(&issued), |mut peer| peer.read_exact(&mut [0; 2]));
     let mut driver = driver(TlsSettings { identity: identity(&issued), ..settings(&issued) });
     open(&mut driver, address).unwrap();
@@ -134,8 +223,8 @@ fn peers_without_a_common_version_or_protocol_are_named() {
     let h2 = || TlsSettings { alpn: vec!["h2".to_owned()], ..settings(&issued) };
     let mut http1 = server_config(&issued);
     http1.alpn_protocols = vec![b"http/1.1".to_vec()];
-    let none = "TLS: the server speaks none of the offered protocols (ALPN): h2 for gRPC and HTTP/2, http/1.1 for others, unless \
-                --alpn says otherwise";
+    let none = "TLS: the server speaks none of the offered protocols (ALPN): h2 for gRPC and HTTP/2 (--http 2), http/1.1 for \
+                others, unless --alpn says otherwise";
     assert_eq!(refused(http1, h2()), none);
     assert_eq!(
         refused(server_config(&issued), h2()),
