@@ -49,6 +49,16 @@ fn silent_server_is_refused() {
 }
 
 #[test]
+fn pending_handshake_of_tls_is_named() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut plan = plan(silent.local_addr().unwrap());
+    (plan.server.tls, plan.connect_timeout) =
+        (Some(support::unverified_tls()), Nanos::from_millis(500));
+    let error = Session::open(&plan, &payload("text:1")).err().unwrap().to_string();
+    assert!(error.contains("did not: TLS: the handshake did not end in time"), "{error}");
+}
+
+#[test]
 fn whoever_waits_for_a_server_can_give_up() {
     const HOUR: Nanos = Nanos::from_millis(3_600_000);
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();

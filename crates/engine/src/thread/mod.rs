@@ -266,7 +266,6 @@ impl<C: Connection, D: Driver> Running<C, D> {
             }
         }
         let (open, problem) = self.worker.connect_problem();
-        let problem = problem.map(str::to_owned);
         self.tell(Report::Connected { open, problem, tls: self.worker.tls().cloned() });
         Ok(true)
     }

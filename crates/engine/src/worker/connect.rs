@@ -6,6 +6,7 @@ use super::{Phase, Worker};
 use crate::driver::{Driver, Handshake, Ready};
 use crate::protocol::Connection;
 use crate::slot::{Opening, Slot};
+use crate::tls::TlsError;
 use rpcbench_clock::Nanos;
 
 /// Maximum connections being opened at once over all threads.
@@ -23,10 +24,14 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     }
 
     /// Why the first closed connection is not open.
-    pub fn connect_problem(&self) -> (usize, Option<&str>) {
+    pub fn connect_problem(&self) -> (usize, Option<String>) {
         let open = self.slots.iter().filter(|slot| slot.is_open()).count();
-        let mut others = self.slots.iter().filter(|slot| !slot.is_open());
-        (open, others.find_map(|slot| slot.problem.as_deref()))
+        let mut others = self.slots.iter().enumerate().filter(|(_, slot)| !slot.is_open());
+        let unfinished = |index| {
+            let is_pending = self.driver.handshake(index).is_some_and(Handshake::is_pending);
+            is_pending.then(|| TlsError::Unfinished.to_string())
+        };
+        (open, others.find_map(|(index, slot)| slot.problem.clone().or_else(|| unfinished(index))))
     }
 
     /// Starts to connect every slot; turns return by `deadline` until all are open.

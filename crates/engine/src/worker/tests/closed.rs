@@ -261,8 +261,8 @@ fn reason_of_a_goaway_is_reported_until_the_connection_is_open_again() {
     put(&mut goodbye, frame::GOAWAY, 0, 0, &[0, 0, 0, 0, 0, 0, 0, 11]);
     worker.driver.arrive(worker.driver.now, 0, goodbye);
     worker.turn().unwrap();
-    let problem = (0, Some("peer closed the connection with ENHANCE_YOUR_CALM"));
-    assert_eq!(worker.connect_problem(), problem);
+    let problem = "peer closed the connection with ENHANCE_YOUR_CALM".to_owned();
+    assert_eq!(worker.connect_problem(), (0, Some(problem)));
     while !worker.is_connected() {
         worker.turn().unwrap();
     }
