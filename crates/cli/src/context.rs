@@ -30,8 +30,8 @@ pub struct Context {
     pub style: Style,
     /// Whether standard error is a terminal that can redraw a line.
     pub live: bool,
-    /// Whether the user wants the keys of TLS in a file, to read a capture of the traffic.
-    pub logs_keys: bool,
+    /// The file in which the user wants the keys of TLS, to read a capture of the traffic.
+    pub key_log: Option<PathBuf>,
     /// The environment of builds.
     pub build_env: BuildEnv,
     /// See [`PASSED_ON`].
@@ -63,7 +63,7 @@ impl Context {
                 width: width.map(|(width, _)| usize::from(width.0)),
                 ascii: !is_utf8(),
             },
-            logs_keys: variable("SSLKEYLOGFILE").is_some(),
+            key_log: variable("SSLKEYLOGFILE").filter(|file| !file.is_empty()).map(PathBuf::from),
             live: std::io::stderr().is_terminal() && !dumb,
             base_env: PASSED_ON
                 .iter()

@@ -163,12 +163,12 @@ impl LoadArgs {
         }
     }
 
-    /// What speaks TLS with the server. `None` if nothing has to. `log_keys`: write keys to the file of `SSLKEYLOGFILE`.
-    pub fn tls(&self, log_keys: bool) -> Result<Option<TlsClient>, ConfigError> {
+    /// What speaks TLS with the server. `None` if nothing has to. `key_log`: the file of `SSLKEYLOGFILE`.
+    pub fn tls(&self, key_log: Option<&Path>) -> Result<Option<TlsClient>, ConfigError> {
         let (_, own) = self.call.server(&self.address);
         let given = self.workload.authority.as_ref().map(|given| given.value.as_str().to_owned());
         let authority = given.unwrap_or(own);
-        self.tls.client(&self.address, &authority, self.protocol()?, log_keys)
+        self.tls.client(&self.address, &authority, self.protocol()?, key_log)
     }
 
     /// How calls travel.

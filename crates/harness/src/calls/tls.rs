@@ -1,5 +1,6 @@
 //! TLS towards a server that the user runs.
 
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -7,7 +8,7 @@ use clap::Args;
 use rpcbench_engine::{ClientIdentity, Cryptography, TlsClient, TlsSettings, TlsVersion, Trust};
 use rpcbench_record::{Protocol, Transport, regular};
 use rustls_pki_types::pem::{Error as PemError, PemObject};
-use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 
 use super::LoadAddress;
 use crate::config::ConfigError;
@@ -35,7 +36,7 @@ pub struct TlsSpec {
     #[arg(short = 'k', long)]
     pub insecure_skip_verify: bool,
     /// Name to ask the server for, and to verify [default: the host of the address or of --authority]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = server_name)]
     pub servername: Option<String>,
     /// Protocols to offer by ALPN, such as h2 or h2,http/1.1; none offers none [default: what calls need]
     #[arg(long, value_name = "PROTOCOLS")]
@@ -49,6 +50,11 @@ pub struct TlsSpec {
     /// Refused: it has two meanings elsewhere.
     #[arg(long, hide = true)]
     pub insecure: bool,
+}
+
+fn server_name(text: &str) -> Result<String, &'static str> {
+    let name = ServerName::try_from(text);
+    name.map(|_| text.to_owned()).map_err(|_| "expected a DNS name or an IP address")
 }
 
 /// Protocols to offer by ALPN, in order of preference.
@@ -106,16 +112,17 @@ impl TlsSpec {
         self.tls || matches!(address, LoadAddress::Url(url) if url.tls)
     }
 
-    /// The client for `address`, whose calls name the host `authority`. `None` without TLS. `log_keys`: see [`TlsSettings`].
+    /// The client for `address`, whose calls name the host `authority`. `None` without TLS. `key_log`: the file
+    /// of `SSLKEYLOGFILE`.
     ///
     /// # Errors
-    /// Options without TLS, files that have not what they should, no authority to trust.
+    /// Options without TLS, files that have not what they should or can't be written, no authority to trust.
     pub fn client(
         &self,
         address: &LoadAddress,
         authority: &str,
         protocol: Protocol,
-        log_keys: bool,
+        key_log: Option<&Path>,
     ) -> Result<Option<TlsClient>, ConfigError> {
         if self.insecure {
             let problem = "elsewhere it means TLS without verification, or no TLS; give --insecure-skip-verify (-k) for the \
@@ -134,6 +141,7 @@ impl TlsSpec {
             let remedy = format!("{scheme}:// is without TLS; write {scheme}s://");
             return Err(ConfigError::contradiction("--tls".to_owned(), url.to_string(), &remedy));
         }
+        key_log.map_or(Ok(()), check_key_log)?;
         let (trust, verified_by) = self.trust()?;
         let alpn = self.alpn.clone().map_or_else(|| needed_alpn(protocol), |Alpn(names)| names);
         let client = TlsClient::new(TlsSettings {
@@ -144,7 +152,7 @@ impl TlsSpec {
             cryptography: Cryptography::Any,
             alpn,
             resume: self.tls_resume.is_none_or(|Switch(on)| on),
-            log_keys,
+            log_keys: key_log.is_some(),
             verified_by,
         });
         client.map(Some).map_err(|error| ConfigError::value("TLS", error))
@@ -223,6 +231,15 @@ pub(crate) fn host(authority: &str) -> String {
     host.trim_start_matches('[').trim_end_matches(']').to_owned()
 }
 
+/// rustls ignores a file that it can't write.
+fn check_key_log(file: &Path) -> Result<(), ConfigError> {
+    let opened = OpenOptions::new().append(true).create(true).open(file);
+    opened.map(drop).map_err(|error| {
+        let problem = format!("can't be written: {error}; correct it, or unset this variable");
+        ConfigError::value(format!("SSLKEYLOGFILE {}", file.display()), problem)
+    })
+}
+
 /// The bytes of a file, and how errors name it.
 fn read(option: &str, file: &Path) -> Result<(Vec<u8>, String), ConfigError> {
     let given = format!("{option} {}", file.display());
@@ -249,9 +266,10 @@ fn certificates(option: &str, file: &Path) -> Result<Vec<CertificateDer<'static>
 fn key(option: &str, file: &Path) -> Result<PrivateKeyDer<'static>, ConfigError> {
     let (bytes, given) = read(option, file)?;
     PrivateKeyDer::from_pem_slice(&bytes).map_err(|error| {
+        // In PKCS #8, which is no key to the library, or in a header that it reads as base64.
         let encrypted = String::from_utf8_lossy(&bytes).contains("ENCRYPTED");
         let problem = match error {
-            PemError::NoItemsFound if encrypted => format!(
+            PemError::NoItemsFound | PemError::Base64Decode(_) if encrypted => format!(
                 "the key is encrypted, which is not supported; 'openssl pkey -in {} -out key.pem' decrypts it",
                 file.display()
             ),
@@ -275,7 +293,7 @@ mod tests {
 
     fn refusal(spec: &TlsSpec, address: &str) -> String {
         let address = address.parse().unwrap();
-        spec.client(&address, "h:1", Protocol::Http, false).unwrap_err().to_string()
+        spec.client(&address, "h:1", Protocol::Http, None).unwrap_err().to_string()
     }
 
     #[test]
@@ -321,6 +339,11 @@ mod tests {
             "locked.pem",
             "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n",
         );
+        let header = "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n";
+        let traditional =
+            format!("-----BEGIN EC PRIVATE KEY-----\n{header}AAAA\n-----END EC PRIVATE KEY-----\n");
+        let older = refused(with_key(Some(file("older.pem", &traditional))));
+        assert_eq!(older.replace("older", "locked"), refused(with_key(Some(locked.clone()))));
         insta::assert_snapshot!(refused(with_key(Some(locked))), @"--key DIR/locked.pem: the key is encrypted, which is not supported; 'openssl pkey -in DIR/locked.pem -out key.pem' decrypts it");
         let other = rcgen::generate_simple_self_signed(["h".to_owned()]).unwrap();
         let wrong = file("wrong.pem", &other.signing_key.serialize_pem());
@@ -328,6 +351,6 @@ mod tests {
         let right = file("right.pem", &identity.signing_key.serialize_pem());
         let spec = TlsSpec { insecure_skip_verify: true, ..with_key(Some(right)) };
         let address = "https://h/".parse().unwrap();
-        assert!(spec.client(&address, "h", Protocol::Http, false).unwrap().is_some());
+        assert!(spec.client(&address, "h", Protocol::Http, None).unwrap().is_some());
     }
 }

@@ -42,7 +42,7 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
         call,
         connect: args.connect.clone(),
         protocol: args.protocol()?,
-        tls: args.tls(context.logs_keys)?,
+        tls: args.tls(context.key_log.as_deref())?,
         pid: args.pid,
         seed: args.seed,
         workloads,
