@@ -258,6 +258,11 @@ fn explain(speaks: Speaks, server: &ConnectionOptions) -> Option<String> {
         Speaks::Http2 if transport == Transport::Http2 => return None,
         Speaks::Http1 if transport == Transport::Http1 => return None,
         Speaks::Tls => format!("it speaks TLS; {}", with_tls(protocol)),
+        Speaks::Http1 | Speaks::Closes | Speaks::Unknown
+            if transport == Transport::Http2 && hides_http2(server) =>
+        {
+            "it does not speak HTTP/2 on this connection: --alpn none does not offer it; leave that option out".to_owned()
+        }
         Speaks::Http2 if protocol == Protocol::Http => format!(
             "it speaks HTTP/2, not HTTP/1.1; give --http 2, or if it is a gRPC service: {} --list",
             command(server)
@@ -288,6 +293,11 @@ fn explain(speaks: Speaks, server: &ConnectionOptions) -> Option<String> {
     Some(what)
 }
 
+/// True if servers with TLS are not offered HTTP/2, which most of them speak only then.
+fn hides_http2(server: &ConnectionOptions) -> bool {
+    server.tls.as_ref().is_some_and(|tls| !tls.offers("h2"))
+}
+
 /// How to give TLS to calls.
 fn with_tls(protocol: Protocol) -> &'static str {
     match protocol {
@@ -315,13 +325,15 @@ pub(crate) fn explain_failed_calls(server: &ConnectionOptions) -> Option<String>
 /// The protocol of a server whose calls fail, if it shows when spoken to in HTTP/2, TLS, HTTP/1.1 or another form of Thrift: in
 /// most protocols, servers wait for the first call.
 fn detect_protocol(server: &ConnectionOptions, within: Duration) -> Option<String> {
-    let speaks =
-        match greet(&ConnectionOptions { protocol: Protocol::Grpc, ..server.clone() }, within) {
-            Ok(Greeting::Complete) => Speaks::Http2,
-            Ok(Greeting::Other(said)) => Speaks::find(&said, server, within),
-            Ok(Greeting::Closed) => Speaks::find(&[], server, within),
-            Ok(Greeting::Silent) | Err(_) => Speaks::Unknown,
-        };
+    // Many servers with TLS speak HTTP/2 only if it is offered, and those without ALPN need not choose.
+    let tls = server.tls.as_ref().map(|tls| tls.with_alpn(&["http/1.1", "h2"]));
+    let in_http2 = ConnectionOptions { protocol: Protocol::Grpc, tls, ..server.clone() };
+    let speaks = match greet(&in_http2, within) {
+        Ok(Greeting::Complete) => Speaks::Http2,
+        Ok(Greeting::Other(said)) => Speaks::find(&said, server, within),
+        Ok(Greeting::Closed) => Speaks::find(&[], server, within),
+        Ok(Greeting::Silent) | Err(_) => Speaks::Unknown,
+    };
     match speaks {
         Speaks::Closes | Speaks::Unknown => other_thrift(server, within),
         speaks => explain(speaks, server).filter(|_| {

@@ -1,17 +1,19 @@
 //! Loads over TLS: who is believed, what was agreed on, and what goes wrong in words.
 
 use std::fs;
-use std::net::{SocketAddr, TcpListener};
+use std::io::{self, Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use rpcbench_record::{Measured, Protocol, TlsMode, Trial};
 use rpcbench_testkit::{relay_tls, tls_config};
 use rustix::process::Signal;
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use rustls::{ServerConfig, ServerConnection, Stream, StreamOwned};
 use tempfile::TempDir;
 
 use crate::any_url::{Seen, answer};
@@ -76,6 +78,63 @@ impl Secure {
         own
     }
 
+    /// Ends each reply by its close_notify, in one write with the last data, and waits for the client's. Counts those that came.
+    fn closing() -> (Self, Arc<AtomicUsize>) {
+        let (own, listener, config) = Self::issue(Protocol::Http);
+        let (config, closed) = (Arc::new(config), Arc::new(AtomicUsize::new(0)));
+        let count = Arc::clone(&closed);
+        let serve = move |mut socket: TcpStream| -> io::Result<()> {
+            let mut session = ServerConnection::new(Arc::clone(&config)).unwrap();
+            let mut stream = Stream::new(&mut session, &mut socket);
+            if stream.read(&mut [0; 1024])? == 0 {
+                return Ok(()); // Only a handshake.
+            }
+            session
+                .writer()
+                .write_all(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nto the end")?;
+            session.send_close_notify();
+            let mut records = Vec::new();
+            while session.wants_write() {
+                session.write_tls(&mut records)?;
+            }
+            socket.write_all(&records)?;
+            let ended = Stream::new(&mut session, &mut socket).read(&mut [0; 1])?;
+            count.fetch_add(usize::from(ended == 0), Ordering::Relaxed);
+            Ok(())
+        };
+        thread::spawn(move || listener.incoming().flatten().for_each(|socket| drop(serve(socket))));
+        (own, closed)
+    }
+
+    /// Speaks HTTP/2, as the server `in_http2` does, if the client offers it by ALPN, and else as `other` does, without a word.
+    fn by_alpn(in_http2: SocketAddr, other: SocketAddr) -> Self {
+        let upstream = |alpn: &[&str], upstream| {
+            let (own, listener, mut config) = Self::issue(Protocol::Grpc);
+            config.alpn_protocols = alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
+            relay_tls(listener, config, upstream);
+            own
+        };
+        let (own, other) = (upstream(&["h2"], in_http2), upstream(&[], other));
+        let (listener, in_http2) = (TcpListener::bind("127.0.0.1:0").unwrap(), own.address);
+        let address = listener.local_addr().unwrap();
+        let pass_on = move |client: TcpStream| -> io::Result<()> {
+            let mut hello = [0; 4096];
+            let length = client.peek(&mut hello)?;
+            let offers = hello[..length].windows(3).any(|name| name == b"\x02h2");
+            let server = TcpStream::connect(if offers { in_http2 } else { other.address })?;
+            for (mut from, mut to) in [(client.try_clone()?, server.try_clone()?), (server, client)]
+            {
+                thread::spawn(move || {
+                    let _ = io::copy(&mut from, &mut to);
+                    to.shutdown(Shutdown::Write)
+                });
+            }
+            Ok(())
+        };
+        thread::spawn(move || listener.incoming().flatten().for_each(|it| drop(pass_on(it))));
+        Self { address, ..own }
+    }
+
     /// Passes bytes on to a server without TLS.
     fn in_front_of(upstream: SocketAddr) -> Self {
         let (own, listener, config) = Self::issue(Protocol::Grpc);
@@ -121,6 +180,53 @@ fn short_connections_are_loaded_over_tls() {
     }
     let load = server.load(&format!("{words} --tls-resume off")).expect_ok_or_late();
     load.shows(&["TCP  TLS full  first byte", " full, in the window", " of TLS a reply"]);
+}
+
+#[test]
+fn reply_that_ends_by_close_notify_is_a_success() {
+    let (server, closed) = Secure::closing();
+    let words = format!("https://{}/ -k", server.address);
+    for version in ["1.2", "1.3"] {
+        let load = format!("{words} --tls-version {version} -c 1 -n 3 --warmup none");
+        server.load(&load).expect_ok_or_late().shows(&["ok (status)  3"]);
+        server
+            .load(&format!("{words} --tls-version {version} --once"))
+            .expect(0)
+            .shows(&["to the end"]);
+    }
+    assert_eq!(closed.load(Ordering::Relaxed), 8, "clients that answer with theirs");
+}
+
+#[test]
+fn server_that_speaks_http2_only_if_it_is_offered_is_explained() {
+    let honest = rpcbench_testkit::Server::start("honest".parse().unwrap()).unwrap();
+    let closes = TcpListener::bind("127.0.0.1:0").unwrap();
+    let closing = closes.local_addr().unwrap();
+    let end = |mut socket: TcpStream| thread::spawn(move || socket.read(&mut [0; 1024]));
+    thread::spawn(move || closes.incoming().flatten().for_each(|socket| drop(end(socket))));
+    let server = Secure::by_alpn(honest.address(), closing);
+    let url = format!("https://{}/ -k -n 1 -c 1 --warmup none", server.address);
+    server.load(&url).complains(&["it speaks HTTP/2, not HTTP/1.1; give --http 2"]);
+    let words = format!("{} --tls -k -n 1 -c 1 --warmup none", server.address);
+    server.load(&words).expect_ok_or_late();
+    server.load(&format!("{words} --alpn none")).expect(2).complains(&[
+        "it does not speak HTTP/2 on this connection: --alpn none does not offer it; leave that option out",
+    ]);
+    let refused = server.load(&format!("{words} --alpn http/1.1")).expect(2);
+    refused.complains(&["--alpn http/1.1: calls go over HTTP/2, which is h2; add it"]);
+}
+
+#[test]
+fn unusable_options_of_tls_are_named() {
+    let server = Secure::http();
+    let url = format!("https://{}/", server.address);
+    let mut command = rpcbench(&["load", &url, "-k", "--servername", "bad name"]);
+    Program::start(&mut command).finish().expect(2).complains(&[
+        "invalid value 'bad name' for '--servername <NAME>': expected a DNS name or an IP address",
+    ]);
+    let mut command = rpcbench(&["load", &url, "-k", "--once"]);
+    let ended = Program::start(command.env("SSLKEYLOGFILE", "/nowhere/keys.log")).finish();
+    ended.expect(2).complains(&["SSLKEYLOGFILE /nowhere/keys.log: can't be written: "]);
 }
 
 #[test]

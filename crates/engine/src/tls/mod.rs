@@ -172,6 +172,20 @@ impl TlsClient {
         if self.settings.resume { TlsMode::On } else { TlsMode::NoResumption }
     }
 
+    /// True if servers may choose this protocol by ALPN.
+    pub fn offers(&self, protocol: &str) -> bool {
+        self.config.alpn_protocols.iter().any(|name| name == protocol.as_bytes())
+    }
+
+    /// The same, offering these protocols by ALPN.
+    #[must_use]
+    pub fn with_alpn(&self, protocols: &[&str]) -> Self {
+        let mut other = self.clone();
+        let names = protocols.iter().map(|name| name.as_bytes().to_vec());
+        Arc::make_mut(&mut other.config).alpn_protocols = names.collect();
+        other
+    }
+
     /// What is wrong with the protocol that a server chose by ALPN, if anything. HTTP/1.1 needs no choice, HTTP/2 does.
     pub(crate) fn check_alpn(&self, chosen: Option<&[u8]>) -> io::Result<()> {
         let wants_h2 = self.config.alpn_protocols.first().is_some_and(|first| first == b"h2");

@@ -143,19 +143,32 @@ impl TlsSpec {
         }
         key_log.map_or(Ok(()), check_key_log)?;
         let (trust, verified_by) = self.trust()?;
-        let alpn = self.alpn.clone().map_or_else(|| needed_alpn(protocol), |Alpn(names)| names);
         let client = TlsClient::new(TlsSettings {
             server_name: self.servername.clone().unwrap_or_else(|| host(authority)),
             trust,
             identity: self.identity()?,
             version: self.tls_version.map_or(TlsVersion::Any, |Version(version)| version),
             cryptography: Cryptography::Any,
-            alpn,
+            alpn: self.offered(protocol)?,
             resume: self.tls_resume.is_none_or(|Switch(on)| on),
             log_keys: key_log.is_some(),
             verified_by,
         });
         client.map(Some).map_err(|error| ConfigError::value("TLS", error))
+    }
+
+    /// What to offer by ALPN.
+    fn offered(&self, protocol: Protocol) -> Result<Vec<String>, ConfigError> {
+        let needed = needed_alpn(protocol);
+        let Some(Alpn(names)) = &self.alpn else { return Ok(needed) };
+        // Servers that choose nothing may still speak it.
+        let lacks_h2 = !names.is_empty() && !names.iter().any(|name| name == "h2");
+        if lacks_h2 && protocol.spec().transport == Transport::Http2 {
+            let given = format!("--alpn {}", names.join(","));
+            let problem = "calls go over HTTP/2, which is h2; add it, or leave this option out";
+            return Err(ConfigError::value(given, problem));
+        }
+        Ok(names.clone())
     }
 
     /// The given options that need TLS.
