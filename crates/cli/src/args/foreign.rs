@@ -116,6 +116,7 @@ mod tests {
         insta::assert_snapshot!(said("rpcbench load h:1 -rps 50"), @"-rps: give --rate (-r) for calls a second over all connections");
         insta::assert_snapshot!(said("rpcbench load h:1 --total=50"), @"--total: give --calls (-n)");
         insta::assert_snapshot!(said("rpcbench load h:1 --skipTLS"), @"--skipTLS: give --insecure-skip-verify (-k)");
+        insta::assert_snapshot!(said("rpcbench load h:1 --cafile ca.pem"), @"--cafile: give --cacert FILE");
         insta::assert_snapshot!(said("rpcbench load http://h/ --http2 -p 20"), @"--http2: give --http 2");
         insta::assert_snapshot!(said("rpcbench load http://h/ -R 2000"), @"-R: give --rate (-r) for calls a second over all connections");
         insta::assert_snapshot!(said("rpcbench load http://h/ -m POST"), @"-m: -m is the number of calls in flight on each connection; give --method (-X)");
