@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use base64::prelude::{BASE64_STANDARD, Engine as _};
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::prelude::Engine as _;
 
 use crate::call_header::{CallHeader, REDACTED};
 use crate::plan::Plan;
@@ -13,6 +15,12 @@ use crate::trial::{Failure, Measured, Trial, TrialResult, Unmeasured};
 const MIN_LEN: usize = 4;
 /// Words of credentials that are no secrets.
 const SCHEMES: [&str; 3] = ["Bearer", "Basic", "Digest"];
+
+/// Base64 with padding or without, as in gRPC's metadata.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
 
 /// Texts that no record may keep.
 #[derive(Debug)]
@@ -29,6 +37,11 @@ impl LaterSecrets {
     /// Adds the value of a header.
     pub fn add(&self, header: &CallHeader) {
         self.lock().extend(worth(texts(header)));
+    }
+
+    /// Adds values that are secrets themselves.
+    pub fn add_values<'a>(&self, values: impl Iterator<Item = &'a str>) {
+        self.lock().extend(worth(values.map(str::to_owned).collect()));
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<String>> {
@@ -119,13 +132,15 @@ fn worth(mut texts: Vec<String>) -> Vec<String> {
     texts
 }
 
-/// A value, its parts, and the credentials of basic authentication (RFC 7617).
+/// A value, its parts, the text that a binary value stands for, and the credentials of basic authentication (RFC 7617).
 fn texts(header: &CallHeader) -> Vec<String> {
     let value = header.value();
-    let credentials = value.strip_prefix("Basic ").and_then(|it| BASE64_STANDARD.decode(it).ok());
-    let credentials = credentials.and_then(|it| String::from_utf8(it).ok());
-    let password = credentials.as_ref().and_then(|it| it.split_once(':'));
+    let basic = value.strip_prefix("Basic ");
+    let encoded = basic.or_else(|| header.name().ends_with("-bin").then_some(value));
+    let decoded = encoded.and_then(|it| BASE64.decode(it).ok());
+    let decoded = decoded.and_then(|it| String::from_utf8(it).ok());
+    let password = decoded.as_ref().filter(|_| basic.is_some()).and_then(|it| it.split_once(':'));
     let password = password.map(|(_, password)| password.to_owned());
     let parts = value.split([' ', ';', ',', '=']).chain([value]).map(str::to_owned);
-    parts.chain(credentials).chain(password).collect()
+    parts.chain(decoded).chain(password).collect()
 }

@@ -257,6 +257,11 @@ fn secrets_that_a_server_sends_back_are_concealed() {
     let mut decoded = "ann:pa55word is wrong, so is pa55word".to_owned();
     Secrets::of_headers([&basic]).conceal(&mut decoded);
     assert_eq!(decoded, "[redacted] is wrong, so is [redacted]");
+    let binary = ["a-bin: c2VjcmV0MQ", "b-bin: c2VjcmV0Mg==", "c-bin: /w=="];
+    let binary = binary.map(|text| text.parse().unwrap());
+    let mut decoded = "[secret1 secret2 c2VjcmV0Mg== c2VjcmV0Mg]".to_owned();
+    Secrets::of_headers(&binary).conceal(&mut decoded);
+    assert_eq!(decoded, "[[redacted] [redacted] [redacted] [redacted]]");
     let later = LaterSecrets::default();
     let renewing = Secrets::of(&plan).and(later.clone());
     later.add(&"authorization: Bearer n3w".parse().unwrap());

@@ -76,8 +76,9 @@ fn every_reply_is_checked_against_expectations() {
     let wrong = ["-d", r#"{"text": "hello"}"#, "--expect", r#"$.echo in ["other"]"#];
     let ended = calls(&server, "Echo/Text", &wrong).expect(1);
     assert!(ended.out.contains("wrong answer  200 (100 %)"), "{}", ended.out);
-    let example = r#"wrong answer: $.echo is "hello"; reply: 12 05 68 65 6c 6c 6f"#;
+    let example = r#"wrong answer: $.echo is "hello"; reply: { "echo": "hello" }"#;
     assert!(ended.out.contains(example), "{}", ended.out);
+    assert!(ended.out.lines().all(|line| line.trim() != "wrong answer"), "{}", ended.out);
     let ended = calls(&server, "Echo/Text", &["--expect", "$.ech exists"]).expect(2);
     assert!(ended.err.contains("has no field 'ech'; expected one of echo"), "{}", ended.err);
 }
@@ -169,6 +170,31 @@ fn one_call_shows_request_and_reply() {
     let ended = load(&failing, &["--call", "Echo/Text", "--once"]).expect(1);
     assert!(ended.out.contains("\nStatus 13 INTERNAL after "), "{}", ended.out);
     load(&failing, &["--call", "Echo/Text", "--once", "--ok", "INTERNAL"]).expect(0);
+}
+
+#[test]
+fn binary_secret_that_a_server_sends_back_is_concealed() {
+    let _machine = Machine::shared();
+    let address = grpc_peer::serve(|request| {
+        assert_eq!(request.headers["x-trace-bin"], "c2VjcmV0dmFsdWUxMjM=");
+        Reply::message(false, b"\x12\x11 secretvalue123 .")
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let (address, proto, out) = (address.to_string(), proto(), folder.path().join("record"));
+    let fixed = ["load", &address, "--proto", proto.to_str().unwrap(), "--call", "Echo/Text"];
+    let calls = ["-d", "{}", "-H", "x-trace-bin: c2VjcmV0dmFsdWUxMjM=", "-n", "5", "-c", "1"];
+    let run = |options: &[&str]| {
+        Program::start(&mut rpcbench(&[&fixed, &calls[..], options].concat())).finish()
+    };
+    let once = run(&["--once"]).expect(0);
+    assert!(once.out.contains(r#""echo": " [redacted] .""#), "{}", once.out);
+    let out = out.to_str().unwrap();
+    let ended = run(&["--expect", "$.echo == \"\"", "--out", out]).expect(1);
+    assert!(ended.out.contains(r#"$.echo is " [redacted] .""#), "{}", ended.out);
+    for file in ["run.json", "events.jsonl", "report.html"] {
+        let text = fs::read_to_string(folder.path().join("record").join(file)).unwrap();
+        assert!(!text.contains("secretvalue123"), "{file}");
+    }
 }
 
 #[test]
