@@ -20,9 +20,11 @@ impl Measurement {
             bytes_out,
             ..
         } = self.tally;
+        let (replies_in, requests_out) = (calls.replies_in(), calls.requests_out());
         Measured {
             window_ns: self.length.0,
             slicing: None,
+            of_calls: false,
             ok_pro_rata: calls.ok_pro_rata(),
             latency: Latency::of(&calls.ok),
             error_latency: Latency::of(&calls.errors),
@@ -35,6 +37,8 @@ impl Measurement {
             checks: calls.checks,
             bytes_in,
             bytes_out,
+            replies_in,
+            requests_out,
             carried_in_ns: calls.carried_in.0,
             carried_out_ns: calls.carried_out.0,
             server,

@@ -41,6 +41,11 @@ impl Outcome {
         }
     }
 
+    /// True if the server replied.
+    pub fn is_reply(&self) -> bool {
+        matches!(self, Self::Ok | Self::WrongAnswer | Self::Status { .. })
+    }
+
     /// What is known of it.
     pub fn failed_call(&self) -> FailedCall {
         let (message, details) = match self {

@@ -115,6 +115,10 @@ pub struct Tally {
     /// For `ok` calls that begin or end outside the stretch: the sum of the shares of their service times within it. Less those
     /// outside of it of calls that begin and end within it, on either side of a gap.
     pub ok_cut: f64,
+    /// Replies received within the stretch to calls that did not end `ok`.
+    pub failed_replies: u64,
+    /// Requests sent within the stretch, less the calls that came due in it.
+    pub requests_cut: i64,
 }
 
 impl Tally {
@@ -122,6 +126,17 @@ impl Tally {
     /// that answer many calls at once cause no jumps.
     pub fn ok_pro_rata(&self) -> f64 {
         self.ok_cut + self.series.iter().map(|slice| slice.ok).sum::<u64>() as f64
+    }
+
+    /// Replies received within the stretch, also to calls that came due before it.
+    pub fn replies_in(&self) -> u64 {
+        self.failed_replies
+            + self.series.iter().map(|slice| slice.ok + slice.carried_in).sum::<u64>()
+    }
+
+    /// Requests sent within the stretch, likewise.
+    pub fn requests_out(&self) -> u64 {
+        self.outcomes.total().saturating_add_signed(self.requests_cut)
     }
 
     /// Adds others.
@@ -150,6 +165,8 @@ impl Tally {
         self.carried_in = self.carried_in + other.carried_in;
         self.carried_out = self.carried_out + other.carried_out;
         self.ok_cut += other.ok_cut;
+        self.failed_replies += other.failed_replies;
+        self.requests_cut += other.requests_cut;
     }
 
     /// Calls that ended `ok`.
@@ -181,7 +198,9 @@ impl Tally {
         self.carry_out(call.due, done, time, 1);
         if let Some(slice) = self.slice(done, time) {
             slice.errors += 1;
+            self.failed_replies += u64::from(outcome.is_reply());
         }
+        self.requests_cut -= i64::from(!time.contains(call.written));
         outcome.count(&mut self.outcomes);
         self.errors.record(done.since(call.due));
         self.failures.record(outcome, done.since(call.due));
@@ -213,16 +232,22 @@ impl Tally {
         self.carry_out(due, done, time, calls);
         let within = time.part(written, done) - f64::from(u8::from(ended_within));
         self.ok_cut += within * calls as f64;
+        if !time.contains(written) {
+            self.requests_cut -= calls.cast_signed();
+        }
     }
 
     /// A call that came due before the stretch, or in one of its gaps.
     pub(crate) fn carry_in(&mut self, call: &Call, time: &Counted, done: Nanos, outcome: &Outcome) {
         self.carried_in = self.carried_in + time.within(call.due, done);
+        self.requests_cut += i64::from(time.contains(call.written));
         if matches!(outcome, Outcome::Ok) {
             self.ok_cut += time.part(call.written.min(done), done);
             if let Some(slice) = self.slice(done, time) {
                 slice.carried_in += 1;
             }
+        } else if outcome.is_reply() && time.contains(done) {
+            self.failed_replies += 1;
         }
     }
 

@@ -26,8 +26,8 @@ const SHORTFALL: f64 = 0.02;
 const SIGMAS: f64 = 3.0;
 
 impl Measured {
-    /// Correct answers per second. In a closed loop: calls [by their part within the window](Self::ok_pro_rata). In an open
-    /// loop: answers to the calls that came due in the window; if the server did not keep up, answers in its second half,
+    /// Correct answers per second. In a closed loop: calls [by their part within the window](Self::ok_pro_rata), or, in a
+    /// window of a number of calls, these calls, as the load runs down with the last of them. In an open loop: answers to the calls that came due in the window; if the server did not keep up, answers in its second half,
     /// as answers after the window only show how long the client waited, and the first half may have been spent on calls
     /// of the warm-up. `None` for a window without length.
     pub fn ok_per_s(&self) -> Option<f64> {
@@ -37,7 +37,7 @@ impl Measured {
                 let ok: u64 = self.second_half().iter().map(|slice| slice.ok).sum();
                 (ok as f64, self.window_ns.saturating_sub(middle))
             }
-            _ if self.pacing.is_none() => (self.ok_pro_rata, self.window_ns),
+            _ if self.pacing.is_none() && !self.of_calls => (self.ok_pro_rata, self.window_ns),
             _ => (self.outcomes.ok as f64, self.window_ns),
         };
         (ns > 0).then(|| ok * 1e9 / ns as f64)
@@ -239,6 +239,11 @@ mod tests {
         assert_eq!(rate(window(&under_way, 1000)), 1000.0);
         let closed = Measured { pacing: None, ..window(&[60; 10], 1000) };
         assert_eq!(rate(closed), 1000.0);
+        // Calls of the warm-up that ended in a window of 100 calls are not among them.
+        let outcomes = Outcomes { ok: 100, ..Outcomes::default() };
+        let of_calls =
+            Measured { of_calls: true, outcomes, pacing: None, ..window(&[60; 10], 175) };
+        assert_eq!(rate(of_calls), 100.0);
         assert_eq!(Measured { window_ns: 0, ..window(&[1; 10], 10) }.ok_per_s(), None);
     }
 }

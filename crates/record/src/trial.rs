@@ -120,6 +120,9 @@ pub struct Measured {
     /// The slices that it consists of. `None` if it was measured in one piece.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slicing: Option<Slicing>,
+    /// True for a closed loop's window of a number of calls that ended with the last of them. False in older records.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_calls: bool,
     /// Calls by outcome. Their sum is the number of calls that came due.
     pub outcomes: Outcomes,
     /// Calls that ended `ok`. A call that crosses an edge of the window counts by the part of its service time within it.
@@ -148,6 +151,12 @@ pub struct Measured {
     /// Bytes sent in it, likewise.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes_out: u64,
+    /// Replies received in it, also to calls that came due before it. 0 in older records.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub replies_in: u64,
+    /// Requests sent in it, likewise.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub requests_out: u64,
     /// Time within the window of calls that came due outside of it; the sum in nanoseconds.
     pub carried_in_ns: u64,
     /// Time outside of the window of calls that came due in it, after its end or between its slices; the sum in nanoseconds.

@@ -80,7 +80,8 @@ impl LoadedServer<'_> {
         let usage = usage.map(|(last, first)| self.with_rests(last.since(&first)));
         let called =
             last.counterpart.zip(first.counterpart).map(|(last, first)| last.since(&first));
-        let measured = Measured { runtime, ..measurement.into_measured(usage, machine) };
+        let of_calls = end == Nanos::NEVER && !cut;
+        let measured = Measured { runtime, of_calls, ..measurement.into_measured(usage, machine) };
         let measured = self.with_counterpart(measured, called.as_ref());
         self.level = measured.ok_per_server_cpu_s().map(|calls| calls / 1e9);
         Ok(Window { started, measured, unmeasured, cut })

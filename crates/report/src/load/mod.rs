@@ -133,8 +133,8 @@ fn summary(load: &Load) -> Pairs {
         ("handshakes", handshakes(measured)),
         ("records", figures.records_per_reply.map(|it| format!("{it:.2} of TLS a reply"))),
         ("errors", Some(format::percent_near(figures.error_share(), &limits(load, "errors")))),
-        ("received", bytes_per_s(measured, measured.bytes_in, "a reply")),
-        ("sent", bytes_per_s(measured, measured.bytes_out, "a call")),
+        ("received", bytes_per_s(measured, measured.bytes_in, (measured.replies_in, "a reply"))),
+        ("sent", bytes_per_s(measured, measured.bytes_out, (measured.requests_out, "a request"))),
         ("checked", checked(load)),
         ("pacing", pacing),
         ("capacity", capacity),
@@ -168,13 +168,11 @@ fn handshakes(Measured { opening, .. }: &Measured) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}, in the window", parts.join(", ")))
 }
 
-/// `1.2 MiB/s, 123 B a reply`. `None` in records that don't have it.
-fn bytes_per_s(measured: &Measured, bytes: u64, of: &str) -> Option<String> {
-    let Measured { outcomes, window_ns, .. } = measured;
-    let replies = outcomes.total() - outcomes.timeout - outcomes.transport - outcomes.not_sent;
-    let per_s = share(bytes as f64 * 1e9, *window_ns as f64);
-    let each = (replies > 0).then(|| format::bytes(bytes / replies));
-    let each = each.map(|each| format!(", {each} {of}")).unwrap_or_default();
+/// `1.2 MiB/s, 123 B a reply`, of this many messages. `None` in records that don't have it.
+fn bytes_per_s(measured: &Measured, bytes: u64, (messages, of): (u64, &str)) -> Option<String> {
+    let per_s = share(bytes as f64 * 1e9, measured.window_ns as f64);
+    let each = bytes.checked_div(messages).map(|each| format!(", {} {of}", format::bytes(each)));
+    let each = each.unwrap_or_default();
     (bytes > 0).then(|| format!("{}/s{each}", format::bytes(per_s as u64)))
 }
 

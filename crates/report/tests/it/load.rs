@@ -288,6 +288,18 @@ fn hdr_log_round_trips() {
     assert_eq!(starts, [1_772_366_400; 2]);
 }
 
+#[test]
+fn average_sizes_are_of_the_messages_that_the_bytes_are_of() {
+    let mut load = fine();
+    (load.measured.bytes_in, load.measured.replies_in) = (1_000_000, 1000);
+    (load.measured.bytes_out, load.measured.requests_out) = (300, 3);
+    let text = plain(&load, NARROW);
+    assert!(text.contains("1000 B a reply") && text.contains("100 B a request"), "{text}");
+    (load.measured.replies_in, load.measured.requests_out) = (0, 0);
+    let text = plain(&load, NARROW);
+    assert!(!text.contains(" B a re") && text.contains("received"), "{text}");
+}
+
 pub const NARROW: Style = Style { color: false, width: Some(70), ascii: false };
 
 #[track_caller]

@@ -28,6 +28,7 @@ fn queue_makes_calls_wait_for_all_those_before_them() {
     let carried: Vec<u64> = tally.series.iter().map(|slice| slice.carried_in).collect();
     // One of them ends at the window's first instant.
     assert_eq!(carried, [20, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!((tally.replies_in(), tally.requests_out()), (500, 500));
     assert_eq!(tally.carried_in, tally.carried_out);
     assert_eq!(tally.carried_in.0 / MS, (1..20).map(|place| 2 * place).sum::<u64>());
 }
@@ -295,6 +296,8 @@ fn window_of_calls_has_exactly_these_and_ends_with_the_last() {
         assert_eq!((sliced, tally.carried_out), (calls, Nanos(0)), "{calls}");
         let (warm, _) = counted(calls, Nanos(7 * MS), Nanos::NEVER);
         assert_eq!(warm.outcomes.total(), calls, "after a warm-up");
+        // Ten replies to the warm-up arrive within the window.
+        assert_eq!((warm.replies_in(), warm.requests_out()), (calls + 10, calls));
     }
 }
 
