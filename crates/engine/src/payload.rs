@@ -1,9 +1,13 @@
 //! What calls carry, and remembered replies, which make checking every reply cheap.
 
+#[cfg(any(test, feature = "fuzzing"))]
+mod filler;
+
 use std::num::NonZeroU32;
 use std::ops::Range;
 
 use crate::call::Call;
+use crate::failures::{start_of, start_of_reply};
 use crate::gzip::{Gunzip, content};
 use crate::nonce::{Digits, Nonce, NonceWriter, put};
 use crate::patch::{Patch, PatchSource, PatchValues};
@@ -12,6 +16,9 @@ use crate::recorder::Recorder;
 use crate::renewal::Renewal;
 use crate::target::Target;
 use rpcbench_record::{Protocol, Transport, units};
+
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use filler::Filler;
 
 /// Longest reply accepted unless a payload says otherwise, bytes.
 pub const MAX_REPLY: usize = 64 << 20;
@@ -54,6 +61,16 @@ pub trait Payload: Send + Sync {
 
     /// What replaces the headers of its calls during a load. `None`: they stay as they are.
     fn renewal(&self) -> Option<&Renewal> {
+        None
+    }
+
+    /// True if replies are decompressed to judge their size, also those that nothing else looks into.
+    fn limits_content(&self) -> bool {
+        false
+    }
+
+    /// A reply as readers know it, if it is not text itself.
+    fn reply_text(&self, _reply: &[u8]) -> Option<String> {
         None
     }
 
@@ -119,6 +136,8 @@ pub(crate) struct Checker {
     sent: Vec<u8>,
     /// Longest reply that is right, compressed or not, bytes.
     max_reply: usize,
+    /// True if it is decompressed to judge that.
+    limits_content: bool,
     /// Decompresses replies; none until one is looked into.
     gunzip: Option<Box<Gunzip>>,
 }
@@ -165,10 +184,12 @@ impl Checker {
             nonces: NonceWriter::default(),
             rejects_success,
             passes_over: !rejects_success
+                && !payload.limits_content()
                 && matches!(verdict, Verdict::Status | Verdict::Sample(_)),
             unjudged: 0,
             sent: Vec::new(),
             max_reply: payload.max_reply(),
+            limits_content: payload.limits_content(),
             gunzip: None,
         }
     }
@@ -224,6 +245,9 @@ impl Checker {
                 units::bytes(self.max_reply as u64)
             ));
         }
+        if self.limits_content && !matches!(self.verdict, Verdict::Expect(_)) {
+            content(&mut self.gunzip, reply, self.max_reply)?;
+        }
         let index = call.request as usize;
         match self.verdict {
             Verdict::Status => {
@@ -272,13 +296,15 @@ impl Checker {
         is_taken
     }
 
-    /// What a reply has to show of itself: decompressed, unless it is the contract's.
+    /// The start of a reply as text: decompressed, unless it is the contract's.
     #[cold]
-    pub fn shown<'a>(&'a mut self, reply: &'a [u8]) -> &'a [u8] {
-        match self.verdict {
+    pub fn shown(&mut self, payload: &dyn Payload, reply: &[u8]) -> String {
+        let content = match self.verdict {
             Verdict::Each | Verdict::Echo => reply,
             _ => content(&mut self.gunzip, reply, self.max_reply).unwrap_or(reply),
-        }
+        };
+        let text = payload.reply_text(content);
+        text.map_or_else(|| start_of_reply(content), |text| start_of(&text))
     }
 
     fn remember(&mut self, patches: &[Patch], call: Call, reply: &[u8]) {
@@ -319,71 +345,6 @@ pub(crate) fn check_targets(payload: &dyn Payload, protocol: Protocol) -> Result
         }
     }
     Ok(())
-}
-
-/// Requests for tests; every reply passes.
-#[cfg(any(test, feature = "fuzzing"))]
-#[derive(Debug)]
-pub(crate) struct Filler {
-    /// Of the requests in turn.
-    pub targets: Vec<Target>,
-    pub requests: Vec<Vec<u8>>,
-    /// The same in all of them.
-    pub patches: Vec<Patch>,
-    pub verdict: Verdict,
-    pub max_reply: usize,
-}
-
-#[cfg(any(test, feature = "fuzzing"))]
-impl Filler {
-    pub fn new(requests: Vec<Vec<u8>>) -> Self {
-        let targets = vec![Target::new("/pkg.Service/Method")];
-        let (verdict, max_reply) = (Verdict::Status, MAX_REPLY);
-        Self { targets, requests, patches: Vec::new(), verdict, max_reply }
-    }
-
-    /// One request of each length, bytes.
-    pub fn of(lengths: &[usize]) -> Self {
-        Self::new(lengths.iter().map(|length| vec![b'x'; *length]).collect())
-    }
-
-    /// One request of dots with these patch points.
-    #[cfg(test)]
-    pub fn patched(length: usize, patches: &[Range<usize>]) -> Self {
-        let patches = patches.iter().cloned().map(Patch::nonce).collect();
-        Self { patches, ..Self::new(vec![vec![b'.'; length]]) }
-    }
-}
-
-#[cfg(any(test, feature = "fuzzing"))]
-impl Payload for Filler {
-    fn target(&self, index: usize) -> &Target {
-        &self.targets[index % self.targets.len()]
-    }
-
-    fn len(&self) -> usize {
-        self.requests.len()
-    }
-
-    fn request(&self, index: usize) -> &[u8] {
-        &self.requests[index]
-    }
-
-    fn patches(&self, _: usize) -> &[Patch] {
-        &self.patches
-    }
-
-    fn verdict(&self) -> Verdict {
-        self.verdict
-    }
-
-    fn max_reply(&self) -> usize {
-        self.max_reply
-    }
-
-    fn verify(&self, _: usize, _: &[u8], _: &[u8]) -> Result<(), String> {
-        Ok(())
-    }
 }
 
 #[cfg(test)]

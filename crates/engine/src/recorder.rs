@@ -6,7 +6,7 @@ use rpcbench_record::{Checks, Connections, FailedCall, Outcomes, Protocol, Unmea
 
 use crate::call::Call;
 use crate::counted::{Counted, Part};
-use crate::failures::{start_of, start_of_reply};
+use crate::failures::start_of;
 use crate::log::{BatchWriter, CallLog};
 use crate::opening::OpeningTimes;
 use crate::outcome::Outcome;
@@ -237,7 +237,11 @@ impl Recorder {
         self.explain_outcome(outcome, false);
     }
 
+    /// Keeps an example of an outcome; of a wrong answer, [`Self::explain`] does.
     fn explain_outcome(&mut self, outcome: &Outcome, measured: bool) {
+        if matches!(outcome, Outcome::WrongAnswer) {
+            return;
+        }
         if self.explained.as_ref().is_some_and(|(of, last)| *of == measured && last == outcome) {
             return;
         }
@@ -319,13 +323,16 @@ impl Recorder {
         }
     }
 
-    /// Keeps an example of a wrong reply.
-    pub fn explain(&mut self, problem: &str, reply: Option<&[u8]>) {
+    /// Keeps an example of a wrong reply, with the start of the reply's text.
+    pub fn explain(&mut self, problem: &str, reply: impl FnOnce() -> Option<String>) {
         match &mut self.window {
             Some(window) => {
-                let reply = reply.map(start_of_reply);
-                let example = FailedCall { message: start_of(problem), details: Vec::new(), reply };
                 let calls = window.tally.at(self.address);
+                if !calls.failures.wants_example(&Outcome::WrongAnswer) {
+                    return;
+                }
+                let (message, details, reply) = (start_of(problem), Vec::new(), reply());
+                let example = FailedCall { message, details, reply };
                 calls.explain(&Outcome::WrongAnswer, example, self.protocol);
             }
             None => add_example(&mut self.outside.error_examples, problem),

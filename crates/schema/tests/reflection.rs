@@ -226,7 +226,7 @@ fn schema_without_the_listed_service_has_no_such_method() {
 #[test]
 fn hundreds_of_mebibytes_are_given_up_in_one_answer_or_in_many() {
     let error = of_file("a.proto", &[], 65 << 20).schema(None).unwrap_err().to_string();
-    assert!(error.ends_with("message above 64 MiB, or the limit of --max-message"), "{error}");
+    assert!(error.ends_with("a reply above 64 MiB (--max-message)"), "{error}");
     let imports = &["1", "2", "3", "4", "5", "6", "7", "8", "9"];
     let error = of_file("a.proto", imports, 8 << 20).schema(None).unwrap_err().to_string();
     insta::assert_snapshot!(error, @"reflection: the server's schema is larger than 64 MiB; give --proto or --protoset");

@@ -2,6 +2,7 @@ use rpcbench_contract::Encoding;
 
 use super::*;
 use crate::echo_payload::EchoPayload;
+use crate::gzip::gzip;
 
 /// The right reply: the request with another tag.
 fn reply(echo: &EchoPayload, call: Call) -> Vec<u8> {
@@ -144,6 +145,19 @@ fn rejected_and_long_replies_are_not_passed_over() {
             let right = check(&mut checker, &payload, call(0, 0), reply).is_ok();
             assert_eq!(right, fits && !rejects_success, "{reply:?}");
         }
+    }
+}
+
+#[test]
+fn content_of_every_reply_is_limited_if_the_payload_asks_for_it() {
+    let long = gzip(&[0; 101]);
+    assert!(long.len() < 100);
+    for (limits, expected) in [(true, [false; 3]), (false, [true; 3])] {
+        let payload = Filler { max_reply: 100, limits_content: limits, ..Filler::of(&[1]) };
+        let mut checker = Checker::new(&payload, 1);
+        let long = [(); 3].map(|()| check(&mut checker, &payload, call(0, 0), &long).is_ok());
+        assert_eq!(long, expected);
+        assert!(check(&mut checker, &payload, call(0, 0), &gzip(&[0; 100])).is_ok());
     }
 }
 

@@ -1,7 +1,10 @@
 //! The bound on memory for incomplete messages, shared by all connections of a load thread.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rpcbench_record::units;
 
 use crate::payload::{MAX_REPLY, Payload};
 
@@ -9,6 +12,14 @@ use crate::payload::{MAX_REPLY, Payload};
 const MAX_HELD: usize = 256 << 20;
 /// Bytes allowed for a reply per byte of its request, including buffers that grew by doubling.
 const SLACK: usize = 4;
+
+/// What is wrong with a reply of more than `most` bytes. A process has few limits, so their texts are kept.
+#[cold]
+pub(crate) fn too_long(most: usize) -> &'static str {
+    static TEXTS: Mutex<BTreeMap<usize, &str>> = Mutex::new(BTreeMap::new());
+    let text = || format!("a reply above {} (--max-message)", units::bytes(most as u64)).leak();
+    TEXTS.lock().unwrap_or_else(PoisonError::into_inner).entry(most).or_insert_with(|| text())
+}
 
 /// Bytes that all connections of a load thread may hold.
 #[derive(Debug)]

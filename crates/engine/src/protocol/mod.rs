@@ -31,7 +31,7 @@ use crate::target::Target;
 use rpcbench_clock::Nanos;
 
 pub(crate) use crate::call::Call;
-pub(crate) use allowance::Allowance;
+pub(crate) use allowance::{Allowance, too_long};
 use thrift::{Binary, Buffered, Compact, Framed};
 
 /// How a call ended, as the protocol reports it.

@@ -215,8 +215,8 @@ impl Reading<'_> {
             Ok(()) => true,
             Err(problem) => {
                 if !problem.is_empty() {
-                    let Calls { checker, recorder, .. } = &mut *self.calls;
-                    recorder.explain(&problem, Some(checker.shown(reply)));
+                    let Calls { checker, payload, recorder, .. } = &mut *self.calls;
+                    recorder.explain(&problem, || Some(checker.shown(&**payload, reply)));
                 }
                 false
             }
@@ -251,7 +251,7 @@ impl Events for Reading<'_> {
     }
 
     fn malformed(&mut self, _request: u32, problem: &str) {
-        self.calls.recorder.explain(problem, None);
+        self.calls.recorder.explain(problem, || None);
     }
 
     #[inline(always)]

@@ -122,11 +122,20 @@ impl CallSpec {
         let expectations = self.expectations(|text| Expectation::of_reply(text, &method))?;
         let deadline_ms = Some(deadline_ms);
         let max_reply = self.messages.max_reply();
+        let limits_content = self.messages.limits_content(headers);
         let method = Some(method);
         let requests = Arc::new(requests);
         let renewal = self.token.token_command.as_ref().map(|_| Renewal::default());
-        let payload =
-            CallPayload { target, requests, method, deadline_ms, expectations, max_reply, renewal };
+        let payload = CallPayload {
+            target,
+            requests,
+            method,
+            deadline_ms,
+            expectations,
+            max_reply,
+            limits_content,
+            renewal,
+        };
         Calls::new(payload, &self.messages, (name, ok), headers.to_vec())
     }
 }

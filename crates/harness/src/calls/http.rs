@@ -46,14 +46,23 @@ impl CallSpec {
             ..Target::new(url.path.clone())
         };
         let requests = if has_data { bodies } else { vec![Vec::new()] };
-        let named = format!("{method} {}", url.path);
+        let named = format!("{method} {}", url.shown_path());
         let expectations = self.expectations(Expectation::of_json)?;
         let max_reply = self.messages.max_reply();
+        let limits_content = self.messages.limits_content(&headers);
         let (method, deadline_ms) = (None, None);
         let requests = Arc::new(requests);
         let renewal = self.token.token_command.as_ref().map(|_| Renewal::default());
-        let payload =
-            CallPayload { target, requests, method, deadline_ms, expectations, max_reply, renewal };
+        let payload = CallPayload {
+            target,
+            requests,
+            method,
+            deadline_ms,
+            expectations,
+            max_reply,
+            limits_content,
+            renewal,
+        };
         Calls::new(payload, &self.messages, (named, statuses.to_string()), headers)
     }
 

@@ -14,10 +14,12 @@ use crate::config::ConfigError;
 /// How messages travel, as typed.
 #[derive(Args, Clone, Debug, Default)]
 pub struct MessageSpec {
-    /// Compress requests, and ask for compressed replies: gzip. A reply is decompressed only where something looks into it
+    /// Compress requests, and ask for compressed replies: gzip. A reply is decompressed only where something looks into it,
+    /// such as --expect, or --max-message
     #[arg(long, value_name = "CODING")]
     pub compress: Option<Coding>,
-    /// Longest reply, such as 4M; a longer one, compressed or not, fails its call [default: 64M]
+    /// Longest reply, such as 4M; a longer one fails its call. If given, every compressed reply is decompressed to find out
+    /// [default: 64M]
     #[arg(long, value_name = "SIZE")]
     pub max_message: Option<MessageSize>,
 }
@@ -67,6 +69,12 @@ impl MessageSpec {
     /// Longest reply, bytes.
     pub(super) fn max_reply(&self) -> usize {
         self.max_message.map_or(MAX_REPLY, |size| size.0 as usize)
+    }
+
+    /// True if the content of compressed replies is limited, too. `headers`: the user's.
+    pub(super) fn limits_content(&self, headers: &[CallHeader]) -> bool {
+        let asks = headers.iter().any(|header| header.name() == "accept-encoding");
+        self.max_message.is_some() && (self.compress.is_some() || asks)
     }
 
     /// Refuses header fields that contradict it.

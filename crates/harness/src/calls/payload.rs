@@ -10,6 +10,9 @@ use rpcbench_schema::{Expectation, Method};
 /// Of how many replies one is decoded.
 const DECODED_ONE_IN: NonZeroU32 = NonZeroU32::new(1000).expect("not 0");
 
+/// Longest reply that examples show as JSON, bytes.
+const MAX_SHOWN: usize = 64 << 10;
+
 /// Encoded requests to one target, sent in turn.
 #[derive(Clone, Debug)]
 pub struct CallPayload {
@@ -25,6 +28,8 @@ pub struct CallPayload {
     pub expectations: Vec<Expectation>,
     /// Longest reply, bytes.
     pub max_reply: usize,
+    /// True if the user limits it, so that compressed ones are decompressed for it.
+    pub limits_content: bool,
     /// What replaces their token during a load. `None`: they have none that is renewed.
     pub renewal: Option<Renewal>,
 }
@@ -86,6 +91,16 @@ impl Payload for CallPayload {
 
     fn max_reply(&self) -> usize {
         self.max_reply
+    }
+
+    fn limits_content(&self) -> bool {
+        self.limits_content
+    }
+
+    fn reply_text(&self, reply: &[u8]) -> Option<String> {
+        let method = self.method.as_ref().filter(|_| reply.len() <= MAX_SHOWN)?;
+        let json = method.reply_json(reply)?;
+        Some(json.lines().map(str::trim_start).collect::<Vec<_>>().join(" "))
     }
 
     fn expect(&self, _index: usize, reply: &[u8]) -> Result<(), String> {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use rpcbench_record::{CallHeader, REDACTED};
+
 use crate::setup::Address;
 
 /// A URL: `http[s]://HOST[:PORT][/PATH][?QUERY]`, or `grpc[s]://HOST[:PORT]`.
@@ -30,9 +32,44 @@ pub enum LoadAddress {
 }
 
 impl LoadAddress {
+    /// Values of a URL's query whose names say that they are secrets.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+        let url = match self {
+            Self::Url(url) => Some(url),
+            Self::Server(_) => None,
+        };
+        url.into_iter().flat_map(Url::secrets)
+    }
+
+    /// An argument of the command line without them.
+    pub(crate) fn redact(&self, argument: &str) -> String {
+        match self {
+            Self::Url(url) => argument.replace(&url.path, &url.shown_path()),
+            Self::Server(_) => argument.to_owned(),
+        }
+    }
     /// True if it says that connections have TLS.
     pub fn is_tls(&self) -> bool {
         matches!(self, Self::Url(url) if url.tls)
+    }
+}
+
+impl Url {
+    fn secrets(&self) -> impl Iterator<Item = &str> {
+        let (_, query) = self.path.split_once('?').unwrap_or_default();
+        let values = query.split('&').filter_map(|pair| pair.split_once('='));
+        let secret = values.filter(|(name, _)| CallHeader::is_sensitive_name(name));
+        secret.map(|(_, value)| value).filter(|value| !value.is_empty())
+    }
+
+    /// Path and query as screens and records show them, without secrets.
+    pub(crate) fn shown_path(&self) -> String {
+        let Some((path, query)) = self.path.split_once('?') else { return self.path.clone() };
+        let pairs = query.split('&').map(|pair| match pair.split_once('=') {
+            Some((name, _)) if CallHeader::is_sensitive_name(name) => format!("{name}={REDACTED}"),
+            _ => pair.to_owned(),
+        });
+        format!("{path}?{}", pairs.collect::<Vec<_>>().join("&"))
     }
 }
 
@@ -78,11 +115,12 @@ impl FromStr for Url {
     }
 }
 
+/// Without secrets.
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (scheme, path) = match self.grpc {
-            true => ("grpc", ""),
-            false => ("http", self.path.as_str()),
+            true => ("grpc", String::new()),
+            false => ("http", self.shown_path()),
         };
         write!(f, "{scheme}{}://{}{path}", if self.tls { "s" } else { "" }, self.authority)
     }
@@ -141,6 +179,17 @@ mod tests {
         ] {
             assert_eq!(parts(text), own(expected), "{text}");
         }
+    }
+
+    #[test]
+    fn secrets_of_a_query_are_not_shown() {
+        let url: Url = "http://h/a?page=1&api_key=k%2B1&token=&x-Signature=s=1".parse().unwrap();
+        assert_eq!(url.secrets().collect::<Vec<_>>(), ["k%2B1", "s=1"]);
+        assert_eq!(
+            url.to_string(),
+            "http://h/a?page=1&api_key=[redacted]&token=[redacted]&x-Signature=[redacted]"
+        );
+        assert_eq!(url.path, "/a?page=1&api_key=k%2B1&token=&x-Signature=s=1");
     }
 
     #[test]

@@ -85,13 +85,15 @@ impl Setup<'_> {
 }
 
 impl OneCall {
-    /// True if its status counts as success.
+    /// True if its status counts as success, and its reply is usable.
     pub fn is_ok(&self, protocol: Protocol) -> bool {
         let target = &self.calls.payload.target;
-        self.status.is_some_and(|status| match status == protocol.spec().success {
-            true => !target.rejects_success,
-            false => target.accepts(status),
-        })
+        let is_usable = matches!(self.transcript.reply, Ok(_) | Err(CallError::Status { .. }));
+        is_usable
+            && self.status.is_some_and(|status| match status == protocol.spec().success {
+                true => !target.rejects_success,
+                false => target.accepts(status),
+            })
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::bail;
 use rpcbench_engine::{CallError, Payload as _};
 use rpcbench_harness::setup::{LoadRequest, OneCall, Setup};
-use rpcbench_record::{CallHeader, Protocol, REDACTED, Secrets, printable, units};
+use rpcbench_record::{CallHeader, LaterSecrets, Protocol, REDACTED, Secrets, printable, units};
 
 use super::inspect::{NOTHING, sent, text};
 use crate::Verdict;
@@ -14,7 +14,9 @@ use crate::print::out;
 /// Makes one call and shows it. Secrets of the user are concealed, and header fields that may carry those of the server.
 pub fn once(setup: &mut Setup<'_>, request: &LoadRequest) -> anyhow::Result<Verdict> {
     let Some(call) = setup.one_call(request)? else { bail!(NOTHING) };
-    let secrets = Secrets::of_headers(&call.calls.headers);
+    let of_url = LaterSecrets::default();
+    of_url.add_values(request.address.secrets());
+    let secrets = Secrets::of_headers(&call.calls.headers).and(of_url);
     let concealed = |mut text: String| {
         secrets.conceal(&mut text);
         text
@@ -47,7 +49,13 @@ fn head(call: &OneCall, protocol: Protocol) -> Vec<String> {
         (Some(status), Ok(_) | Err(CallError::Status { .. })) => {
             format!("{} after {took}", named(status, protocol))
         }
-        (_, Err(error)) => format!("No reply after {took}: {}", printable(&error.to_string())),
+        (Some(status), Err(CallError::Transport(problem))) => {
+            format!("{} after {took}, with {}", named(status, protocol), printable(problem))
+        }
+        (_, Err(error)) => {
+            let began = if call.transcript.headers.is_empty() { "No reply" } else { "Failed" };
+            format!("{began} after {took}: {}", printable(&error.to_string()))
+        }
         (None, Ok(_)) => format!("Reply after {took}"),
     };
     // The status of HTTP is in the first line, or says nothing.

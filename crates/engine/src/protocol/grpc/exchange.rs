@@ -12,7 +12,7 @@ use super::{Grpc, status};
 use crate::gzip;
 use crate::protocol::http1::MAX_INTERIM;
 use crate::protocol::http2::{self, Http2Application, Piece, Pieces, Problem};
-use crate::protocol::{Call, End, Events};
+use crate::protocol::{Call, End, Events, too_long};
 use rpcbench_clock::Nanos;
 
 /// Bytes before each message.
@@ -209,7 +209,7 @@ impl Exchange {
                 return Err("a message that is neither compressed nor plain");
             }
             if length > pieces.max_message() {
-                return Err("message above 64 MiB, or the limit of --max-message");
+                return Err(too_long(pieces.max_message()));
             }
             if prefix[0] == COMPRESSED && !self.takes_gzip(events) {
                 return Err(NOT_OFFERED);

@@ -1,8 +1,9 @@
 //! The body of a reply, as its content comes in.
 
+use super::Problem;
 use super::chunks::Chunks;
 use super::head::{Framing, Head};
-use super::{Problem, TOO_LONG};
+use crate::protocol::too_long;
 
 /// What comes next of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,8 +68,8 @@ impl Body {
         };
         // One that is announced as longer is refused with its first byte: replies to HEAD have none.
         let is_longer = matches!(head.framing, Framing::Length(length) if length > limit);
-        let limit = if is_longer { 0 } else { limit };
-        Self { status: head.status, rest, length: 0, most, limit }
+        let length = if is_longer { limit } else { 0 };
+        Self { status: head.status, rest, length, most, limit }
     }
 
     /// It has no content, no matter what the head announces.
@@ -116,7 +117,7 @@ impl Body {
         let room = self.most.saturating_sub(self.length);
         self.length += content.len();
         if self.length > self.limit {
-            return Err(TOO_LONG);
+            return Err(too_long(self.limit));
         }
         Ok(&content[..content.len().min(room)])
     }

@@ -27,8 +27,6 @@ const MAX_HEAD: usize = 64 << 10;
 ///
 /// [`Allowance::max_message`]: crate::protocol::Allowance::max_message
 const MAX_LENGTH: usize = u32::MAX as usize;
-/// What is wrong with a body that is longer than accepted.
-pub(crate) const TOO_LONG: Problem = "a body above 64 MiB, or the limit of --max-message";
 
 /// Fields that name the coding of a request's body, and those that the reply's may have.
 pub(crate) const CODING: [&str; 2] = ["Content-Encoding", "Accept-Encoding"];

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::replies::MAX_START;
 use super::*;
 use crate::payload::MAX_REPLY;
+use crate::protocol::too_long;
 
 /// The events of a stream of replies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -177,7 +178,7 @@ fn chunks_of_next_to_nothing_are_bounded() {
 #[test]
 fn bodies_above_the_limit_are_refused_with_any_framing() {
     let length = |length| format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
-    assert_eq!(problem((length(MAX_REPLY + 1) + "x").as_bytes()), TOO_LONG);
+    assert_eq!(problem((length(MAX_REPLY + 1) + "x").as_bytes()), too_long(MAX_REPLY));
     assert_eq!(read([(length(MAX_REPLY) + "x").as_bytes()], false).problem, None);
     let mib = vec![b'x'; 1 << 20];
     for (head, before, after) in [
@@ -188,7 +189,7 @@ fn bodies_above_the_limit_are_refused_with_any_framing() {
         let pieces =
             |count| std::iter::once(head.as_bytes()).chain(std::iter::repeat_n(&piece[..], count));
         assert_eq!(read(pieces(64), false).problem, None);
-        assert_eq!(read(pieces(65), false).problem, Some(TOO_LONG));
+        assert_eq!(read(pieces(65), false).problem, Some(too_long(MAX_REPLY)));
     }
 }
 

@@ -7,9 +7,9 @@
 //! ```
 
 use super::head::ReplyHead;
-use crate::protocol::http1::{MAX_INTERIM, MAX_SNIPPET, TOO_LONG, error_snippet};
+use crate::protocol::http1::{MAX_INTERIM, MAX_SNIPPET, error_snippet};
 use crate::protocol::http2::{self, Piece, Pieces, Problem};
-use crate::protocol::{Call, End, Events};
+use crate::protocol::{Call, End, Events, too_long};
 use crate::target::Target;
 use rpcbench_clock::Nanos;
 
@@ -172,7 +172,7 @@ impl Exchange {
         let before = self.received as usize;
         let received = before + data.len();
         if received.max(self.promised.unwrap_or_default() as usize) > pieces.max_message() {
-            return Err(TOO_LONG);
+            return Err(too_long(pieces.max_message()));
         }
         if self.promised.is_some_and(|promised| received > promised as usize) {
             return Err("a body longer than its content-length or status allows");

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::JsonH2c;
-use crate::payload::Filler;
-use crate::protocol::http1::TOO_LONG;
+use crate::payload::{Filler, MAX_REPLY};
 use crate::protocol::http2::frame::{self, put};
 use crate::protocol::http2::tests::{self as http2, RIGHT, WRONG};
-use crate::protocol::{Broken, Connection as _, End};
+use crate::protocol::{Broken, Connection as _, End, too_long};
 use crate::target::Target;
 
 type Bench = http2::Bench<JsonH2c>;
@@ -236,7 +235,7 @@ fn invalid_http_reply_aborts_its_call_and_no_other() {
         ),
         (vec![headers(0, &[PLAIN, OF_SEVEN, OF_SEVEN].concat())], "more than one content-length"),
         (vec![headers(0, &success("-1"))], "a Content-Length that is no number"),
-        (vec![headers(0, &success("67108865")), data(0, b"x")], TOO_LONG),
+        (vec![headers(0, &success("67108865")), data(0, b"x")], too_long(MAX_REPLY)),
         (vec![headers(0, &success("4294967296"))], "a body above 4 GiB"),
         (
             vec![headers(0, &[PLAIN, b"\x00\x0aconnection\x05close"].concat())],
@@ -258,7 +257,7 @@ fn body_without_end_is_left_at_its_bound_and_an_error_page_takes_no_memory() {
     }
     assert_eq!(bench.ended(), []);
     bench.frame(frame::DATA, 0, 1, b"x").unwrap();
-    assert_eq!(bench.ended(), [(0, End::Aborted { reason: TOO_LONG.to_owned() })]);
+    assert_eq!(bench.ended(), [(0, End::Aborted { reason: too_long(MAX_REPLY).to_owned() })]);
     bench.call(0);
     bench.frame(frame::HEADERS, frame::END_HEADERS, 3, b"\x8e").unwrap();
     for _ in 0..100 {

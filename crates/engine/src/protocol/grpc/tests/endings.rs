@@ -114,7 +114,7 @@ fn protocols_own_status_decides() {
         ),
         (
             vec![head, (frame::DATA, 0, vec![0, 0xff, 0, 0, 0, 0])],
-            aborted("message above 64 MiB, or the limit of --max-message"),
+            aborted("a reply above 64 MiB (--max-message)"),
         ),
     ];
     cases.into_iter().for_each(|(frames, end)| assert_ends(&frames, end));
