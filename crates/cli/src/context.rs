@@ -102,6 +102,7 @@ impl Context {
             call_log: None,
             slices: Vec::new(),
             calls: None,
+            warnings: Vec::new(),
             observer,
         }
     }

@@ -224,6 +224,9 @@ pub struct Plan {
     /// What the user calls the run.
     #[serde(default, skip_serializing_if = "Labels::is_none")]
     pub labels: Labels,
+    /// What is odd about it, a sentence each (`rpcbench load`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// Whether every measured call is written to a file of its trial.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub log_calls: bool,

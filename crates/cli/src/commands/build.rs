@@ -54,7 +54,7 @@ pub struct SetupProgress {
     live: bool,
     /// Leaves out servers that are up to date.
     pub is_terse: bool,
-    /// Leaves out notices.
+    /// Leaves out notices, not warnings.
     pub is_quiet: bool,
     /// Finished servers, and all of them.
     position: (usize, usize),
@@ -66,7 +66,7 @@ impl SetupObserver for SetupProgress {
     fn event(&mut self, event: &SetupEvent<'_>) {
         match event {
             SetupEvent::Notice(_) if self.is_quiet => {}
-            SetupEvent::Notice(line) => note!("rpcbench: {line}"),
+            SetupEvent::Notice(line) | SetupEvent::Warning(line) => note!("rpcbench: {line}"),
             SetupEvent::Building(servers) => self.position = (0, *servers),
             SetupEvent::Build(event) => self.build(event),
             SetupEvent::Built => self.bar.finish_and_clear(),

@@ -234,6 +234,27 @@ fn password_that_a_server_sends_back_is_not_shown() {
 }
 
 #[test]
+fn secret_in_a_query_is_not_shown_or_recorded() {
+    let _machine = Machine::shared();
+    let (seen, address) = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("record");
+    let url = format!("http://{address}/a?page=1&api_key=t0ps3cret");
+    let options = ["--expect", "$.id exists", "--out", record.to_str().unwrap()];
+    let ended = load(&url, &options).expect(1);
+    let once = load(&url, &["--once"]).expect(0);
+    assert!(once.out.contains("\n/a?page=1&api_key=[redacted]"), "{}", once.out);
+    let dry = load(&url, &["--dry-run"]).expect(0);
+    assert!(dry.out.ends_with("GET /a?page=1&api_key=[redacted]\n"), "{}", dry.out);
+    let files = ["run.json", "events.jsonl", "report.html", "report.md"];
+    let files = files.map(|name| fs::read_to_string(record.join(name)).unwrap());
+    for text in files.iter().chain([&ended.out, &ended.err, &once.out, &dry.out]) {
+        assert!(!text.contains("t0ps3cret"), "{text}");
+    }
+    assert!(seen.lock().unwrap().keys().all(|it| it.contains("t0ps3cret")));
+}
+
+#[test]
 fn hopeless_load_ends_early_and_is_recorded_with_its_labels() {
     let _machine = Machine::shared();
     let (_, address) = serve();

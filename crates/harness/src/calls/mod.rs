@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use rpcbench_engine::Scheme;
 use rpcbench_record::{CallHeader, DescribedCall, Protocol};
+use rpcbench_schema::Method;
 
 use crate::config::{ConfigError, Length};
 
@@ -81,7 +82,8 @@ impl Calls {
     /// What a user may have forgotten.
     pub(crate) fn notice(&self, spec: &CallSpec) -> Option<String> {
         let is_empty = spec.data.is_none() && spec.data_file.is_none();
-        if let Some(method) = self.payload.method.as_ref().filter(|_| is_empty) {
+        let has_fields = |method: &&Method| method.template() != "{}";
+        if let Some(method) = self.payload.method.as_ref().filter(|_| is_empty).filter(has_fields) {
             return Some(format!(
                 "no --data: all calls of {} send an empty message",
                 method.name()

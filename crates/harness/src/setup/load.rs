@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rpcbench_engine::{ConnectionOptions, Scheme, ServerAddress, TlsClient};
 use rpcbench_record::{
-    CallHeader, Content, Labels, Limits, Plan, Protocol, Threshold, Workload, units,
+    CallHeader, Content, Labels, Limits, Plan, Protocol, REDACTED, Threshold, Workload, units,
 };
 
 use super::{Address, PreparedRun, Setup, SetupError, offers, room};
@@ -122,7 +122,7 @@ impl Setup<'_> {
         let cpus = thread::available_parallelism().map_or(u32::MAX, |cpus| cpus.get() as u32);
         let crowded = threads.and_then(|threads| crowded(threads, cpus));
         let notices = crowded.into_iter().chain(request.connect.notice());
-        notices.for_each(|line| self.notice(line));
+        notices.for_each(|line| self.warn(line));
         let calls = request.calls_of_files(&self.interrupt)?;
         let (address, authority) = request.call.server(&request.address);
         let addresses = of_one_family(self.addresses(&request)?);
@@ -153,7 +153,7 @@ impl Setup<'_> {
             plan = plan_load(request.workloads.clone(), limits, entry.planned(), request.seed)?;
             plan = request.labelled(plan);
             payload = Some(Arc::clone(&calls.payload));
-            self.carry(&mut plan, &request.call, calls);
+            self.carry(&mut plan, &request, calls);
         }
         let server = request.connection(used.clone());
         let site = site.at(used, others);
@@ -166,6 +166,7 @@ impl Setup<'_> {
             other => other,
         })?;
         let secrets = run.servers.environment.secrets.clone();
+        secrets.add_values(request.address.secrets());
         let renewer =
             payload.and_then(|calls| Renewer::start(&request.call.token, &calls, secrets));
         Ok(PreparedRun { existing: Some(server), renewer, ..run })
@@ -193,22 +194,26 @@ impl Setup<'_> {
                 self.await_server(request, &addresses, Duration::from_millis(wait.ms()))?
             }
         };
-        spread(&address, &reached).into_iter().for_each(|line| self.notice(line));
+        match spread(&address, &reached) {
+            Some(line) if reached.missing.is_empty() => self.notice(line),
+            line => line.into_iter().for_each(|line| self.warn(line)),
+        }
         Ok(reached)
     }
 
     /// Puts the user's calls into all workloads.
-    fn carry(&mut self, plan: &mut Plan, call: &CallSpec, calls: Calls) {
-        calls.notice(call).into_iter().for_each(|line| self.notice(line));
+    fn carry(&mut self, plan: &mut Plan, request: &LoadRequest, calls: Calls) {
+        let LoadRequest { call, address, .. } = request;
+        calls.notice(call).into_iter().for_each(|line| self.warn(line));
         for workload in &mut plan.workloads {
             workload.content = Content::Call(calls.described.clone());
             workload.headers.clone_from(&calls.headers);
         }
         self.calls = Some(calls.payload);
-        for secret in call.user.iter().chain(&call.token.token_command) {
-            for argument in &mut self.arguments {
-                *argument = argument.replace(secret, "[redacted]");
-            }
+        let secrets: Vec<&String> = call.user.iter().chain(&call.token.token_command).collect();
+        for argument in &mut self.arguments {
+            let without = |text: String, secret: &&String| text.replace(*secret, REDACTED);
+            *argument = secrets.iter().fold(address.redact(argument), without);
         }
     }
 }

@@ -88,6 +88,8 @@ impl From<TreeError> for SetupError {
 pub enum SetupEvent<'a> {
     /// A notice for the user, one line.
     Notice(String),
+    /// What is odd about a request, one line.
+    Warning(String),
     /// Number of servers to build, current ones included.
     Building(usize),
     /// Progress of one of them.
@@ -122,6 +124,8 @@ pub struct Setup<'a> {
     pub slices: Vec<SliceLength>,
     /// The calls of a load that don't carry a shape of the contract.
     pub calls: Option<Arc<CallPayload>>,
+    /// What is odd about the request so far, for the record.
+    pub warnings: Vec<String>,
     /// Watches the preparation.
     pub observer: &'a mut dyn SetupObserver,
 }
@@ -166,6 +170,11 @@ pub struct FinishedRun {
 impl Setup<'_> {
     fn notice(&mut self, line: impl Into<String>) {
         self.observer.event(&SetupEvent::Notice(line.into()));
+    }
+
+    fn warn(&mut self, line: String) {
+        self.observer.event(&SetupEvent::Warning(line.clone()));
+        self.warnings.push(line);
     }
 
     /// A failed step. What the interrupt stopped is no failure.
@@ -267,6 +276,7 @@ impl Setup<'_> {
         (site, candidates): (&dyn Site, &[Candidate]),
         folder: Option<PathBuf>,
     ) -> Result<PreparedRun, SetupError> {
+        let plan = Plan { warnings: std::mem::take(&mut self.warnings), ..plan };
         let (machines, servers) = self.open_for(&plan, site, candidates)?;
         let header = Header::new(self.tool, self.arguments, clock::wall(), machines, plan);
         let writer = folder.as_ref().map(|folder| Writer::create(folder, &header)).transpose()?;

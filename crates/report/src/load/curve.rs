@@ -203,7 +203,11 @@ impl<'a> Document<'a> {
         Self {
             origin: Some(words::origin(&curve.header)),
             parts: vec![Part { title: Some(curve.title()), blocks, ..Part::default() }],
-            warnings: curve.complaint().into_iter().collect(),
+            warnings: curve
+                .complaint()
+                .into_iter()
+                .chain(curve.header.plan.warnings.iter().cloned())
+                .collect(),
             ..Self::new(curve.name(), curve)
         }
     }

@@ -295,9 +295,9 @@ fn warnings(load: &Load) -> Vec<String> {
     lines.extend(exceeded(load).into_iter().map(|limit| format!("limit exceeded: {limit}")));
     lines.extend(load.placement_notes.iter().cloned());
     if verdict::busiest(load) >= SATURATED {
-        lines.push(
-            "the client was the limit, the server can do more; use more client threads".to_owned(),
-        );
+        let remedy = verdict::more_threads(load);
+        lines.push(format!("the client was the limit, the server can do more; {remedy}"));
     }
+    lines.extend(load.header.plan.warnings.iter().cloned());
     lines
 }

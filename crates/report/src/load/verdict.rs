@@ -67,7 +67,15 @@ impl Load {
             let example = error_examples.first().map(|e| format!(", such as: {e}"));
             let (failed, all) = (outcomes.errors(), outcomes.total());
             let example = example.unwrap_or_default();
-            format!("{failed} of {all} calls failed outside the window{example}")
+            let inside = &self.measured.outcomes;
+            let place = match inside.errors() {
+                0 => format!("{failed} of {all} calls failed outside the window"),
+                n => format!(
+                    "{n} of {} calls failed in the window, and {failed} of {all} outside it",
+                    inside.total()
+                ),
+            };
+            format!("{place}{example}")
         });
         let limits = exceeded(self).into_iter().map(|limit| format!("limit {limit}"));
         let fault = connections::fault(&[&self.measured]);
@@ -145,7 +153,7 @@ pub(super) fn exhaustion(load: &Load) -> Option<String> {
     if !load.workload.arrivals.is_open() || lateness(load).is_some() {
         return None;
     }
-    let remedy = "lower the rate, use more client threads, or free CPUs";
+    let remedy = format!("lower the rate, {}, or free CPUs", more_threads(load));
     if load.measured.client_saturated() {
         let busiest = format::percent_near(load.measured.busiest_client(), &[SATURATED]);
         return Some(format!(
@@ -155,6 +163,14 @@ pub(super) fn exhaustion(load: &Load) -> Option<String> {
     load.capacity.filter(|capacity| capacity.client_bound).map(|_| {
         format!("client-bound: the capacity is the client's, so the rate is not a share of the server's; {remedy}")
     })
+}
+
+/// How the client gets more done: a connection is served by one thread.
+pub(super) fn more_threads(load: &Load) -> &'static str {
+    match load.workload.client_threads < load.workload.connections {
+        true => "use more client threads",
+        false => "use more connections, and more client threads for them",
+    }
 }
 
 /// True if calls came due faster than the server finished them. A changing rate is meant to find where that begins, so it does

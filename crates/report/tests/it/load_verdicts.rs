@@ -90,6 +90,26 @@ fn cpu_time_of_other_interval_is_suspect() {
 }
 
 #[test]
+fn remedy_for_a_busy_client_is_one_that_helps() {
+    let mut load = fine();
+    load.measured.client.busiest_ns = load.measured.window_ns;
+    let limit = "the client was the limit, the server can do more; ";
+    let text = plain(&load, Style::default());
+    assert!(text.contains(&format!("{limit}use more client threads")), "{text}");
+    load.workload.connections = load.workload.client_threads;
+    let text = plain(&load, Style::default());
+    assert!(text.contains(&format!("{limit}use more connections, and more client")), "{text}");
+}
+
+#[test]
+fn warnings_of_the_plan_stand_in_the_summary() {
+    let mut load = fine();
+    load.header.plan.warnings = vec!["--keepalive 30s: too often".to_owned()];
+    let text = plain(&load, Style::default());
+    assert!(text.contains("--keepalive 30s: too often"), "{text}");
+}
+
+#[test]
 fn server_that_falls_behind_is_overloaded() {
     let mut load = open();
     for slice in &mut load.measured.series {
