@@ -150,6 +150,7 @@ impl LoadArgs {
     /// The loads, in order; before them the one that measures the capacity, if a rate is a share of it.
     pub fn workloads(&self) -> Result<Vec<Workload>, ConfigError> {
         self.results.check()?;
+        self.check_inspection()?;
         let settle = Some(Given::by_default(self.warmup.0, "--warmup"));
         let spec = WorkloadSpec { settle, ..self.workload.clone() };
         let protocol = self.protocol()?;
@@ -160,6 +161,19 @@ impl LoadArgs {
                 let address = self.address.to_string();
                 Err(ConfigError::contradiction(format!("--shape {}", shape.value), address, remedy))
             }
+        }
+    }
+
+    /// Refuses results of a load if none is made.
+    fn check_inspection(&self) -> Result<(), ConfigError> {
+        match (self.results.of_load(), self.call.inspection()?) {
+            (Some(option), Some(inspection)) => {
+                let remedy =
+                    "it makes no load, which alone has such results; leave one of them out";
+                let (option, inspection) = (option.to_owned(), inspection.option().to_owned());
+                Err(ConfigError::contradiction(option, inspection, remedy))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -178,6 +192,20 @@ impl LoadArgs {
 }
 
 impl ResultArgs {
+    /// The first given option that only a load has results for.
+    fn of_load(&self) -> Option<&'static str> {
+        let all = [
+            (self.format != Format::default(), "--format"),
+            (!self.fail_if.is_empty(), "--fail-if"),
+            (self.out.is_some(), "--out"),
+            (self.hdr.is_some(), "--hdr"),
+            (self.log.is_some(), "--log"),
+            (!self.stop_if.is_empty(), "--stop-if"),
+            (self.interval_file.is_some(), "--interval-file"),
+        ];
+        all.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+    }
+
     /// Refuses to write two results to one file, and limits that are unknown before a window ends.
     fn check(&self) -> Result<(), ConfigError> {
         if let Some(limit) = self.stop_if.iter().find(|limit| limit.figure() == Figure::Rate) {

@@ -117,6 +117,18 @@ pub enum Inspection {
     DryRun,
 }
 
+impl Inspection {
+    /// The option that asks for it.
+    pub fn option(&self) -> &'static str {
+        match self {
+            Self::List => "--list",
+            Self::Describe(_) => "--describe",
+            Self::Once => "--once",
+            Self::DryRun => "--dry-run",
+        }
+    }
+}
+
 /// A version of HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HttpVersion {
@@ -182,18 +194,19 @@ impl CallSpec {
     /// What to show instead of making a load.
     pub fn inspection(&self) -> Result<Option<Inspection>, ConfigError> {
         let all = [
-            self.list.then_some(("--list", Inspection::List)),
-            self.describe.clone().map(|name| ("--describe", Inspection::Describe(name))),
-            self.once.then_some(("--once", Inspection::Once)),
-            self.dry_run.then_some(("--dry-run", Inspection::DryRun)),
+            self.list.then_some(Inspection::List),
+            self.describe.clone().map(Inspection::Describe),
+            self.once.then_some(Inspection::Once),
+            self.dry_run.then_some(Inspection::DryRun),
         ];
         let mut given = all.into_iter().flatten();
         match (given.next(), given.next()) {
-            (Some((first, _)), Some((second, _))) => {
+            (Some(first), Some(second)) => {
+                let [first, second] = [first, second].map(|it| it.option().to_owned());
                 let remedy = "each shows something else; leave one of them out";
-                Err(ConfigError::contradiction(first.to_owned(), second.to_owned(), remedy))
+                Err(ConfigError::contradiction(first, second, remedy))
             }
-            (first, _) => Ok(first.map(|(_, inspection)| inspection)),
+            (first, _) => Ok(first),
         }
     }
 

@@ -23,6 +23,28 @@ fn load_alone_keeps_twenty_calls_on_each_connection() {
     assert_eq!((fewer.window.length_ms(), fewer.settle_ms), (Some(2000), 0));
 }
 
+#[test]
+fn results_of_a_load_are_refused_where_none_is_made() {
+    for (results, option) in [
+        ("--format json", "--format"),
+        ("--out o", "--out"),
+        ("--hdr h", "--hdr"),
+        ("--log l.csv", "--log"),
+        ("--interval-file i", "--interval-file"),
+        ("--fail-if errors>1%", "--fail-if"),
+        ("--stop-if errors>1%", "--stop-if"),
+    ] {
+        for inspection in ["--once", "--list", "--dry-run", "--describe=A"] {
+            let said = contradicts(&format!("rpcbench load h:1 {inspection} {results}"));
+            let name = inspection.trim_end_matches("=A");
+            assert!(
+                said.starts_with(&format!("{option} contradicts {name}: it makes no load")),
+                "{said}"
+            );
+        }
+    }
+}
+
 /// What the help of an option says between `[WORD: ` and a comma or a bracket.
 fn in_help(command: &str, id: &str, word: &str) -> String {
     let mut all = Cli::command();
