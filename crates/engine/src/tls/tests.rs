@@ -111,8 +111,7 @@ fn record(keys: &mut Keys, kind: u8, content: &[u8]) -> Vec<u8> {
 }
 
 /// What is said of a record of no known type.
-const NO_TLS: &str =
-    "the server does not speak TLS on this port; leave --tls out, or write http:// or grpc://";
+const NO_TLS: &str = "the server does not speak TLS on this port; write http:// for https://, grpc:// for grpcs://, or leave --tls out";
 
 #[test]
 fn data_of_records_in_one_read_is_put_together() {

@@ -1,11 +1,13 @@
 //! Data of calls, as `--data` and `--data-file` name it.
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::{self, Read};
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 use super::CallSpec;
 use crate::config::ConfigError;
@@ -116,11 +118,19 @@ pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 }
 
 fn whole(path: &Path) -> io::Result<Vec<u8>> {
-    let file = File::open(path)?;
-    if file.metadata()?.is_dir() {
+    // A pipe without a writer would not open before it has one.
+    let mut options = OpenOptions::new();
+    let file = options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
+    let kind = file.metadata()?.file_type();
+    if kind.is_dir() {
         return Err(io::Error::other("it is a folder; give a file"));
     }
-    limited(file)
+    fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
+    let bytes = limited(file)?;
+    match kind.is_fifo() && bytes.is_empty() {
+        true => Err(io::Error::other("nothing writes to this pipe; start what does first")),
+        false => Ok(bytes),
+    }
 }
 
 /// All that can be read, up to one byte more than allowed.
@@ -144,6 +154,12 @@ pub(super) fn random(size: u64, seed: u64) -> Vec<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+    use std::os::fd::AsRawFd as _;
+    use std::path::PathBuf;
+
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
     use super::*;
 
     fn of_file(name: &str, content: &[u8]) -> Result<Vec<Vec<u8>>, String> {
@@ -169,6 +185,25 @@ mod tests {
             Data::read(&spec, &b"typed"[..]).unwrap().unwrap().bytes
         };
         assert_eq!([read("@-"), read("given"), read("-")], [&b"typed"[..], b"given", b"-"]);
+    }
+
+    #[test]
+    fn pipe_is_read_to_its_end_and_refused_without_a_writer() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let path = PathBuf::from(format!("/proc/self/fd/{}", reader.as_raw_fd()));
+        let writing = std::thread::spawn(move || writer.write_all(b"late").unwrap());
+        let spec = CallSpec { data_file: Some(path), ..CallSpec::default() };
+        assert_eq!(Data::read(&spec, io::empty()).unwrap().unwrap().bytes, b"late");
+        writing.join().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let spec = CallSpec { data_file: Some(path), ..CallSpec::default() };
+        let refusal = Data::read(&spec, io::empty()).unwrap_err().to_string();
+        assert!(
+            refusal.ends_with("nothing writes to this pipe; start what does first"),
+            "{refusal}"
+        );
     }
 
     #[test]

@@ -39,15 +39,17 @@ impl fmt::Display for Statuses {
 
 fn one(text: &str, protocol: Protocol) -> Result<RangeInclusive<u32>, String> {
     let is_http = protocol.spec().success == 200;
-    if let (true, Some(class @ '1'..='9')) = (is_http, text.strip_suffix("xx").and_then(only)) {
+    if let (true, Some(class @ '1'..='5')) = (is_http, text.strip_suffix("xx").and_then(only)) {
         let first = class.to_digit(10).unwrap_or_default() * 100;
         return Ok(first..=first + 99);
     }
-    let allowed = if is_http { 200..=999 } else { 0..=16 };
+    let allowed = if is_http { 100..=599 } else { 0..=16 };
     let number = text.parse().ok().or_else(|| protocol.status_named(text));
     number.filter(|code| allowed.contains(code)).map(|code| code..=code).ok_or_else(
         || match is_http {
-            true => format!("unknown HTTP status '{text}'; expected a list such as 2xx,404"),
+            true => format!(
+                "unknown HTTP status '{text}'; expected 100 to 599, or a list such as 2xx,404"
+            ),
             false => {
                 let names: Vec<&str> =
                     allowed.filter_map(|code| protocol.status_name(code)).collect();
@@ -86,7 +88,10 @@ mod tests {
     #[test]
     fn unknown_status_is_refused_with_those_that_exist() {
         let refusal = |text, protocol| Statuses::of(Some(text), protocol).unwrap_err();
-        insta::assert_snapshot!(refusal("2x", Protocol::Http), @"unknown HTTP status '2x'; expected a list such as 2xx,404");
+        insta::assert_snapshot!(refusal("2x", Protocol::Http), @"unknown HTTP status '2x'; expected 100 to 599, or a list such as 2xx,404");
+        for unknown in ["999", "600", "99", "6xx"] {
+            assert!(Statuses::of(Some(unknown), Protocol::Http).is_err(), "{unknown}");
+        }
         insta::assert_snapshot!(refusal("NOTFOUND", Protocol::Grpc), @"unknown grpc status 'NOTFOUND' (did you mean 'NOT_FOUND'?); expected one or more of OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS, UNAUTHENTICATED");
         assert!(Statuses::of(Some(""), Protocol::Http).is_err());
     }

@@ -26,7 +26,7 @@ pub fn inspect(
         Inspection::Describe(name) => describe(setup, request, name),
         Inspection::DryRun => {
             let Some(calls) = setup.described(request)? else { bail!(NOTHING) };
-            out!("{}", sent(&calls, request.protocol))?;
+            out!("{}", sent(&calls, request.protocol).trim_end())?;
             Ok(Verdict::Done)
         }
         Inspection::Once => once::once(setup, request),

@@ -50,7 +50,7 @@ struct Interval {
     ok: u64,
     errors: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    failed: Option<Outcomes>,
+    failed: Option<serde_json::Map<String, serde_json::Value>>,
     ok_per_s: f64,
     in_flight: u64,
     p50_ns: Option<u64>,
@@ -146,7 +146,7 @@ impl Intervals {
             ok: new.ok,
             errors: new.errors(),
             ok_per_s: new.ok as f64 / length,
-            failed: (new.errors() > 0).then_some(new),
+            failed: failed(&new),
             in_flight,
             p50_ns: times.quantile(0.5),
             p90_ns: times.quantile(0.9),
@@ -159,6 +159,15 @@ impl Intervals {
             self.problem.get_or_insert(error);
         }
     }
+}
+
+/// The outcomes of failed calls. `None` without any.
+fn failed(outcomes: &Outcomes) -> Option<serde_json::Map<String, serde_json::Value>> {
+    let Ok(serde_json::Value::Object(mut kinds)) = serde_json::to_value(outcomes) else {
+        return None;
+    };
+    kinds.remove("ok");
+    (outcomes.errors() > 0).then_some(kinds)
 }
 
 #[cfg(test)]
@@ -207,6 +216,7 @@ mod tests {
             (lines[1]["ok_per_s"].as_f64(), lines[1]["failed"]["timeout"].as_u64()),
             (Some(20.0), Some(2))
         );
+        assert_eq!(lines[1]["failed"].get("ok"), None);
         let p50 = lines[1]["p50_ns"].as_f64().unwrap() / 1e6;
         assert!((p50 - 20.0).abs() < 0.1, "{p50}");
         assert_eq!(of("in_flight"), [7, 7, 0]);

@@ -237,7 +237,7 @@ fn plain_server_and_silent_end_are_named() {
     for (answer, expected) in [
         (
             "HTTP/1.1 400 Bad Request\r\n\r\n",
-            "TLS: the server does not speak TLS on this port; leave --tls out, or write http:// or grpc://",
+            "TLS: the server does not speak TLS on this port; write http:// for https://, grpc:// for grpcs://, or leave --tls out",
         ),
         ("", "TLS: the server closed the connection during the handshake"),
     ] {
