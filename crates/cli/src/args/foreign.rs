@@ -82,9 +82,11 @@ fn answer(argument: &str, next: &str) -> Option<String> {
     if dashes == 1 && name.len() > 2 && is_own(name) {
         return Some(format!("{dashed}: give --{name}, with two dashes"));
     }
-    // A letter with its value: -d30s.
+    // A letter with its value: -d30s, -R5000.
     let (letter, value) = name.split_at_checked(1).filter(|_| dashes == 1)?;
-    let found = options().find(|it| it.kind.is_some() && it.is_named(letter) && it.fits(value));
+    let is_number = value.starts_with(|c: char| c.is_ascii_digit());
+    let has_value = |it: &Foreign<'_>| it.fits(value) && (it.kind.is_some() || is_number);
+    let found = options().find(|it| it.is_named(letter) && has_value(it));
     found.map(|Foreign { instead, .. }| format!("-{letter}: {instead}"))
 }
 
@@ -140,6 +142,8 @@ mod tests {
             ("-D", "30", Some("--duration (-z)")),
             ("-D30", "", Some("--duration (-z)")),
             ("-D", "a.jsonl", None),
+            ("-R5000", "", Some("--rate (-r)")),
+            ("-Rest", "", None),
             ("-c", "50", None),
             ("-x", "http://proxy:1", Some("proxies")),
             ("-x", "30s", Some("--duration")),
@@ -153,6 +157,43 @@ mod tests {
                 _ => false,
             };
             assert!(is_expected, "{argument} {next}: {said:?}");
+        }
+    }
+
+    /// All options of ghz 0.121 and of oha 1.15, as their `--help` lists them.
+    const GHZ: &str = "-h --help --help-long --config --proto --protoset --call -i --import-paths --cacert --cert --key \
+        --cname --skipTLS --insecure --authority --async -r --rps --load-schedule --load-start --load-step --load-end \
+        --load-step-duration --load-max-duration -c --concurrency --concurrency-schedule --concurrency-start \
+        --concurrency-end --concurrency-step --concurrency-step-duration --concurrency-max-duration -n --total -t --timeout \
+        -z --duration -x --max-duration --duration-stop -d --data -D --data-file -b --binary -B --binary-file -m --metadata \
+        -M --metadata-file --stream-interval --stream-call-duration --stream-call-count --stream-dynamic-messages \
+        --reflect-metadata -o --output -O --format --skipFirst --count-errors --connections --connect-timeout --keepalive \
+        --name --tags --cpus --debug -e --enable-compression --lb-strategy --max-recv-message-size \
+        --max-send-message-size --disable-template-functions --disable-template-data -v --version";
+    const OHA: &str = "-n -c -p -z -w --wait-ongoing-requests-after-deadline -q --burst-delay --burst-rate \
+        --rand-regex-url --urls-from-file --max-repeat --dump-urls --latency-correction --no-tui --fps -m --method -H \
+        --proxy-header -t --connect-timeout -A -d -D -Z -F --form -T -a --aws-session --aws-sigv4 -x --proxy-http-version \
+        --proxy-http2 --http-version --http2 --host --disable-compression -r --redirect --disable-keepalive \
+        --no-pre-lookup --ipv6 --ipv4 --cacert --cert --key --insecure --connect-to --no-color --unix-socket \
+        --stats-success-breakdown --db-url --debug -o --output --output-format -u --time-unit -h --help -V --version";
+
+    #[test]
+    fn page_has_an_answer_to_every_option_of_ghz_and_oha() {
+        let page = include_str!("../../../../docs/migrating.md");
+        let (_, table) = page.split_once("| | ghz | oha | rpcbench load |\n").expect("the table");
+        let rows = table.lines().skip(1).take_while(|line| line.starts_with('|'));
+        let rows: Vec<Vec<&str>> = rows.map(|row| row.split('|').map(str::trim).collect()).collect();
+        for (column, options) in [(2, GHZ), (3, OHA)] {
+            for option in options.split_whitespace() {
+                let quoted = format!("`{option}`");
+                let row = rows.iter().find(|row| row[column].contains(&quoted));
+                let row = row.unwrap_or_else(|| panic!("no {option} in column {column}"));
+                assert!(row.len() == 6 && !row[4].is_empty(), "{row:?}");
+            }
+        }
+        let ours = rows.iter().flat_map(|row| row[4].split([' ', '`', ',', ';']));
+        for name in ours.filter_map(|word| word.strip_prefix("--")) {
+            assert!(is_own(name) || ["help", "version", "color"].contains(&name), "--{name}");
         }
     }
 
