@@ -245,16 +245,15 @@ impl Checker {
                 units::bytes(self.max_reply as u64)
             ));
         }
-        if self.limits_content && !matches!(self.verdict, Verdict::Expect(_)) {
-            content(&mut self.gunzip, reply, self.max_reply)?;
-        }
         let index = call.request as usize;
         match self.verdict {
             Verdict::Status => {
+                self.limit_content(reply)?;
                 self.unjudged = u32::MAX;
                 return Ok(());
             }
             Verdict::Sample(every) => {
+                self.limit_content(reply)?;
                 if !self.takes(every) {
                     return Ok(());
                 }
@@ -287,6 +286,14 @@ impl Checker {
                 payload.verify(index, sent, reply)
             }
         }
+    }
+
+    /// Refuses a reply that nothing else may look into if its content is too large.
+    fn limit_content(&mut self, reply: &[u8]) -> Result<(), String> {
+        if self.limits_content {
+            content(&mut self.gunzip, reply, self.max_reply)?;
+        }
+        Ok(())
     }
 
     /// True if this reply is one of the sample, one in `every`.
