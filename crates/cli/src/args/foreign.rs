@@ -182,7 +182,8 @@ mod tests {
         let page = include_str!("../../../../docs/migrating.md");
         let (_, table) = page.split_once("| | ghz | oha | rpcbench load |\n").expect("the table");
         let rows = table.lines().skip(1).take_while(|line| line.starts_with('|'));
-        let rows: Vec<Vec<&str>> = rows.map(|row| row.split('|').map(str::trim).collect()).collect();
+        let rows: Vec<Vec<&str>> =
+            rows.map(|row| row.split('|').map(str::trim).collect()).collect();
         for (column, options) in [(2, GHZ), (3, OHA)] {
             for option in options.split_whitespace() {
                 let quoted = format!("`{option}`");

@@ -251,7 +251,9 @@ fn secret_in_a_query_is_not_shown_or_recorded() {
     for text in files.iter().chain([&ended.out, &ended.err, &once.out, &dry.out]) {
         assert!(!text.contains("t0ps3cret"), "{text}");
     }
-    assert!(seen.lock().unwrap().keys().all(|it| it.contains("t0ps3cret")));
+    assert!(
+        seen.lock().unwrap().keys().any(|it| it.starts_with("GET /a?page=1&api_key=t0ps3cret "))
+    );
 }
 
 #[test]

@@ -102,6 +102,14 @@ fn remedy_for_a_busy_client_is_one_that_helps() {
 }
 
 #[test]
+fn failures_within_and_outside_of_the_window_are_both_counted() {
+    let mut load = failing();
+    load.outside.outcomes.timeout = 7;
+    let said = "1200 of 294000 calls failed in the window, and 7 of 98007 outside it";
+    assert_eq!(load.complaints()[0], said);
+}
+
+#[test]
 fn warnings_of_the_plan_stand_in_the_summary() {
     let mut load = fine();
     load.header.plan.warnings = vec!["--keepalive 30s: too often".to_owned()];
