@@ -133,8 +133,8 @@ fn summary(load: &Load) -> Pairs {
         ("handshakes", handshakes(measured)),
         ("records", figures.records_per_reply.map(|it| format!("{it:.2} of TLS a reply"))),
         ("errors", Some(format::percent_near(figures.error_share(), &limits(load, "errors")))),
-        ("received", bytes_per_s(measured, measured.bytes_in, (measured.replies_in, "a reply"))),
-        ("sent", bytes_per_s(measured, measured.bytes_out, (measured.requests_out, "a request"))),
+        ("received", bytes_per_s(load, measured.bytes_in, (measured.replies_in, "a reply"))),
+        ("sent", bytes_per_s(load, measured.bytes_out, (measured.requests_out, "a request"))),
         ("checked", checked(load)),
         ("pacing", pacing),
         ("capacity", capacity),
@@ -168,10 +168,13 @@ fn handshakes(Measured { opening, .. }: &Measured) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}, in the window", parts.join(", ")))
 }
 
-/// `1.2 MiB/s, 123 B a reply`, of this many messages. `None` in records that don't have it.
-fn bytes_per_s(measured: &Measured, bytes: u64, (messages, of): (u64, &str)) -> Option<String> {
-    let per_s = share(bytes as f64 * 1e9, measured.window_ns as f64);
-    let each = bytes.checked_div(messages).map(|each| format!(", {} {of}", format::bytes(each)));
+/// `1.2 MiB/s, 123 B a reply`, of this many messages. `None` in records that don't have it. What the protocol adds to each
+/// connection would outweigh fewer messages than connections, so they have no average.
+fn bytes_per_s(load: &Load, bytes: u64, (messages, of): (u64, &str)) -> Option<String> {
+    let per_s = share(bytes as f64 * 1e9, load.measured.window_ns as f64);
+    let has_average = messages >= u64::from(load.workload.connections);
+    let each = bytes.checked_div(messages).filter(|_| has_average);
+    let each = each.map(|each| format!(", {} {of}", format::bytes(each)));
     let each = each.unwrap_or_default();
     (bytes > 0).then(|| format!("{}/s{each}", format::bytes(per_s as u64)))
 }

@@ -292,10 +292,11 @@ fn hdr_log_round_trips() {
 fn average_sizes_are_of_the_messages_that_the_bytes_are_of() {
     let mut load = fine();
     (load.measured.bytes_in, load.measured.replies_in) = (1_000_000, 1000);
-    (load.measured.bytes_out, load.measured.requests_out) = (300, 3);
+    (load.measured.bytes_out, load.measured.requests_out) = (30_000, 300);
     let text = plain(&load, NARROW);
     assert!(text.contains("1000 B a reply") && text.contains("100 B a request"), "{text}");
-    (load.measured.replies_in, load.measured.requests_out) = (0, 0);
+    // Of fewer messages than connections, and in older records.
+    (load.measured.replies_in, load.measured.requests_out) = (0, 3);
     let text = plain(&load, NARROW);
     assert!(!text.contains(" B a re") && text.contains("received"), "{text}");
 }
