@@ -7,11 +7,15 @@ import dev.rpcbench.v1.TextReply;
 import dev.rpcbench.v1.TextRequest;
 import dev.rpcbench.v1.TreeReply;
 import dev.rpcbench.v1.TreeRequest;
+import java.io.File;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.file.Path;
+import java.net.ServerSocket;
 import java.security.GeneralSecurityException;
+import java.security.KeyStore;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
 import org.apache.thrift.protocol.TBinaryProtocol;
 import org.apache.thrift.server.TServer;
 import org.apache.thrift.server.TThreadPoolServer;
@@ -29,6 +33,9 @@ public final class EchoServer {
 
   /** Length of the accept queue, up to the kernel's maximum. The default is 50. */
   private static final int BACKLOG = 4096;
+
+  /** Password of the certificate's file, from the contract. */
+  private static final char[] PASSWORD = "rpcbench".toCharArray();
 
   private static final class Handler implements Echo.Iface {
     @Override
@@ -57,13 +64,16 @@ public final class EchoServer {
         new InetSocketAddress(
             System.getenv("RPCBENCH_HOST"), Integer.parseInt(System.getenv("RPCBENCH_PORT")));
     var cpus = Runtime.getRuntime().availableProcessors();
-    var certificate = System.getenv("RPCBENCH_TLS_CERT");
+    var certificate = System.getenv("RPCBENCH_TLS_PKCS12");
     try {
       var server = certificate == null ? plain(address, cpus) : secure(address, certificate);
       var serving = Thread.currentThread();
       Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(server, serving)));
       server.serve();
-    } catch (TTransportException | IOException | GeneralSecurityException error) {
+    } catch (TTransportException
+        | IOException
+        | GeneralSecurityException
+        | IllegalArgumentException error) {
       // The library reports that it failed; the cause says why.
       var reason = error.getCause() == null ? error : error.getCause();
       System.err.println("java-thrift: cannot listen on " + address + ": " + reason);
@@ -89,14 +99,24 @@ public final class EchoServer {
   /** A thread per connection: the library has TLS only for blocking sockets. */
   private static TServer secure(InetSocketAddress address, String certificate)
       throws IOException, GeneralSecurityException, TTransportException {
-    var key = Path.of(System.getenv("RPCBENCH_TLS_KEY"));
-    var listener = TlsListener.open(address, BACKLOG, Path.of(certificate), key);
     return new TThreadPoolServer(
-        new TThreadPoolServer.Args(new TServerSocket(listener))
+        new TThreadPoolServer.Args(new TServerSocket(secureListener(address, certificate)))
             .transportFactory(new TFramedTransport.Factory())
             .protocolFactory(new TBinaryProtocol.Factory())
             .processor(new Echo.Processor<>(new Handler()))
             .stopTimeoutVal(DRAIN_SECONDS));
+  }
+
+  /** TLS by the JDK, with its defaults. The library's own listener has a shorter accept queue. */
+  private static ServerSocket secureListener(InetSocketAddress address, String certificate)
+      throws IOException, GeneralSecurityException {
+    var keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+    keys.init(KeyStore.getInstance(new File(certificate), PASSWORD), PASSWORD);
+    var context = SSLContext.getInstance("TLS");
+    context.init(keys.getKeyManagers(), null, null);
+    return context
+        .getServerSocketFactory()
+        .createServerSocket(address.getPort(), BACKLOG, address.getAddress());
   }
 
   private static void stop(TServer server, Thread serving) {

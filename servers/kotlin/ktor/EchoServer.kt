@@ -16,19 +16,16 @@ import io.ktor.server.response.respond
 import io.ktor.server.routing.post
 import io.ktor.server.routing.route
 import io.ktor.server.routing.routing
+import java.io.File
 import java.net.BindException
-import java.nio.file.Path
-import java.security.KeyFactory
 import java.security.KeyStore
-import java.security.cert.CertificateFactory
-import java.security.spec.PKCS8EncodedKeySpec
-import java.util.Base64
-import kotlin.io.path.inputStream
-import kotlin.io.path.readText
 import kotlin.system.exitProcess
 import kotlinx.serialization.DeserializationStrategy
 import kotlinx.serialization.StringFormat
 import kotlinx.serialization.json.Json
+
+/** Password of the certificate's file, from the contract. */
+private val PASSWORD = "rpcbench".toCharArray()
 
 private val json = Json {
     ignoreUnknownKeys = true
@@ -57,17 +54,6 @@ private fun Application.echo() {
     }
 }
 
-/** A certificate and its key, both in PEM. */
-private fun keyStore(certificate: Path, key: Path): KeyStore {
-    val chain = certificate.inputStream().use { CertificateFactory.getInstance("X.509").generateCertificates(it) }
-    val encoded = Base64.getMimeDecoder().decode(key.readText().replace(Regex("-----[A-Z ]+-----"), ""))
-    val private = KeyFactory.getInstance("EC").generatePrivate(PKCS8EncodedKeySpec(encoded))
-    return KeyStore.getInstance(KeyStore.getDefaultType()).apply {
-        load(null, null)
-        setKeyEntry("server", private, charArrayOf(), chain.toTypedArray())
-    }
-}
-
 fun main() {
     val server =
         embeddedServer(
@@ -76,7 +62,7 @@ fun main() {
                 // Per group of threads: how long open connections may take to finish their calls after SIGTERM.
                 shutdownGracePeriod = 500
                 shutdownTimeout = 1500
-                val certificate = System.getenv("RPCBENCH_TLS_CERT")
+                val certificate = System.getenv("RPCBENCH_TLS_PKCS12")
                 // Its clients then start with HTTP/2. The port stays open to HTTP/1.1. With TLS, ALPN chooses.
                 enableH2c = certificate == null && System.getenv("RPCBENCH_PROTOCOL") == "json-h2c"
                 val at: EngineConnectorBuilder.() -> Unit = {
@@ -86,8 +72,8 @@ fun main() {
                 if (certificate == null) {
                     connector(at)
                 } else {
-                    val keys = keyStore(Path.of(certificate), Path.of(System.getenv("RPCBENCH_TLS_KEY")))
-                    sslConnector(keys, "server", { charArrayOf() }, { charArrayOf() }, at)
+                    val keys = KeyStore.getInstance(File(certificate), PASSWORD)
+                    sslConnector(keys, "server", { PASSWORD }, { PASSWORD }, at)
                 }
             },
             module = Application::echo,

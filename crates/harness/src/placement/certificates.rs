@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::ToSpan as _;
 use jiff::civil::Date;
+use p12_keystore::{Certificate, KeyStore, KeyStoreEntry, PrivateKey, PrivateKeyChain};
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
     KeyPair, KeyUsagePurpose, date_time_ymd,
@@ -23,6 +24,12 @@ use crate::toolchain;
 /// Longer than any run.
 const VALID_DAYS: i32 = 90;
 
+/// Password of the PKCS#12 file, from the contract.
+const PASSWORD: &str = "rpcbench";
+
+/// Rounds of its key derivation. The password is public, so more would only delay the start of servers.
+const ITERATIONS: u32 = 1000;
+
 /// Files with the certificate and the key of servers, which exist until it is dropped.
 #[derive(Debug)]
 pub(super) struct Certificates {
@@ -38,12 +45,14 @@ impl Certificates {
             PlacementError(format!("the run's certificates can't be made: {error}"))
         };
         let issued = issue(host).map_err(|error| failed(&error))?;
+        let bundle = issued.bundle().map_err(|error| failed(&error))?;
         let folder = tempfile::Builder::new().prefix("tls-").tempdir_in(parent)?;
         let certificates = Self { folder, authority: issued.authority.der().clone(), host };
         let files = [
             ("ca.pem", issued.authority.pem().into_bytes()),
             ("cert.pem", issued.certificate.pem().into_bytes()),
             ("key.pem", issued.key.serialize_pem().into_bytes()),
+            ("server.p12", bundle),
         ];
         for (name, bytes) in files {
             fs::write(certificates.file(name), bytes)?;
@@ -58,10 +67,13 @@ impl Certificates {
     }
 
     /// Environment variables of a server with TLS.
-    pub(super) fn environment(&self) -> [(String, String); 2] {
-        let path = |name| self.file(name).to_string_lossy().into_owned();
-        [("RPCBENCH_TLS_CERT", path("cert.pem")), ("RPCBENCH_TLS_KEY", path("key.pem"))]
-            .map(|(name, value)| (name.to_owned(), value))
+    pub(super) fn environment(&self) -> [(String, String); 3] {
+        [
+            ("RPCBENCH_TLS_CERT", "cert.pem"),
+            ("RPCBENCH_TLS_KEY", "key.pem"),
+            ("RPCBENCH_TLS_PKCS12", "server.p12"),
+        ]
+        .map(|(name, file)| (name.to_owned(), self.file(file).to_string_lossy().into_owned()))
     }
 
     /// The TLS client for a server that has the certificate.
@@ -106,6 +118,18 @@ struct Issued {
     key: KeyPair,
 }
 
+impl Issued {
+    /// Certificate and key as PKCS#12, without the authority, which JVMs would send in every handshake.
+    fn bundle(&self) -> p12_keystore::Result<Vec<u8>> {
+        let key = PrivateKey::from_der(self.key.serialized_der())?;
+        let certificate = Certificate::from_der(self.certificate.der())?;
+        let chain = PrivateKeyChain::new("server", key, [certificate]);
+        let mut store = KeyStore::new();
+        store.add_entry("server", KeyStoreEntry::PrivateKeyChain(chain));
+        store.writer(PASSWORD).encryption_iterations(ITERATIONS).mac_iterations(ITERATIONS).write()
+    }
+}
+
 fn issue(host: IpAddr) -> Result<Issued, rcgen::Error> {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -136,6 +160,9 @@ fn valid(mut params: CertificateParams) -> CertificateParams {
 #[cfg(test)]
 mod tests {
     use std::net::Ipv4Addr;
+    use std::process::Command;
+
+    use rpcbench_testkit::skip;
 
     use super::*;
 
@@ -148,11 +175,11 @@ mod tests {
         assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o755);
         let environment = made.environment();
         let names: Vec<&str> = environment.iter().map(|(name, _)| &**name).collect();
-        assert_eq!(names, ["RPCBENCH_TLS_CERT", "RPCBENCH_TLS_KEY"]);
+        assert_eq!(names, ["RPCBENCH_TLS_CERT", "RPCBENCH_TLS_KEY", "RPCBENCH_TLS_PKCS12"]);
         let begins = |(_, path): &(String, String)| {
             fs::read_to_string(path).unwrap().lines().next().unwrap_or_default().to_owned()
         };
-        let begins: Vec<String> = environment.iter().map(begins).collect();
+        let begins: Vec<String> = environment[..2].iter().map(begins).collect();
         assert_eq!(begins, ["-----BEGIN CERTIFICATE-----", "-----BEGIN PRIVATE KEY-----"]);
         assert!(made.authority_file().is_file());
         let client = |mode| made.client(Protocol::Grpc, mode).unwrap().mode();
@@ -160,5 +187,24 @@ mod tests {
         assert_eq!(client(TlsMode::NoResumption), TlsMode::NoResumption);
         drop(made);
         assert!(!folder.exists());
+    }
+
+    #[test]
+    fn openssl_reads_certificate_and_key_from_the_pkcs12_file() {
+        let parent = tempfile::tempdir().unwrap();
+        let made = Certificates::make(parent.path(), Ipv4Addr::LOCALHOST.into()).unwrap();
+        let [cert, key, pkcs12] = made.environment().map(|(_, path)| path);
+        let words = ["pkcs12", "-in", &pkcs12, "-passin", "pass:rpcbench", "-noenc"];
+        let Ok(read) = Command::new("openssl").args(words).output() else {
+            return skip("openssl is not installed");
+        };
+        let text = String::from_utf8(read.stdout).unwrap();
+        let errors = String::from_utf8_lossy(&read.stderr);
+        assert!(read.status.success(), "{errors}");
+        assert_eq!(text.matches("-----BEGIN ").count(), 2, "{text}");
+        for file in [cert, key] {
+            let pem = fs::read_to_string(file).unwrap();
+            assert!(text.contains(&pem), "{pem} is not in {text}");
+        }
     }
 }
