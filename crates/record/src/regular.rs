@@ -58,7 +58,7 @@ pub fn recreate(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Writes a file anew, in place of an existing one, or of a link or a pipe.
+/// Writes a file, in place of an existing one, or of a link or a pipe.
 ///
 /// # Errors
 /// As [`recreate`], and if it can't be written.

@@ -16,7 +16,7 @@ pub(crate) fn of(kind: &MessageDescriptor) -> String {
     serde_json::to_string_pretty(&value).unwrap_or_default()
 }
 
-/// `within` has the types that it is shown within, and is left as it was.
+/// `within` has the types that it is shown within, the same before and after.
 fn message(kind: &MessageDescriptor, within: &mut Vec<String>) -> Value {
     if let Some(known) = well_known(kind.full_name()) {
         return known;

@@ -12,7 +12,7 @@ mod leftovers;
 mod server;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -202,7 +202,7 @@ impl ContainerPlacement {
     fn adopt(
         &self,
         container: &Container,
-        log: &PathBuf,
+        log: &Path,
     ) -> Result<(Process, Adopted), PlacementError> {
         let format = "{{.Id}} {{.State.Pid}}";
         let state = container.engine.run(&["inspect", "--format", format, &container.name])?;
