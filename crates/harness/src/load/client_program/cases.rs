@@ -174,7 +174,7 @@ impl Trial<'_> {
             connect_timeout: CONNECT_TIMEOUT,
         };
         open(program, interrupt, &opening)?;
-        let slots = Loop::Closed((CONNECTIONS * in_flight) as usize);
+        let slots = Loop::closed(CONNECTIONS * in_flight);
         program.counted(|counted| counted.begin(clock::now(), slots, Some(CALLS)))?;
         program.send(&Command::Start {
             at_ns: 0,

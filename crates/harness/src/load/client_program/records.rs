@@ -32,14 +32,33 @@ pub(super) enum RecordError {
     NoLoad,
     #[error("more than {0} calls, as many as were asked for")]
     TooMany(u64),
+    #[error("call {call} of the schedule, which has {calls}")]
+    NotPlanned { call: u32, calls: usize },
+    #[error("call {0} of the schedule twice")]
+    Twice(u32),
+    #[error(
+        "a start other than the due time of call {0} of the schedule; report `at_ns` plus its entry"
+    )]
+    NotDue(u32),
 }
 
-/// The kind of loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The kind of loop, and what its calls may be.
+#[derive(Debug)]
 pub(super) enum Loop {
-    /// A closed loop with this many slots.
-    Closed(usize),
-    Open,
+    /// When the latest call of each slot ended, in own time.
+    Closed(Vec<Nanos>),
+    /// Due times by the machine's clock. `None`: that call has ended.
+    Open(Vec<Option<Nanos>>),
+}
+
+impl Loop {
+    pub fn closed(slots: u32) -> Self {
+        Self::Closed(vec![Nanos(0); slots as usize])
+    }
+
+    pub fn open(due: Vec<Nanos>) -> Self {
+        Self::Open(due.into_iter().map(Some).collect())
+    }
 }
 
 /// The calls of a program since a load was opened. Instants that it is given are of the machine's clock, those that it counts with
@@ -61,8 +80,6 @@ pub(super) struct Counted {
     began: Option<Nanos>,
     /// Calls that the load may have.
     limit: Option<u64>,
-    /// When the latest call of each slot ended, in own time.
-    slots: Vec<Nanos>,
 }
 
 /// Calls of one load.
@@ -87,10 +104,9 @@ impl Counted {
             ended: 0,
             failed: 0,
             load: LoadCounts::default(),
-            kind: Loop::Open,
+            kind: Loop::closed(0),
             began: None,
             limit: None,
-            slots: Vec::new(),
         }
     }
 
@@ -98,10 +114,6 @@ impl Counted {
     pub fn begin(&mut self, at: Nanos, kind: Loop, limit: Option<u64>) {
         (self.began, self.kind, self.limit) = (Some(at), kind, limit);
         self.load = LoadCounts::default();
-        self.slots.clear();
-        if let Loop::Closed(slots) = kind {
-            self.slots.resize(slots, Nanos(0));
-        }
     }
 
     /// The load is over.
@@ -124,10 +136,12 @@ impl Counted {
         self.counter.end_at(self.freezes.own(end));
     }
 
-    /// True if all calls that came due before `end` in a closed loop are known.
+    /// True if all calls that came due before `end` are known.
     pub fn is_complete(&self, end: Nanos) -> bool {
-        let end = self.freezes.own(end);
-        self.slots.iter().all(|last| *last >= end)
+        match &self.kind {
+            Loop::Closed(slots) => slots.iter().all(|last| *last >= self.freezes.own(end)),
+            Loop::Open(due) => due.iter().flatten().all(|due| *due >= end),
+        }
     }
 
     /// Own time of the load until its latest call ended.
@@ -156,11 +170,8 @@ impl Counted {
             return Err(RecordError::Past);
         }
         let last = done;
-        let (start, done) = (self.freezes.own(start), self.freezes.own(done));
-        let due = match self.kind {
-            Loop::Open => start,
-            Loop::Closed(_) => self.due(call, start, done)?,
-        };
+        let done = self.freezes.own(done);
+        let (due, start) = self.due(call, start, done)?;
         let is_late = ended == Ended::Ok && done - start > self.timeout;
         let ended = if is_late { Ended::Timeout } else { ended };
         self.load.ended += 1;
@@ -179,16 +190,34 @@ impl Counted {
         Ok(())
     }
 
-    /// In a closed loop a call comes due when its slot's last one has ended.
-    fn due(&mut self, slot: u32, start: Nanos, done: Nanos) -> Result<Nanos, RecordError> {
-        let slots = self.slots.len();
-        let last = self.slots.get_mut(slot as usize).ok_or(RecordError::Slot { slot, slots })?;
-        if start < *last {
-            return Err(RecordError::Overlap(slot));
+    /// When a call came due and when it started, in own time. In a closed loop it comes due when its slot's last one has ended, in
+    /// an open one both are as planned.
+    fn due(&mut self, call: u32, start: Nanos, done: Nanos) -> Result<(Nanos, Nanos), RecordError> {
+        match &mut self.kind {
+            Loop::Closed(slots) => {
+                let (start, count) = (self.freezes.own(start), slots.len());
+                let last = slots
+                    .get_mut(call as usize)
+                    .ok_or(RecordError::Slot { slot: call, slots: count })?;
+                if start < *last {
+                    return Err(RecordError::Overlap(call));
+                }
+                let due = if *last == Nanos(0) { start } else { *last };
+                *last = done;
+                Ok((due, start))
+            }
+            Loop::Open(due) => {
+                let calls = due.len();
+                let due =
+                    due.get_mut(call as usize).ok_or(RecordError::NotPlanned { call, calls })?;
+                let due = due.take().ok_or(RecordError::Twice(call))?;
+                if start + TOLERANCE < due || due + TOLERANCE < start {
+                    return Err(RecordError::NotDue(call));
+                }
+                let due = self.freezes.own(due);
+                Ok((due, due))
+            }
         }
-        let due = if *last == Nanos(0) { start } else { *last };
-        *last = done;
-        Ok(due)
     }
 }
 
@@ -234,7 +263,7 @@ mod tests {
 
     fn counted(limit: Option<u64>) -> Counted {
         let mut counted = Counted::new(Protocol::Grpc, None, Nanos::NEVER);
-        counted.begin(Nanos::from_millis(100), Loop::Closed(2), limit);
+        counted.begin(Nanos::from_millis(100), Loop::closed(2), limit);
         counted
     }
 
@@ -266,7 +295,7 @@ mod tests {
     fn calls_of_a_program_that_takes_turns_count_in_its_own_time() {
         let ms = Nanos::from_millis;
         let mut counted = Counted::new(Protocol::Grpc, None, ms(300));
-        counted.begin(ms(100), Loop::Closed(2), None);
+        counted.begin(ms(100), Loop::closed(2), None);
         counted.measure_part(Span { start: ms(200), end: ms(300) }, false);
         counted.read(&[record(110, 250, 0, 0), record(120, 290, 1, 0)].concat(), NOW).unwrap();
         counted.freezes.begin(ms(310));
@@ -297,5 +326,24 @@ mod tests {
         assert_eq!(error(&overlapping), RecordError::Overlap(0));
         let many = [record(200, 300, 0, 0), record(300, 350, 0, 0), record(350, 360, 1, 0)];
         assert_eq!(error(&many), RecordError::TooMany(2));
+    }
+    #[test]
+    fn calls_of_an_open_loop_are_those_of_its_schedule() {
+        let open = || {
+            let mut counted = Counted::new(Protocol::Grpc, None, Nanos::NEVER);
+            let due = [100, 200, 300].map(Nanos::from_millis).to_vec();
+            counted.begin(Nanos::from_millis(100), Loop::open(due), None);
+            counted
+        };
+        let mut honest = open();
+        honest.read(&[record(200, 250, 1, 0), record(100, 260, 0, 0)].concat(), NOW).unwrap();
+        assert!(honest.is_complete(Nanos::from_millis(300)));
+        assert!(!honest.is_complete(Nanos::from_millis(301)), "call 2 has not ended");
+        let error = |records: &[Vec<u8>]| open().read(&records.concat(), NOW).unwrap_err();
+        assert_eq!(error(&[record(230, 250, 1, 0)]), RecordError::NotDue(1), "late");
+        assert_eq!(error(&[record(170, 250, 1, 0)]), RecordError::NotDue(1), "early");
+        assert_eq!(error(&[record(100, 250, 3, 0)]), RecordError::NotPlanned { call: 3, calls: 3 });
+        let twice = [record(200, 250, 1, 0), record(200, 260, 1, 0)];
+        assert_eq!(error(&twice), RecordError::Twice(1));
     }
 }

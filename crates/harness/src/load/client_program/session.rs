@@ -99,8 +99,10 @@ impl ProgramSession {
     ) -> Result<(), LoadError> {
         let slots = self.setting.slots;
         let file = self.program.folder().join("schedule");
-        due.map_or(Ok(()), |due| due.write(&file))?;
-        let kind = if due.is_some() { Loop::Open } else { Loop::Closed(slots as usize) };
+        let kind = match due {
+            Some(due) => Loop::open(due.write(&file)?),
+            None => Loop::closed(slots),
+        };
         self.program.with(|state| state.stopped = None)?;
         self.program.counted(|counted| counted.begin(at, kind, calls))?;
         let answered = self.called.answered();
@@ -297,6 +299,12 @@ impl LoadSession for ProgramSession {
         }
         if !measured.continues {
             self.stop(ends)?;
+        }
+        if measured.due.is_some()
+            && !self.program.counted(|it| it.is_complete(measured.span.end))?
+        {
+            let problem = "it stopped without a record of each call that was due in the window";
+            return Err(LoadError::Failed(problem.to_owned()));
         }
         let tally = self.program.counted(|counted| {
             let span = &mut measured.span;

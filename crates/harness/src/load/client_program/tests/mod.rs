@@ -9,7 +9,7 @@ use std::thread;
 
 use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_contract::{Corpus, Profile, Shape};
-use rpcbench_record::{Arrivals, Protocol, Window};
+use rpcbench_record::{Arrivals, PerSecond, Protocol, Rate, Window};
 
 use super::called::Called;
 use super::records::Counted;
@@ -140,7 +140,7 @@ fn program_that_reports_no_calls_or_false_ones_fails_its_window() {
 }
 
 /// Makes a window of 20 calls, which opens soon, with a client of this honesty. Returns those that ended ok.
-fn window_of_calls(honesty: Honesty) -> Result<u64, LoadError> {
+fn window_of_calls(honesty: Honesty, arrivals: Arrivals) -> Result<u64, LoadError> {
     let (program, _control) = program(move |stream| Peer::new(stream, honesty).serve());
     let (protocol, interrupt, patience) = (Protocol::Json, Interrupt::default(), LONG);
     let reference = Called::of(None, protocol, &[]).unwrap();
@@ -158,14 +158,15 @@ fn window_of_calls(honesty: Honesty) -> Result<u64, LoadError> {
     open(&program, &interrupt, &opening)?;
     let setting = Setting { interrupt, slots: 2, seed: 1, patience };
     let mut session = ProgramSession::new(program, reference, setting);
+    session.set_arrivals(arrivals)?;
     session.measure(clock::now() + Nanos::from_millis(50), Window::Calls { calls: 20 })?;
     Ok(session.finish()?.tally.calls.outcomes.ok)
 }
 
 #[test]
 fn window_fails_if_client_and_reference_server_count_differently() {
-    assert_eq!(window_of_calls(Honesty::Full).unwrap(), 20);
-    let problem = |honesty| window_of_calls(honesty).unwrap_err().to_string();
+    assert_eq!(window_of_calls(Honesty::Full, Arrivals::Closed).unwrap(), 20);
+    let problem = |honesty| window_of_calls(honesty, Arrivals::Closed).unwrap_err().to_string();
     assert_eq!(
         problem(Honesty::Invents),
         "it reported 20 answered calls, and the reference server answered 10"
@@ -173,6 +174,22 @@ fn window_fails_if_client_and_reference_server_count_differently() {
     assert_eq!(
         problem(Honesty::Hides),
         "it reported 20 calls that were sent, and the reference server answered 40"
+    );
+}
+
+#[test]
+fn open_loop_fails_if_its_calls_are_not_those_of_the_schedule() {
+    let rate = Rate::PerSecond(PerSecond::new(1000.0).unwrap());
+    let window = |honesty| window_of_calls(honesty, Arrivals::Constant { rate });
+    assert_eq!(window(Honesty::Full).unwrap(), 20);
+    let problem = |honesty| window(honesty).unwrap_err().to_string();
+    assert_eq!(
+        problem(Honesty::HidesLateness),
+        "it reported a start other than the due time of call 0 of the schedule; report `at_ns` plus its entry"
+    );
+    assert_eq!(
+        problem(Honesty::LeavesOut),
+        "it stopped without a record of each call that was due in the window"
     );
 }
 

@@ -22,7 +22,14 @@ pub enum Honesty {
     Invents,
     /// It makes every call twice, and reports one.
     Hides,
+    /// In an open loop it reports when it sent a call, not when the call was due.
+    HidesLateness,
+    /// In an open loop it does not make the last call.
+    LeavesOut,
 }
+
+/// Time by which calls of an open loop are late.
+const LATE: Nanos = Nanos::from_millis(5);
 
 /// The first message of a program.
 pub fn hello(version: u32, clock: Nanos) -> String {
@@ -69,8 +76,12 @@ impl Peer {
             match message["type"].as_str().unwrap() {
                 "open" => self.open(&message),
                 "start" => {
-                    clock::sleep_until(Nanos(message["at_ns"].as_u64().unwrap()));
-                    self.calls(message["calls"].as_u64().unwrap());
+                    let at = Nanos(message["at_ns"].as_u64().unwrap());
+                    clock::sleep_until(at);
+                    match message["schedule"].as_str() {
+                        Some(path) => self.planned_calls(at, &fs::read(path).unwrap()),
+                        None => self.calls(message["calls"].as_u64().unwrap()),
+                    }
                 }
                 _ => {}
             }
@@ -109,8 +120,30 @@ impl Peer {
             }
             records.extend(with_status(start, clock::now(), slot as u32, ended));
         }
+        self.report(&records, calls);
+    }
+
+    /// An open loop, whose calls are all late.
+    fn planned_calls(&mut self, at: Nanos, schedule: &[u8]) {
+        let (entries, _) = schedule.as_chunks();
+        let left_out = usize::from(self.honesty == Honesty::LeavesOut);
+        let calls = entries.len() - left_out;
+        let mut records = Vec::new();
+        for (index, entry) in entries[..calls].iter().enumerate() {
+            let due = at + Nanos(u64::from_le_bytes(*entry));
+            clock::sleep_until(due + LATE);
+            let sent = clock::now();
+            let ended = self.call(index % self.slots.len(), index as u64);
+            let start = if self.honesty == Honesty::HidesLateness { sent } else { due };
+            records.extend(with_status(start, clock::now(), index as u32, ended));
+        }
+        self.report(&records, calls as u64);
+    }
+
+    /// Sends records, and `stopped`.
+    fn report(&mut self, records: &[u8], calls: u64) {
         let head = [(records.len() as u32).to_le_bytes(), 2_u32.to_le_bytes()].concat();
-        self.control.write_all(&[head, records].concat()).unwrap();
+        self.control.write_all(&[&head, records].concat()).unwrap();
         self.say(&json!({"type": "stopped", "calls": calls}).to_string());
     }
 
