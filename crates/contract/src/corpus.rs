@@ -83,6 +83,20 @@ impl Corpus {
         Self::with(shape, (seed, LOAD), encoding, Value::add_leading_patch_point, |_, _, _| None)
     }
 
+    /// The same with `mark` in another field, at the beginning of its text.
+    pub fn for_clients_with(
+        mark: [u8; NONCE_BYTES],
+        shape: &Shape,
+        seed: u64,
+        encoding: Encoding,
+    ) -> Self {
+        let patch = |value: &mut Value, source: &mut Source| {
+            value.add_mark(mark, source);
+            value.add_leading_patch_point(source)
+        };
+        Self::with(shape, (seed, LOAD), encoding, patch, |_, _, _| None)
+    }
+
     /// `patch` chooses where a value's nonce goes. `encode` returns the non-canonical bytes of a value, given another value and
     /// the request's index; `None` for the canonical ones.
     fn with(

@@ -206,6 +206,21 @@ fn client_requests_have_their_nonce_first_in_the_first_text() {
 }
 
 #[test]
+fn client_requests_with_a_mark_have_it_once_and_not_in_their_nonce() {
+    for shape in [Shape::Record, Shape::Dto, Shape::Tree] {
+        for encoding in [Encoding::Json, Encoding::Protobuf] {
+            let corpus = Corpus::for_clients_with(*b"original", &shape, 8, encoding);
+            for at in 0..corpus.len() {
+                let mut found =
+                    corpus.request(at).windows(8).enumerate().filter(|(_, it)| *it == b"original");
+                let (place, _) = found.next().unwrap();
+                assert!(found.next().is_none() && place >= corpus.nonce(at).end, "{shape} {at}");
+            }
+        }
+    }
+}
+
+#[test]
 fn nonce_is_not_written_into_a_field_name() {
     for length in 1..5 {
         let corpus = Corpus::canonical(&Shape::Text(length), 3, Encoding::Json);

@@ -43,6 +43,22 @@ pub struct Counts<'a> {
     pub calls: &'a AtomicU64,
     /// Connections accepted.
     pub connections: &'a AtomicU64,
+    /// Connections that are open.
+    pub open: &'a AtomicU64,
+    /// The highest value of `open`.
+    pub most_open: &'a AtomicU64,
+}
+
+impl Counts<'_> {
+    fn opened(self) {
+        self.connections.fetch_add(1, Ordering::Relaxed);
+        let open = self.open.fetch_add(1, Ordering::Relaxed) + 1;
+        self.most_open.fetch_max(open, Ordering::Relaxed);
+    }
+
+    fn closed(self) {
+        self.open.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Connections by descriptor, which the kernel keeps small.
@@ -84,7 +100,7 @@ fn accept(listener: &TcpListener, counts: Counts<'_>) -> io::Result<Option<TcpSt
     loop {
         match listener.accept() {
             Ok((stream, _)) => {
-                counts.connections.fetch_add(1, Ordering::Relaxed);
+                counts.opened();
                 return Ok(Some(stream));
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
@@ -124,6 +140,7 @@ fn turn<S: Session>(
         Turn::Over => {
             // Closing the descriptor removes it from the poll.
             *slot = None;
+            counts.closed();
             Ok(())
         }
     }

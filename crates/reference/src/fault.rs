@@ -5,6 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::attend::Close;
 
+/// A text that [`Fault::Altered`] replaces by [`OTHER`].
+pub const MARK: [u8; 8] = *b"original";
+const OTHER: [u8; 8] = *b"modified";
+
 /// What is wrong with a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -16,8 +20,15 @@ pub enum Fault {
     Malformed,
     /// An error status: gRPC's code, HTTP's, or the type of a Thrift exception.
     Status(u32),
+    /// A reply with another text in place of each [`MARK`].
+    Altered,
     /// No reply.
     Silence,
+    /// The beginning of a reply, and nothing more: a part of its head, in gRPC its header fields.
+    Partial,
+    /// A reply that is sent when the client has given up: before the next one on the connection, in HTTP/2 when the stream is
+    /// reset.
+    Late,
     /// The connection is reset.
     Reset,
     /// The server ends its side of the connection, and reads on.
@@ -35,6 +46,16 @@ impl Fault {
             _ => None,
         }
     }
+}
+
+/// Content with another text in place of each [`MARK`].
+pub(crate) fn altered(content: &[u8]) -> Vec<u8> {
+    let mut altered = content.to_vec();
+    let windows = content.windows(MARK.len()).enumerate();
+    for (at, _) in windows.filter(|(_, bytes)| *bytes == MARK) {
+        altered[at..at + MARK.len()].copy_from_slice(&OTHER);
+    }
+    altered
 }
 
 /// Which calls go wrong, over all connections.
@@ -71,17 +92,21 @@ pub(crate) struct Striker {
     faults: Option<Arc<Faults>>,
     /// The content of the last reply, for [`Fault::Remembered`].
     last: Vec<u8>,
+    /// A reply that is [late](Fault::Late), where a connection carries one call at a time.
+    pub held: Vec<u8>,
 }
 
 impl Striker {
     pub fn new(faults: Option<Arc<Faults>>) -> Self {
-        Self { faults, last: Vec::new() }
+        Self { faults, ..Self::default() }
     }
 
-    /// What goes wrong with the next call.
+    /// What goes wrong with the next call. A reply that was held back goes before its own.
     #[inline]
-    pub fn next(&self) -> Option<Fault> {
-        self.faults.as_ref().filter(|faults| faults.strikes()).map(|faults| faults.fault)
+    pub fn next(&mut self, output: &mut Vec<u8>) -> Option<Fault> {
+        let faults = self.faults.as_ref()?;
+        output.append(&mut self.held);
+        faults.strikes().then_some(faults.fault)
     }
 
     /// Keeps the content of a reply, if one could be repeated.
@@ -96,5 +121,17 @@ impl Striker {
     /// The content of the last reply.
     pub fn last(&self) -> &[u8] {
         &self.last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alteration_replaces_each_mark_and_nothing_else() {
+        let content = [b"\x12\x10".as_slice(), &MARK, b"original", b"ori"].concat();
+        assert_eq!(altered(&content), b"\x12\x10modifiedmodifiedori");
+        assert_eq!(altered(b"abc"), b"abc");
     }
 }

@@ -2,7 +2,7 @@
 
 mod answer;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use crate::attend::{Close, Session};
@@ -42,6 +42,8 @@ pub struct Grpc {
     closing: Option<Close>,
     /// The last stream that is answered, after GOAWAY.
     last_answered: Option<u32>,
+    /// Replies by stream that are [late](crate::Fault::Late).
+    late: BTreeMap<u32, Vec<u8>>,
     /// Calls answered and not yet taken by the owner.
     pub(crate) calls: u64,
     greeted: bool,
@@ -86,6 +88,7 @@ impl Grpc {
             striker: Striker::default(),
             closing: None,
             last_answered: None,
+            late: BTreeMap::new(),
             calls: 0,
             greeted: false,
             last_stream: 0,
@@ -194,6 +197,7 @@ impl Grpc {
             FrameType::RstStream => {
                 self.open.retain(|open| open.stream != frame.stream);
                 self.blocked.retain(|blocked| blocked.stream != frame.stream);
+                self.send_late(frame.stream, out);
                 Ok(())
             }
             FrameType::PushPromise => Err(Fatal::Protocol),

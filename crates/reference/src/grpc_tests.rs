@@ -1,7 +1,10 @@
 //! The session with whole frames and pieces of frames.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 
+use crate::fault::{Fault, Faults};
 use crate::grpc::{Fatal, Grpc};
 use crate::http2::{Frame, FrameRef, FrameType, PREFACE, flag, hpack, setting};
 use crate::rewrite::protobuf;
@@ -251,4 +254,14 @@ proptest! {
         }
         parse(&out);
     }
+}
+
+#[test]
+fn late_reply_is_sent_when_its_stream_is_reset() {
+    let faults = Arc::new(Faults::new(Fault::Late, 1));
+    let mut session = session(&[]).with_faults(Some(faults));
+    assert_eq!(feed(&mut session, &request(1, "abc")).unwrap(), []);
+    let frames = feed(&mut session, &[Frame::rst_stream(1, 8)]).unwrap();
+    assert_eq!(reply(&frames, 1), "abc");
+    assert_eq!(feed(&mut session, &[Frame::rst_stream(1, 8)]).unwrap(), []);
 }

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use httparse::{EMPTY_HEADER, Request, Status, parse_chunk_size};
 
 use crate::attend::{Close, Session};
-use crate::fault::{Fault, Faults, Striker};
+use crate::fault::{Fault, Faults, Striker, altered};
 
 /// Longest request accepted, bytes.
 const MAX_LEN: usize = 65 << 20;
 const FIELDS: usize = 64;
+/// The beginning of a reply's head.
+const HEAD_START: &[u8] = b"HTTP/1.1 200 OK\r\nContent-";
 
 /// Appends the reply to a request: its key, `None` of an unknown method, and its body.
 type Answer = fn(Option<&'static str>, &[u8], &mut Vec<u8>);
@@ -105,7 +107,7 @@ impl Http1 {
                 }
             };
             let Some((body, length)) = body else { break };
-            match self.striker.next() {
+            match self.striker.next(output) {
                 None => {
                     (self.dialect.answer)(self.said.key, body, output);
                     self.striker.keep(body);
@@ -130,9 +132,18 @@ impl Http1 {
         let dialect = self.dialect;
         match fault {
             Fault::Silence => return Ok(()),
+            Fault::Late => {
+                (dialect.answer)(self.said.key, body, &mut self.striker.held);
+                return Ok(());
+            }
+            Fault::Partial => {
+                output.extend_from_slice(HEAD_START);
+                return Ok(());
+            }
             Fault::Reset | Fault::HalfClose => return fault.close().map_or(Ok(()), Err),
             Fault::Status(code) => (dialect.refuse)(code, output),
             Fault::Remembered => (dialect.answer)(self.said.key, self.striker.last(), output),
+            Fault::Altered => (dialect.answer)(self.said.key, &altered(body), output),
             Fault::Malformed => dialect.put(&[dialect.malformed], output),
             Fault::Empty => dialect.put(&[dialect.empty], output),
             Fault::GoAway => (dialect.answer)(self.said.key, body, output),
@@ -309,6 +320,25 @@ mod tests {
         }
         let broken = format!("{head}zz\r\n");
         assert_eq!(Http1::new(&JSON).receive(broken.as_bytes(), &mut Vec::new()), Err(Close::Now));
+    }
+
+    #[test]
+    fn late_reply_precedes_the_next_one_on_its_connection() {
+        let text = "/rpcbench.v1.Echo/Text";
+        let stream = ["a", "b", "c"].map(|it| request(text, &format!("{{\"text\":\"{it}\"}}")));
+        let faults = Arc::new(Faults::new(Fault::Late, 2));
+        let mut session = Http1::new(&JSON).with_faults(Some(faults));
+        let mut output = Vec::new();
+        let mut answer = |request: &String| {
+            output.clear();
+            session.receive(request.as_bytes(), &mut output).unwrap();
+            String::from_utf8(output.clone()).unwrap()
+        };
+        let ok = |it: &str| reply("200 OK", &format!("{{\"echo\":\"{it}\"}}"));
+        assert_eq!(
+            stream.each_ref().map(&mut answer),
+            [ok("a"), String::new(), ok("b") + &ok("c")]
+        );
     }
 
     #[test]

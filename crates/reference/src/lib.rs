@@ -25,7 +25,7 @@ mod server;
 mod thrift;
 
 pub use attend::{Close, Counts, Session, attend};
-pub use fault::{Fault, Faults};
+pub use fault::{Fault, Faults, MARK};
 pub use grpc::Grpc;
 pub use http1::{Dialect, Http1, content_length};
 pub use json::{JSON, put};

@@ -28,6 +28,8 @@ pub struct Counted {
     pub calls: u64,
     /// Connections accepted.
     pub connections: u64,
+    /// The most connections that were open at a time.
+    pub most_open: u64,
 }
 
 /// What a thread has used so far, nanoseconds.
@@ -43,6 +45,8 @@ pub struct ThreadTime {
 struct Counters {
     calls: AtomicU64,
     connections: AtomicU64,
+    open: AtomicU64,
+    most_open: AtomicU64,
 }
 
 /// Threads of this process that serve a protocol. Dropping it ends them.
@@ -125,7 +129,8 @@ impl ReferenceServer {
     /// What it has seen so far.
     pub fn counted(&self) -> Counted {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Counted { calls: read(&self.counters.calls), connections: read(&self.counters.connections) }
+        let Counters { calls, connections, most_open, .. } = &*self.counters;
+        Counted { calls: read(calls), connections: read(connections), most_open: read(most_open) }
     }
 
     /// What each of its threads has used so far.
@@ -196,8 +201,8 @@ impl Serving {
     }
 
     fn attend<S: Session>(&self, session: impl Fn() -> S) -> io::Result<()> {
-        let counts =
-            Counts { calls: &self.counters.calls, connections: &self.counters.connections };
+        let Counters { calls, connections, open, most_open } = &*self.counters;
+        let counts = Counts { calls, connections, open, most_open };
         attend(&self.listener, &self.stop, counts, session)
     }
 }
@@ -222,14 +227,19 @@ mod tests {
         let body = r#"{"text":"abc"}"#;
         let head = "POST /rpcbench.v1.Echo/Text HTTP/1.1\r\nContent-Length: 14\r\n\r\n";
         let expected = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n{\"echo\":\"abc\"}";
-        for connection in 1..=3 {
+        let mut streams = Vec::new();
+        for connections in 1..=4 {
+            if connections == 4 {
+                streams.clear();
+            }
             let mut stream = TcpStream::connect(server.address()).unwrap();
             for call in 1..=2 {
                 let reply = exchange(&mut stream, &format!("{head}{body}"), expected.len());
                 assert_eq!(reply, expected);
-                let calls = (connection - 1) * 2 + call;
-                assert_eq!(server.counted(), Counted { calls, connections: connection });
+                let (calls, most_open) = ((connections - 1) * 2 + call, connections.min(3));
+                assert_eq!(server.counted(), Counted { calls, connections, most_open });
             }
+            streams.push(stream);
         }
         let usage = server.usage().unwrap();
         assert!(usage.len() == 1 && usage[0].cpu_ns > 0, "{usage:?}");

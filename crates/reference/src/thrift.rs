@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::attend::{Close, Session};
-use crate::fault::{Fault, Faults, Striker};
+use crate::fault::{Fault, Faults, Striker, altered};
 
 /// Longest frame accepted, bytes.
 const MAX_FRAME: usize = 64 << 20;
@@ -20,6 +20,10 @@ const PROTOCOL_ERROR: u8 = 7;
 const STRING: u8 = 11;
 /// An empty text, and the ends of both structs.
 const NO_TEXT: &[u8] = &[0, 0, 0, 0, 0, 0];
+/// A struct without fields, and the same ends.
+const NO_FIELDS: &[u8] = &[0, 0, 0];
+/// The length of a text that does not follow.
+const TOO_LONG: &[u8] = &[0x7f, 0xff, 0xff, 0xff];
 
 /// A connection: the content of field 1 of a request is sent back as field 2.
 #[derive(Debug, Default)]
@@ -61,7 +65,7 @@ impl Thrift {
             }
             let Some(frame) = after.get(..length) else { break };
             let (head, body) = split(frame).ok_or(Close::Now)?;
-            match self.striker.next() {
+            match self.striker.next(output) {
                 None => self.answer(head, body, output),
                 Some(fault) => self.fail(fault, (head, body), output)?,
             }
@@ -96,16 +100,29 @@ impl Thrift {
         (head, body): (&[u8], &[u8]),
         output: &mut Vec<u8>,
     ) -> Result<(), Close> {
+        let (kind, own) = content(body).unwrap_or((STRING, NO_TEXT));
         match fault {
             Fault::Silence => return Ok(()),
+            Fault::Late => {
+                reply(head, kind, own, &mut self.striker.held);
+                return Ok(());
+            }
+            Fault::Partial => {
+                // Half of a frame's length.
+                output.extend_from_slice(&[0, 0]);
+                return Ok(());
+            }
             Fault::Reset | Fault::HalfClose => return fault.close().map_or(Ok(()), Err),
             Fault::Status(code) => exception(head, code as u8, output),
             Fault::Remembered => {
                 let (kind, content) = content(self.striker.last()).unwrap_or((STRING, NO_TEXT));
                 reply(head, kind, content, output);
             }
-            Fault::Malformed => reply(head, STRING, &[0x7f, 0xff, 0xff, 0xff], output),
-            Fault::Empty => reply(head, STRING, NO_TEXT, output),
+            Fault::Altered => reply(head, kind, &altered(own), output),
+            Fault::Malformed if kind == STRING => reply(head, kind, TOO_LONG, output),
+            Fault::Malformed => reply(head, kind, &[&[STRING, 0, 1], TOO_LONG].concat(), output),
+            Fault::Empty if kind == STRING => reply(head, kind, NO_TEXT, output),
+            Fault::Empty => reply(head, kind, NO_FIELDS, output),
             Fault::GoAway => {
                 self.answer(head, body, output);
                 return Ok(());

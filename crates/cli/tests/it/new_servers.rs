@@ -278,7 +278,7 @@ fn client_of_the_clients_page_passes_the_check() {
         }
     }
     root.run("build --lock --clients go-fasthttp").expect(0);
-    root.run("check --clients go-fasthttp").expect(0).shows(&["passed: 12 cases"]);
+    root.run("check --clients go-fasthttp").expect(0).shows(&["passed: 26 cases"]);
 }
 
 #[test]

@@ -58,6 +58,13 @@ impl Value {
         self.patch_at(0, 0, source)
     }
 
+    /// Puts `mark` at the beginning of the last text.
+    pub fn add_mark(&mut self, mark: [u8; NONCE_BYTES], source: &mut Source) {
+        let last = self.nonce_texts().len().saturating_sub(1);
+        let place = self.patch_at(last, 0, source);
+        self.write_nonce(&place, &String::from_utf8_lossy(&mark));
+    }
+
     fn patch_at(&mut self, text: usize, at: usize, source: &mut Source) -> PatchPoint {
         let mut texts = self.nonce_texts();
         let Some(chosen) = texts.get_mut(text) else { return PatchPoint { text, range: 0..0 } };

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use super::{Blocked, Grpc, NO_ERROR};
-use crate::fault::Fault;
+use crate::fault::{Fault, altered};
 use crate::http2::{DEFAULT_MAX_PAYLOAD, Frame, FrameType, Head};
 use crate::rewrite::{MALFORMED, REPLY_TAG};
 
 impl Grpc {
     #[inline]
     pub(super) fn answer(&mut self, stream: u32, body: &[u8], granted: i64, out: &mut Vec<u8>) {
-        if let Some(fault) = self.striker.next() {
+        if let Some(fault) = self.striker.next(out) {
             return self.fail(fault, stream, body, out);
         }
         if self.last_answered.is_some_and(|last| stream > last) {
@@ -33,19 +33,39 @@ impl Grpc {
             self.closing = fault.close();
             return;
         }
-        self.calls += 1;
+        match fault {
+            Fault::Partial => return self.encoder.headers(out, stream),
+            Fault::Late => {
+                self.late.insert(stream, body.to_vec());
+                return;
+            }
+            _ => self.calls += 1,
+        }
         match fault {
             Fault::Status(code) => self.encoder.error(out, stream, code),
             Fault::Remembered => self.encoder.ok(out, stream, self.striker.last()),
+            Fault::Altered => self.send_now(stream, &altered(body), out),
             Fault::Malformed => self.encoder.ok(out, stream, MALFORMED),
             Fault::GoAway => {
                 Frame::goaway(stream, NO_ERROR).put(out);
                 self.last_answered = Some(stream);
-                if let Ok(reply) = (self.rewrite)(body) {
-                    self.encoder.ok(out, stream, &reply);
-                }
+                self.send_now(stream, body, out);
             }
             _ => self.encoder.ok(out, stream, b""),
+        }
+    }
+
+    /// Answers without regard to the peer's windows.
+    fn send_now(&mut self, stream: u32, body: &[u8], out: &mut Vec<u8>) {
+        if let Ok(reply) = (self.rewrite)(body) {
+            self.encoder.ok(out, stream, &reply);
+        }
+    }
+
+    /// The client has given up a call: the time for a reply that is late.
+    pub(super) fn send_late(&mut self, stream: u32, out: &mut Vec<u8>) {
+        if let Some(body) = self.late.remove(&stream) {
+            self.send_now(stream, &body, out);
         }
     }
 

@@ -13,6 +13,7 @@ mod thrift;
 use std::io;
 use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::AtomicU64;
 
 use rpcbench_record::Protocol;
 use rpcbench_reference::{Counts, Grpc, Http1, Session};
@@ -29,7 +30,8 @@ pub(crate) fn serve(
     stop: &UnixStream,
     counters: &Counters,
 ) -> io::Result<()> {
-    let counts = Counts { calls: &counters.calls, connections: &counters.connections };
+    let Counters { calls, connections, open, .. } = counters;
+    let counts = Counts { calls, connections, open, most_open: &AtomicU64::default() };
     match (protocol, Form::of(protocol)) {
         (Protocol::Grpc, _) => attend(tls, listener, stop, counts, || Grpc::new(message::reply)),
         (Protocol::Json, _) => attend(tls, listener, stop, counts, || Http1::new(&json::DECODED)),

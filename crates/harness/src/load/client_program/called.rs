@@ -3,7 +3,7 @@
 use std::io;
 
 use rpcbench_record::Protocol;
-use rpcbench_reference::{ReferenceServer, ThreadTime};
+use rpcbench_reference::{Counted, ReferenceServer, ThreadTime};
 
 use crate::placement::Endpoint;
 
@@ -33,10 +33,10 @@ impl Called {
         }
     }
 
-    /// Calls that it has answered so far. `None` if it does not count them.
-    pub fn answered(&self) -> Option<u64> {
+    /// The calls and connections that it has seen so far. `None` if it does not count them.
+    pub fn seen(&self) -> Option<Counted> {
         match self {
-            Self::Reference(server) => Some(server.counted().calls),
+            Self::Reference(server) => Some(server.counted()),
             Self::Server { .. } => None,
         }
     }

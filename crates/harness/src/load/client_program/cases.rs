@@ -1,18 +1,19 @@
 //! Cases of clients: calls that a reference server answers wrongly on purpose.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_contract::cases::{CaseFailure, CheckReport};
-use rpcbench_contract::{Corpus, Profile, Shape};
+use rpcbench_contract::{Corpus, Method, Profile, Shape};
 use rpcbench_record::{Outcomes, Protocol};
-use rpcbench_reference::{Fault, Faults, ReferenceServer};
+use rpcbench_reference::{Fault, Faults, MARK, ReferenceServer};
 
+use super::agreement::{Allowed, agree};
 use super::message::Command;
 use super::program::Program;
-use super::records::{Counted, Loop};
-use super::session::agree;
+use super::records::{Counted, LoadCounts, Loop};
 use super::{Opening, failed, open};
 use crate::interrupt::Interrupt;
 use crate::load::LoadError;
@@ -21,6 +22,10 @@ use crate::load::LoadError;
 const CALLS: u64 = 60;
 /// One call in this many goes wrong.
 const EVERY: u64 = 7;
+/// The same of those that last as long as the timeout.
+const SILENT_EVERY: u64 = 20;
+/// Wrong answers expected if only comparison of whole messages finds them: a 16th, within a factor of about two.
+const WHOLE: RangeInclusive<u64> = 2..=7;
 const CONNECTIONS: u32 = 2;
 /// Calls in flight on each, where a connection takes several.
 const IN_FLIGHT: u32 = 3;
@@ -39,6 +44,8 @@ const UNAVAILABLE: u32 = 14;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
     WrongAnswer,
+    /// `wrong answer` for calls whose whole message is compared.
+    SomeWrongAnswers,
     Status(u32),
     Timeout,
     /// `timeout`, perhaps for others too.
@@ -63,13 +70,51 @@ const fn status(code: u32) -> Option<(Fault, Expected)> {
     Some((Fault::Status(code), expected))
 }
 
+const REMEMBERED: Option<(Fault, Expected)> = Some((Fault::Remembered, Expected::WrongAnswer));
+const EMPTY: Option<(Fault, Expected)> = Some((Fault::Empty, Expected::WrongAnswer));
+const MALFORMED: Option<(Fault, Expected)> = Some((Fault::Malformed, Expected::WrongAnswer));
+const ALTERED: Option<(Fault, Expected)> = Some((Fault::Altered, Expected::SomeWrongAnswers));
+
+/// The cases of messages with more than a text.
+const MESSAGES: [(Shape, [Case; 4]); 3] = [
+    (
+        Shape::Record,
+        [
+            ("record/remembered", REMEMBERED),
+            ("record/empty", EMPTY),
+            ("record/malformed", MALFORMED),
+            ("record/altered", ALTERED),
+        ],
+    ),
+    (
+        Shape::Dto,
+        [
+            ("dto/remembered", REMEMBERED),
+            ("dto/empty", EMPTY),
+            ("dto/malformed", MALFORMED),
+            ("dto/altered", ALTERED),
+        ],
+    ),
+    (
+        Shape::Tree,
+        [
+            ("tree/remembered", REMEMBERED),
+            ("tree/empty", EMPTY),
+            ("tree/malformed", MALFORMED),
+            ("tree/altered", ALTERED),
+        ],
+    ),
+];
+
 /// The cases of all protocols.
-const COMMON: [Case; 7] = [
+const COMMON: [Case; 9] = [
     ("right", None),
-    ("wrong/remembered", Some((Fault::Remembered, Expected::WrongAnswer))),
-    ("wrong/empty", Some((Fault::Empty, Expected::WrongAnswer))),
-    ("wrong/malformed", Some((Fault::Malformed, Expected::WrongAnswer))),
+    ("wrong/remembered", REMEMBERED),
+    ("wrong/empty", EMPTY),
+    ("wrong/malformed", MALFORMED),
     ("silence", Some((Fault::Silence, Expected::Silence))),
+    ("silence/partial", Some((Fault::Partial, Expected::Silence))),
+    ("silence/late", Some((Fault::Late, Expected::Silence))),
     ("connection/reset", Some((Fault::Reset, Expected::Transport))),
     ("connection/half-close", Some((Fault::HalfClose, Expected::Transport))),
 ];
@@ -111,26 +156,31 @@ const THRIFT: [Case; 2] = [
 ];
 
 /// The cases of a protocol.
-fn cases(protocol: Protocol) -> impl Iterator<Item = Case> {
+fn cases(protocol: Protocol) -> impl Iterator<Item = (Shape, Case)> {
     let connections: &[Case] = if protocol.is_over_http2() { &GOAWAY } else { &[] };
     let statuses: &[Case] = match protocol {
         Protocol::Grpc | Protocol::Connect => &GRPC,
         Protocol::Json => &JSON,
         _ => &THRIFT,
     };
-    COMMON.into_iter().chain(connections.iter().copied()).chain(statuses.iter().copied())
+    let of_text = COMMON.iter().chain(connections).chain(statuses);
+    let of_messages = MESSAGES.into_iter().flat_map(|(shape, cases)| cases.map(|it| (shape, it)));
+    of_text.map(|case| (Shape::Text(100), *case)).chain(of_messages)
 }
 
-/// Tries all cases on a client that has connected.
+/// Tries all cases on a client that has connected; those of messages for these methods alone.
 pub fn check_client(
     program: &Arc<Program>,
     protocol: Protocol,
+    methods: &[Method],
     seed: u64,
     interrupt: &Interrupt,
 ) -> Result<CheckReport, LoadError> {
     let mut report = CheckReport::default();
-    for (case, fault) in cases(protocol) {
-        let trial = Trial { program, protocol, seed, interrupt };
+    let tried =
+        |shape: &Shape| matches!(shape, Shape::Text(_)) || methods.contains(&shape.method());
+    for (shape, (case, fault)) in cases(protocol).filter(|(shape, _)| tried(shape)) {
+        let trial = Trial { program, protocol, shape, seed, interrupt };
         match trial.run(fault) {
             Ok(None) => report.passed += 1,
             Ok(Some(reason)) => report.failed.push(CaseFailure { case, reason }),
@@ -148,29 +198,71 @@ pub fn check_client(
 struct Trial<'a> {
     program: &'a Arc<Program>,
     protocol: Protocol,
+    shape: Shape,
     seed: u64,
     interrupt: &'a Interrupt,
+}
+
+/// What a client reports about a case's calls.
+struct Reported {
+    calls: u64,
+    counts: LoadCounts,
+    outcomes: Outcomes,
 }
 
 impl Trial<'_> {
     /// Makes the calls of a case. Returns the problem with the client's report.
     fn run(&self, fault: Option<(Fault, Expected)>) -> Result<Option<String>, LoadError> {
-        let Self { program, protocol, interrupt, .. } = *self;
-        let (kind, every) = fault.map_or((Fault::Empty, u64::MAX), |(kind, _)| (kind, EVERY));
+        let (kind, every) = match fault {
+            None => (Fault::Empty, u64::MAX),
+            Some((kind, Expected::Silence)) => (kind, SILENT_EVERY),
+            Some((kind, Expected::SomeWrongAnswers)) => (kind, 1),
+            Some((kind, _)) => (kind, EVERY),
+        };
         let faults = Arc::new(Faults::new(kind, every));
         let server =
-            ReferenceServer::start_faulty(protocol, Arc::clone(&faults)).map_err(failed)?;
+            ReferenceServer::start_faulty(self.protocol, Arc::clone(&faults)).map_err(failed)?;
+        let is_silent = every == SILENT_EVERY;
+        let timeout = if is_silent { SHORT_TIMEOUT } else { TIMEOUT };
+        let allowed = Allowed { connections: CONNECTIONS, calls_per_connection: 0 };
+        let Reported { calls, counts, outcomes } =
+            self.report(server.address().to_string(), allowed, timeout)?;
+        if calls != CALLS {
+            return Ok(Some(format!("{CALLS} calls were asked for, and it made {calls}")));
+        }
+        let expected = fault.map(|(_, expected)| expected);
+        if let Some(reason) = problem(expected, faults.struck(), &outcomes, self.protocol) {
+            return Ok(Some(reason));
+        }
+        let seen = server.counted();
+        // A connection that ends in good order is replaced, too.
+        let replaced = outcomes.total() - outcomes.ok + faults.struck();
+        let agreed = agree(calls, counts, Some(seen.calls))
+            .and_then(|()| allowed.check(seen, calls, replaced));
+        match agreed {
+            Err(LoadError::Failed(reason)) => Ok(Some(reason)),
+            agreed => agreed.map(|()| None),
+        }
+    }
+
+    /// Has the client make calls to a server.
+    fn report(
+        &self,
+        target: String,
+        allowed: Allowed,
+        timeout: Nanos,
+    ) -> Result<Reported, LoadError> {
+        let Self { program, protocol, interrupt, .. } = *self;
         let encoding = Profile::of(protocol).encoding;
         let in_flight = if protocol.takes_one_call_at_a_time() { 1 } else { IN_FLIGHT };
         program.count(Counted::new(protocol, None, Nanos::NEVER));
         let opening = Opening {
-            target: server.address().to_string(),
+            target,
             protocol,
-            corpus: &Corpus::for_clients(&Shape::Text(100), self.seed, encoding),
-            connections: CONNECTIONS,
+            corpus: &Corpus::for_clients_with(MARK, &self.shape, self.seed, encoding),
+            allowed,
             in_flight,
-            timeout: if kind == Fault::Silence { SHORT_TIMEOUT } else { TIMEOUT },
-            calls_per_connection: 0,
+            timeout,
             connect_timeout: CONNECT_TIMEOUT,
         };
         open(program, interrupt, &opening)?;
@@ -190,17 +282,7 @@ impl Trial<'_> {
             (counted.load, counted.counter.outside().outcomes.clone())
         })?;
         program.send(&Command::Close)?;
-        if calls != CALLS {
-            return Ok(Some(format!("{CALLS} calls were asked for, and it made {calls}")));
-        }
-        let expected = fault.map(|(_, expected)| expected);
-        if let Some(reason) = problem(expected, faults.struck(), &outcomes, protocol) {
-            return Ok(Some(reason));
-        }
-        match agree(calls, counts, Some(server.counted().calls)) {
-            Err(LoadError::Failed(reason)) => Ok(Some(reason)),
-            agreed => agreed.map(|()| None),
-        }
+        Ok(Reported { calls, counts, outcomes })
     }
 }
 
@@ -216,6 +298,11 @@ fn problem(
     let (is_right, words) = match expected {
         None => (ok == CALLS, format!("{CALLS} ok")),
         Some(Expected::WrongAnswer) => exactly(struck, ok, outcomes.wrong_answer, "wrong answer"),
+        Some(Expected::SomeWrongAnswers) => {
+            let wrong = outcomes.wrong_answer;
+            let words = format!("{} to {} wrong answer, and ok", WHOLE.start(), WHOLE.end());
+            (ok + wrong == CALLS && WHOLE.contains(&wrong), words)
+        }
         Some(Expected::Timeout) => exactly(struck, ok, outcomes.timeout, "timeout"),
         Some(Expected::Status(code)) => exactly(struck, ok, status(code), &protocol.status(code)),
         Some(Expected::StatusOrTransport(code)) => {
@@ -254,11 +341,11 @@ mod tests {
 
     #[test]
     fn connect_has_the_statuses_of_grpc_and_no_goaway() {
-        let names = |protocol| cases(protocol).map(|(name, _)| name).collect::<Vec<_>>();
+        let names = |protocol| cases(protocol).map(|(_, (name, _))| name).collect::<Vec<_>>();
         let (mut grpc, connect) = (names(Protocol::Grpc), names(Protocol::Connect));
         grpc.retain(|name| *name != "connection/goaway");
         assert_eq!(connect, grpc);
-        assert_eq!(connect.len(), 7 + 16);
+        assert_eq!(connect.len(), 9 + 16 + 12);
     }
 
     #[test]
@@ -283,6 +370,11 @@ mod tests {
             "expected 8 status 13 INTERNAL and 52 ok; it reported 52 ok, 8 transport"
         );
         assert_eq!(grpc(Some(Expected::OkOrTransport), outcomes(60, 0, 0)), None);
+        assert_eq!(grpc(Some(Expected::SomeWrongAnswers), outcomes(56, 4, 0)), None);
+        assert_eq!(
+            grpc(Some(Expected::SomeWrongAnswers), outcomes(60, 0, 0)).unwrap(),
+            "expected 2 to 7 wrong answer, and ok; it reported 60 ok"
+        );
         assert_eq!(
             grpc(None, outcomes(59, 0, 1)).unwrap(),
             "expected 60 ok; it reported 59 ok, 1 transport"

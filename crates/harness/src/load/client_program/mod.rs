@@ -5,6 +5,7 @@
 //! and its records are moved to a clock that stands still meanwhile. There are no spot checks. In their place, the reference
 //! server's count of calls must agree with the program's after each load.
 
+mod agreement;
 mod called;
 mod cases;
 mod frame;
@@ -34,6 +35,7 @@ use super::contract::EchoClient;
 use super::{CallOptions, LoadError, LoadGenerator, LoadRequest, LoadSession};
 use crate::interrupt::Interrupt;
 use crate::placement::Endpoint;
+use agreement::Allowed;
 use called::Called;
 use message::Command;
 use records::Counted;
@@ -109,18 +111,17 @@ struct Opening<'a> {
     target: String,
     protocol: Protocol,
     corpus: &'a Corpus,
-    connections: u32,
+    allowed: Allowed,
     /// Calls in flight on each.
     in_flight: u32,
     timeout: Nanos,
-    /// 0: no limit.
-    calls_per_connection: u64,
     connect_timeout: Duration,
 }
 
 /// Has a program open its connections, and returns how many it says are open.
 fn open(program: &Program, interrupt: &Interrupt, opening: &Opening<'_>) -> Result<u32, LoadError> {
-    let Opening { corpus, connections, connect_timeout, .. } = *opening;
+    let Opening { corpus, allowed, connect_timeout, .. } = *opening;
+    let Allowed { connections, calls_per_connection } = allowed;
     let requests = program.folder().join("requests");
     write_requests(&requests, corpus)?;
     program.send(&Command::Open {
@@ -131,7 +132,7 @@ fn open(program: &Program, interrupt: &Interrupt, opening: &Opening<'_>) -> Resu
         connections,
         in_flight: opening.in_flight,
         timeout_ns: opening.timeout.0,
-        calls_per_connection: opening.calls_per_connection,
+        calls_per_connection,
     })?;
     let late = format!("its connections are not open after {}", units::length(connect_timeout));
     let deadline = clock::now() + connect_timeout.into();
@@ -165,14 +166,17 @@ impl LoadGenerator for ClientPrograms {
             if takes_turns { (timeout, timeout + FROZEN) } else { (Nanos::NEVER, timeout) };
         let log = self.call_log.clone().filter(|_| logged);
         program.count(Counted::new(protocol, log, kept_here));
+        let allowed = Allowed {
+            connections,
+            calls_per_connection: workload.connection_life.calls().unwrap_or(0).into(),
+        };
         let opening = Opening {
             target: called.address(),
             protocol,
             corpus: &Corpus::for_clients(&shape, seed, Profile::of(protocol).encoding),
-            connections,
+            allowed,
             in_flight: workload.in_flight / connections,
             timeout: asked,
-            calls_per_connection: workload.connection_life.calls().unwrap_or(0).into(),
             connect_timeout: Duration::from_millis(workload.connect_timeout_ms),
         };
         let opened = open(program, interrupt, &opening)?;
@@ -180,6 +184,7 @@ impl LoadGenerator for ClientPrograms {
         let setting = Setting {
             interrupt: interrupt.clone(),
             slots: workload.in_flight,
+            allowed,
             seed,
             patience: Nanos::from_millis(workload.timeout_ms + workload.grace_ms) + REPORTING,
         };

@@ -54,13 +54,13 @@ impl LoadedServer<'_> {
         Program::start(stream, control).map(Some).map_err(broken)
     }
 
-    /// Tries the conformance cases: of a client, those of [`crate::load::check_client`]; of a server those with many requests for
+    /// Tries the conformance cases: of a client, those of [`crate::load::check_client`]; of a server, those with many requests for
     /// these methods alone.
     pub fn check(&mut self, methods: &[Method]) -> Result<CheckReport, StepError> {
         let interrupt = self.context.interrupt();
         if let Some(program) = &self.program {
             let seed = self.context.environment.seed;
-            let report = check_client(program, self.subject.protocol, seed, interrupt)?;
+            let report = check_client(program, self.subject.protocol, methods, seed, interrupt)?;
             self.running.reset_peak()?;
             return Ok(report);
         }

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::thread;
 
 use rpcbench_clock::{self as clock, Nanos};
-use rpcbench_contract::{Corpus, Profile, Shape};
+use rpcbench_contract::{Corpus, Method, Profile, Shape};
 use rpcbench_record::{Arrivals, PerSecond, Protocol, Rate, Window};
 
+use super::agreement::Allowed;
 use super::called::Called;
 use super::records::Counted;
 use super::session::{ProgramSession, Setting};
@@ -23,6 +24,7 @@ use peer::{Honesty, Peer, hello, record};
 /// A time limit that is never reached, even on a busy machine, and one that tests wait for.
 const LONG: Nanos = Nanos::from_millis(10_000);
 const SHORT: Nanos = Nanos::from_millis(300);
+const ALLOWED: Allowed = Allowed { connections: 2, calls_per_connection: 0 };
 
 /// A program whose other end is served by a thread, and the folder of its files.
 fn program(serve: impl FnOnce(UnixStream) + Send + 'static) -> (Arc<Program>, ControlSocket) {
@@ -96,7 +98,7 @@ fn session(
     program.count(Counted::new(Protocol::Json, None, Nanos::NEVER));
     let reference = Called::of(None, Protocol::Json, &[]).unwrap();
     let interrupt = Interrupt::default();
-    let setting = Setting { interrupt, slots: 2, seed: 1, patience };
+    let setting = Setting { interrupt, slots: 2, allowed: ALLOWED, seed: 1, patience };
     (ProgramSession::new(program, reference, setting), control)
 }
 
@@ -149,14 +151,13 @@ fn window_of_calls(honesty: Honesty, arrivals: Arrivals) -> Result<u64, LoadErro
         target: reference.address(),
         protocol,
         corpus: &Corpus::for_clients(&Shape::Text(100), 7, Profile::of(protocol).encoding),
-        connections: 2,
+        allowed: ALLOWED,
         in_flight: 1,
         timeout: LONG,
-        calls_per_connection: 0,
         connect_timeout: LONG.into(),
     };
     open(&program, &interrupt, &opening)?;
-    let setting = Setting { interrupt, slots: 2, seed: 1, patience };
+    let setting = Setting { interrupt, slots: 2, allowed: ALLOWED, seed: 1, patience };
     let mut session = ProgramSession::new(program, reference, setting);
     session.set_arrivals(arrivals)?;
     session.measure(clock::now() + Nanos::from_millis(50), Window::Calls { calls: 20 })?;
@@ -205,7 +206,8 @@ fn program_that_ignores_stop_fails_its_load() {
 /// The cases that a client of this honesty fails.
 fn failed_cases(honesty: Honesty) -> Vec<&'static str> {
     let (program, _control) = program(move |stream| Peer::new(stream, honesty).serve());
-    let report = check_client(&program, Protocol::Json, 7, &Interrupt::default()).unwrap();
+    let report =
+        check_client(&program, Protocol::Json, &Method::SERVED, 7, &Interrupt::default()).unwrap();
     report.failed.iter().map(|failure| failure.case).collect()
 }
 
@@ -216,8 +218,34 @@ fn honest_client_passes_all_cases() {
 
 #[test]
 fn client_that_calls_wrong_answers_right_is_caught() {
-    let wrong = ["wrong/remembered", "wrong/empty", "wrong/malformed"];
-    assert_eq!(failed_cases(Honesty::NoChecks), wrong);
+    let failed = failed_cases(Honesty::NoChecks);
+    let of_texts = ["wrong/remembered", "wrong/empty", "wrong/malformed"];
+    assert_eq!(failed[..3], of_texts);
+    assert_eq!(
+        failed.len(),
+        of_texts.len() + 3 * ["remembered", "empty", "malformed", "altered"].len()
+    );
+}
+
+#[test]
+fn client_that_never_compares_whole_messages_is_caught() {
+    let altered = ["record/altered", "dto/altered", "tree/altered"];
+    assert_eq!(failed_cases(Honesty::ComparesNonces), altered);
+}
+
+#[test]
+fn client_that_takes_a_late_reply_for_the_next_one_is_caught() {
+    assert!(failed_cases(Honesty::KeepsLateConnections).contains(&"silence/late"));
+}
+
+#[test]
+fn client_that_opens_more_connections_than_asked_is_caught() {
+    let opened = window_of_calls(Honesty::OpensMore, Arrivals::Closed).unwrap_err().to_string();
+    assert_eq!(
+        opened,
+        "it had 4 connections at a time; expected at most 2, which has one more for each failed call"
+    );
+    assert!(failed_cases(Honesty::OpensMore).contains(&"right"));
 }
 
 #[test]

@@ -22,6 +22,12 @@ pub enum Honesty {
     Invents,
     /// It makes every call twice, and reports one.
     Hides,
+    /// It compares only the field with the nonce.
+    ComparesNonces,
+    /// After a timeout it uses the connection again.
+    KeepsLateConnections,
+    /// It opens a second connection for each.
+    OpensMore,
     /// In an open loop it reports when it sent a call, not when the call was due.
     HidesLateness,
     /// In an open loop it does not make the last call.
@@ -56,15 +62,45 @@ pub struct Peer {
     control: UnixStream,
     honesty: Honesty,
     target: String,
+    shape: Shape,
     requests: Vec<Vec<u8>>,
     timeout: Duration,
     slots: Vec<Option<TcpStream>>,
+    unused: Vec<TcpStream>,
+}
+
+/// A method, the request's key, and its field with the nonce, unless that is a text itself.
+type Shape = (&'static str, &'static str, Option<&'static str>);
+
+fn shape(name: &str) -> Shape {
+    match name {
+        "record" => ("Record", "record", Some("field1")),
+        "dto" => ("Dto", "dto", Some("prop1")),
+        "tree" => ("Tree", "tree", Some("name")),
+        _ => ("Text", "text", None),
+    }
+}
+
+/// The text with the nonce in the content of a request or a reply.
+fn nonce_text<'a>(content: &'a mut Value, field: Option<&str>) -> &'a mut Value {
+    match field {
+        Some(field) => &mut content[field],
+        None => content,
+    }
 }
 
 impl Peer {
     pub fn new(control: UnixStream, honesty: Honesty) -> Self {
-        let (requests, slots) = (Vec::new(), Vec::new());
-        Self { control, honesty, target: String::new(), requests, timeout: Duration::ZERO, slots }
+        Self {
+            control,
+            honesty,
+            target: String::new(),
+            shape: shape("text"),
+            requests: Vec::new(),
+            timeout: Duration::ZERO,
+            slots: Vec::new(),
+            unused: Vec::new(),
+        }
     }
 
     /// Does what it is asked for until the socket closes.
@@ -94,6 +130,7 @@ impl Peer {
 
     fn open(&mut self, message: &Value) {
         self.target = message["target"].as_str().unwrap().to_owned();
+        self.shape = shape(message["shape"].as_str().unwrap());
         self.timeout = Duration::from_nanos(message["timeout_ns"].as_u64().unwrap());
         let file = fs::read(message["requests"].as_str().unwrap()).unwrap();
         let mut rest = &file[..];
@@ -105,6 +142,7 @@ impl Peer {
         }
         let connections = message["connections"].as_u64().unwrap();
         self.slots = (0..connections).map(|_| None).collect();
+        self.unused.clear();
         self.say(&json!({"type": "opened", "connections": connections}).to_string());
     }
 
@@ -151,19 +189,22 @@ impl Peer {
     fn call(&mut self, slot: usize, number: u64) -> (u8, u16) {
         let request = &self.requests[number as usize % self.requests.len()];
         let mut request: Value = serde_json::from_slice(request).unwrap();
-        let text = format!("{number:08}{}", &request["text"].as_str().unwrap()[8..]);
-        request["text"] = text.clone().into();
+        let (_, key, field) = self.shape;
+        let text = nonce_text(&mut request[key], field);
+        *text = format!("{number:08}{}", &text.as_str().unwrap()[8..]).into();
         let reply = self.exchange(slot, &request.to_string());
         let (status, body) = match reply {
             Ok(reply) => reply,
             Err(error) => {
-                self.slots[slot] = None;
                 let late = error.kind() == io::ErrorKind::WouldBlock;
+                if !late || self.honesty != Honesty::KeepsLateConnections {
+                    self.slots[slot] = None;
+                }
                 return if late { (3, 0) } else { (4, 0) };
             }
         };
-        let echo = serde_json::from_slice::<Value>(&body).ok();
-        let is_right = echo.is_some_and(|reply| reply["echo"] == text.as_str());
+        let is_right = serde_json::from_slice::<Value>(&body)
+            .is_ok_and(|mut reply| self.is_right(&mut request[key], &mut reply["echo"], number));
         match status {
             200 if is_right || self.honesty == Honesty::NoChecks => (0, 0),
             200 => (1, 0),
@@ -171,7 +212,22 @@ impl Peer {
         }
     }
 
+    /// True if a reply is right, as far as it is compared.
+    fn is_right(&self, sent: &mut Value, echo: &mut Value, number: u64) -> bool {
+        let is_whole = number.is_multiple_of(16) && self.honesty != Honesty::ComparesNonces;
+        let (_, _, field) = self.shape;
+        match is_whole || echo.is_null() {
+            true => sent == echo,
+            false => nonce_text(sent, field) == nonce_text(echo, field),
+        }
+    }
+
     fn exchange(&mut self, slot: usize, body: &str) -> io::Result<(u16, Vec<u8>)> {
+        if self.honesty == Honesty::OpensMore && self.slots[slot].is_none() {
+            // Accepted before the one that is used.
+            self.unused.push(TcpStream::connect(&self.target)?);
+        }
+        let (method, ..) = self.shape;
         let stream = match &mut self.slots[slot] {
             Some(stream) => stream,
             none => none.insert(TcpStream::connect(&self.target)?),
@@ -179,7 +235,7 @@ impl Peer {
         stream.set_read_timeout(Some(self.timeout))?;
         let length = body.len();
         let head =
-            format!("POST /rpcbench.v1.Echo/Text HTTP/1.1\r\nContent-Length: {length}\r\n\r\n");
+            format!("POST /rpcbench.v1.Echo/{method} HTTP/1.1\r\nContent-Length: {length}\r\n\r\n");
         stream.write_all(format!("{head}{body}").as_bytes())?;
         let mut bytes = Vec::new();
         loop {
