@@ -30,9 +30,10 @@ pub(super) fn shortage(plan: &Plan, candidates: &[Candidate]) -> Option<String> 
     (needed > given).then(|| {
         let (given, preparing) = (units::length(given), units::length(whole(preparing, 1)));
         let enough = units::length(whole(needed, 60));
+        let or_more = if counts_calls(plan) { " or more" } else { "" };
         format!(
             "{given} is short for this run: to warm its processes takes {preparing} at least, and they need time to be measured; \
-             --max-time {enough} would do, or fewer {}",
+             --max-time {enough}{or_more} would do, or fewer {}",
             plan.role().plural()
         )
     })
@@ -45,8 +46,13 @@ pub(super) fn of_matrix(plan: &Plan, entries: &[Entry]) -> Result<String, SetupE
     let (count, preparing) = (pairs.len(), preparation(plan, &pairs));
     let named = format!("{} of a client and a server", units::plural(count as u64, "pair"));
     let Some(ms) = plan.stopping.and_then(|stopping| stopping.max_time_ms) else {
-        let about = units::length(whole(preparing + all_windows(plan), 60));
-        return Ok(format!("{named}: about {about} after the builds"));
+        let time = units::length(whole(preparing + all_windows(plan), 60));
+        return Ok(match counts_calls(plan) {
+            true => {
+                format!("{named}: more than {time} after the builds, as long as its calls take")
+            }
+            false => format!("{named}: about {time} after the builds"),
+        });
     };
     let (given, needed) =
         (Duration::from_millis(ms), preparing + windows(plan, count, AROUND_SLICES));
@@ -54,16 +60,25 @@ pub(super) fn of_matrix(plan: &Plan, entries: &[Entry]) -> Result<String, SetupE
     if needed <= given {
         return Ok(format!("{named}: at most {time} after the builds"));
     }
+    let (least, most) = if counts_calls(plan) { ("at least ", "at most ") } else { ("", "") };
     let fitting = match (given.as_secs_f64() / needed.as_secs_f64() * count as f64) as usize {
         0 => "not even one pair fits".to_owned(),
-        1 => "one pair fits".to_owned(),
-        fitting => format!("{fitting} pairs fit"),
+        1 => format!("{most}one pair fits"),
+        fitting => format!("{most}{fitting} pairs fit"),
     };
     let enough = units::length(whole(needed, 60));
     Err(SetupError::Refused(format!(
-        "{named}: they need {enough}, and the time is {time}, in which {fitting}; give --max-time {enough} or \
+        "{named}: they need {least}{enough}, and the time is {time}, in which {fitting}; give --max-time {enough} or \
          more, or name fewer clients or servers"
     )))
+}
+
+/// True if a plan has windows or a warm-up of calls, whose time is not known: then all times here are lower bounds.
+fn counts_calls(plan: &Plan) -> bool {
+    let of_calls = |it: &Workload| {
+        it.window.length_ms().is_none() || matches!(it.warm_up, WarmUp::Calls { .. })
+    };
+    plan.workloads.iter().any(of_calls)
 }
 
 /// The time of all windows of a plan.
@@ -122,6 +137,10 @@ mod tests {
 
     /// This many pairs, in a run of this time.
     fn matrix(count: usize, max_time_ms: Option<u64>) -> Result<String, String> {
+        matrix_of(Window::Duration { length_ms: 500 }, count, max_time_ms)
+    }
+
+    fn matrix_of(window: Window, count: usize, max_time_ms: Option<u64>) -> Result<String, String> {
         let server = Arc::new(Entry::existing("go-grpc".to_owned(), Protocol::Grpc));
         let pair = Entry { counterpart: Some(Arc::clone(&server)), ..(*server).clone() };
         let trial = |number| PlannedTrial {
@@ -131,7 +150,7 @@ mod tests {
             number,
         };
         let workload = Workload {
-            window: Window::Duration { length_ms: 500 },
+            window,
             warm_up: WarmUp::Fixed { length_ms: 4000 },
             ..rpcbench_testkit::workload()
         };
@@ -160,5 +179,19 @@ mod tests {
              name fewer clients or servers"
         );
         assert!(matrix(2, Some(10_000)).unwrap_err().contains("in which not even one pair fits"));
+    }
+
+    #[test]
+    fn times_of_windows_of_calls_are_lower_bounds() {
+        let window = Window::Calls { calls: 20_000 };
+        assert_eq!(
+            matrix_of(window, 3, None).unwrap(),
+            "3 pairs of a client and a server: more than 1m after the builds, as long as its calls take"
+        );
+        assert_eq!(
+            matrix_of(window, 6, Some(60_000)).unwrap_err(),
+            "6 pairs of a client and a server: they need at least 2m, and the time is 1m, in which at most 5 pairs fit; give \
+             --max-time 2m or more, or name fewer clients or servers"
+        );
     }
 }
