@@ -132,21 +132,26 @@ fn ensure_any_runnable(role: Role, candidates: &[Candidate]) -> Result<(), Setup
     }
 }
 
-/// Refuses a plan with TLS alone for servers without TLS.
+/// Refuses a plan with TLS alone for entries without TLS.
 fn ensure_any_tls(plan: &Plan, entries: &[Entry]) -> Result<(), SetupError> {
     let needs_tls = plan.workloads.iter().all(|workload| workload.tls.is_on());
+    let problem = match plan.role() {
+        Role::Client => "client programs have no TLS yet; leave out --tls",
+        Role::Server => {
+            "none of these servers has TLS; `rpcbench list --matrix` shows servers with TLS"
+        }
+    };
     match needs_tls && !entries.iter().any(Entry::offers_tls) {
         false => Ok(()),
-        true => Err(SetupError::Refused(
-            "none of these servers has TLS; `rpcbench list --matrix` shows servers with TLS"
-                .to_owned(),
-        )),
+        true => Err(SetupError::Refused(problem.to_owned())),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+
+    use rpcbench_record::{PlannedServer, Protocol, TlsMode, Workload};
 
     use super::*;
     use crate::manifest::Catalog;
@@ -163,5 +168,20 @@ mod tests {
         let java = expanded(&["java-grpc"]);
         assert!(java[0].starts_with("java-grpc is 4 entries: java-grpc"), "{java:?}");
         assert!(java[0].ends_with("; name one of them for fewer"), "{java:?}");
+    }
+
+    #[test]
+    fn tls_is_refused_for_clients_in_words_of_their_own() {
+        let refused = |role| {
+            let entry = Entry::existing("go-grpc".to_owned(), Protocol::Grpc);
+            let plan = Plan {
+                servers: vec![PlannedServer { role, ..entry.planned() }],
+                workloads: vec![Workload { tls: TlsMode::On, ..rpcbench_testkit::workload() }],
+                ..Plan::default()
+            };
+            ensure_any_tls(&plan, &[]).unwrap_err().to_string()
+        };
+        assert_eq!(refused(Role::Client), "client programs have no TLS yet; leave out --tls");
+        assert!(refused(Role::Server).starts_with("none of these servers has TLS"));
     }
 }
