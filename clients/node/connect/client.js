@@ -11,9 +11,10 @@ import { Echo } from './echo_pb.js';
 
 const CLOSING = { headers: { connection: 'close' } };
 
-// The library's defaults, but for a pool of the load's size, and replies that are not compressed, as those of other clients.
+// The library's defaults, but for a pool of the load's size, all of which may be idle, and replies that are not compressed, as
+// those of other clients.
 function connect({ address, method, connections, timeoutMillis, callsPerConnection }) {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const agent = new Agent({ keepAlive: true, maxSockets: connections, maxFreeSockets: connections });
   const echo = createClient(
     Echo,
     createConnectTransport({
