@@ -161,10 +161,20 @@ Examples:
 pub struct ListArgs {
     /// What to list [default: all]
     #[arg(value_enum, value_name = "WHAT")]
-    pub what: Option<ListWhat>,
+    what: Option<ListWhat>,
+    /// The same as `clients`, in the words of other commands
+    #[arg(long, hide = true, conflicts_with_all = ["what", "matrix"])]
+    clients: bool,
     /// Print languages against protocols: existing servers, and why others are missing
     #[arg(long, conflicts_with = "what")]
     pub matrix: bool,
+}
+
+impl ListArgs {
+    /// What to list. `None`: all.
+    pub fn what(&self) -> Option<ListWhat> {
+        self.what.or(self.clients.then_some(ListWhat::Clients))
+    }
 }
 
 /// What `rpcbench list` lists.

@@ -272,6 +272,17 @@ error: the argument '--resume <DIR>' cannot be used with:
 }
 
 #[test]
+fn clients_are_listed_by_option_as_by_name() {
+    let listed = |line| match parse(line).unwrap().command {
+        Command::List(args) => args.what(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(listed("rpcbench list --clients"), Some(ListWhat::Clients));
+    assert_eq!(listed("rpcbench list clients"), Some(ListWhat::Clients));
+    assert_eq!(listed("rpcbench list"), None);
+}
+
+#[test]
 fn servers_of_clients_need_clients() {
     assert!(refused("rpcbench run --servers go-grpc").contains("--clients"));
     let args = run("rpcbench run --clients go-grpc --servers --cpus 1");

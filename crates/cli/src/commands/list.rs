@@ -25,14 +25,15 @@ pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
     }
     let versions = ask(&catalog, context);
     let width = context.style.width.unwrap_or(FILE_WIDTH);
-    let lists = |what| args.what.is_none_or(|only| only == what);
+    let lists = |what| args.what().is_none_or(|only| only == what);
     if lists(ListWhat::Servers) {
         out!("Servers")?;
         let mut servers = catalog.servers().iter();
         servers.try_for_each(|server| show_server(server, &versions.of(server), width))?;
     }
     // A folder of your own servers needs no clients.
-    if args.what == Some(ListWhat::Clients) || args.what.is_none() && root.join("clients").is_dir()
+    if args.what() == Some(ListWhat::Clients)
+        || args.what().is_none() && root.join("clients").is_dir()
     {
         between(args)?;
         out!("Clients")?;
@@ -66,7 +67,7 @@ fn ask<'a>(catalog: &'a Catalog, context: &Context) -> Versions<'a> {
 
 /// An empty line between parts, if there are several.
 fn between(args: &ListArgs) -> Result<(), Unprinted> {
-    if args.what.is_none() { out!("") } else { Ok(()) }
+    if args.what().is_none() { out!("") } else { Ok(()) }
 }
 
 fn show_server(server: &Server, probes: &[Probe], width: usize) -> Result<(), Unprinted> {
