@@ -22,7 +22,7 @@ const MAX_EXAMPLE: usize = 300;
 /// What is counted in a stretch of time.
 #[derive(Clone, Debug, Default)]
 pub struct WindowTally {
-    /// The calls that came due in it; until [`Self::finish`], without those of `addresses`.
+    /// The calls that came due in it; until it is finished, without those of `addresses`.
     pub calls: Tally,
     /// The calls on the connections to each address of the server. Empty if they go to one.
     pub addresses: Vec<(Arc<str>, Tally)>,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::attend::Close;
 
-/// A text that [`Fault::Altered`] replaces by [`OTHER`].
+/// A text that [`Fault::Altered`] replaces by another one.
 pub const MARK: [u8; 8] = *b"original";
 const OTHER: [u8; 8] = *b"modified";
 
