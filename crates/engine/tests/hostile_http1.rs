@@ -124,7 +124,7 @@ fn chunks_that_never_come_to_anything_cost_the_connection() {
 
 #[test]
 fn body_without_end_costs_the_connection() {
-    loses("HTTP/1.1 200 OK\r\n\r\n", "{\"echo\":", "a body above 64 MiB", MAX);
+    loses("HTTP/1.1 200 OK\r\n\r\n", "{\"echo\":", "a reply above 64 MiB", MAX);
 }
 
 /// Outcomes of calls if each one ends, and the bytes after its reply break the connection.

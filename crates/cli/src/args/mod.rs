@@ -37,7 +37,7 @@ Examples:
   rpcbench compare --build HEAD --build . go-grpc
   rpcbench doctor                                 Check this machine
 
-Exit codes: 0 done, 1 a check or a limit failed, 2 could not run, 3 compare can't tell, 4 load gave up (--stop-if).")]
+Exit codes: 0 done, 1 a check or a limit failed, 2 could not run, 3 can't tell, 4 load gave up.")]
 pub struct Cli {
     #[command(flatten)]
     pub global: GlobalArgs,

@@ -45,7 +45,7 @@ fn failing_calls_exit_with_1() {
 #[test]
 fn failing_warm_up_is_reported() {
     let ended = load(&Target::new("reset-after:100"), "--warmup 100ms").expect(1);
-    ended.complains(&["calls failed outside the window, such as: Connection reset by peer"]);
+    ended.complains(&[" in the window, and ", " outside it, such as: Connection reset by peer"]);
 }
 
 #[test]
