@@ -79,9 +79,16 @@ pub fn outsiders(address: SocketAddr, own: &dyn Counted) -> io::Result<Vec<Owner
                 canonical(peer.local_address) == remote
                     && canonical(peer.remote_address) == canonical(local)
             };
-            match all.iter().find(is_peer) {
-                Some(peer) => found.extend(owners(&holders, &[peer], &own_pids)),
-                None => found.push(Owner::ContainerOnly(remote)),
+            let mut far_ends = Vec::from_iter(all.iter().find(is_peer));
+            if far_ends.is_empty() {
+                // It may wait to be accepted.
+                let listens =
+                    |it: &&TcpNetEntry| it.state == TcpState::Listen && serves(it, remote);
+                far_ends.extend(all.iter().filter(listens));
+            }
+            match far_ends.as_slice() {
+                [] => found.push(Owner::ContainerOnly(remote)),
+                far_ends => found.extend(owners(&holders, far_ends, &own_pids)),
             }
         }
         Ok(found)
@@ -222,6 +229,30 @@ mod tests {
     fn holder(listener: &TcpListener) -> Child {
         let socket = listener.as_fd().try_clone_to_owned().unwrap();
         Command::new("sleep").arg("60").stdin(Stdio::from(socket)).spawn().unwrap()
+    }
+
+    #[test]
+    fn connection_that_waits_to_be_accepted_leads_to_its_listener() {
+        let bind = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let (front, inner) = (bind(), bind());
+        let address = front.local_addr().unwrap();
+        let made = TcpStream::connect(inner.local_addr().unwrap()).unwrap();
+        let mut outside = holder(&inner);
+        let mut own = Command::new("sleep");
+        own.arg("60").stdin(Stdio::from(OwnedFd::from(front)));
+        own.stdout(Stdio::from(OwnedFd::from(inner))).stderr(Stdio::from(OwnedFd::from(made)));
+        let mut child = own.spawn().unwrap();
+        drop(own);
+        let pids = [&outside, &child].map(Pid::from_child);
+        let of = |own: &[Pid]| outsiders(address, &Family(own.to_vec())).unwrap();
+        let (both, one) = (of(&pids), of(&pids[1..]));
+        for child in [&mut outside, &mut child] {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        assert_eq!(both, []);
+        assert_eq!(one.len(), 1, "{one:?}");
+        assert!(matches!(one[0], Owner::Process { pid, .. } if pid == pids[0].as_raw_pid()));
     }
 
     #[test]
