@@ -11,15 +11,18 @@ use rustix::process::{Pid, Signal, getpid, kill_process};
 const ROUNDS: usize = 20;
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// Rounds in which a process without an environment may be about to get one.
+const STARTING_ROUNDS: usize = 4;
+
 /// Kills the processes, other than this one, that began with `name` set to `value`. Those that this process may not look into
 /// are left alone.
 pub(crate) fn kill_marked(name: &str, value: &str) {
-    for _ in 0..ROUNDS {
-        let found = marked(name, value);
-        if found.is_empty() {
+    for round in 0..ROUNDS {
+        let Look { marked, is_any_starting } = look(name, value);
+        if marked.is_empty() && !(is_any_starting && round < STARTING_ROUNDS) {
             return;
         }
-        for pid in found {
+        for pid in marked {
             // It may have ended.
             let _ = kill_process(pid, Signal::KILL);
         }
@@ -27,12 +30,30 @@ pub(crate) fn kill_marked(name: &str, value: &str) {
     }
 }
 
-fn marked(name: &str, value: &str) -> Vec<Pid> {
-    let is_marked = |process: &Process| {
-        let environment = process.environ().unwrap_or_default();
-        environment.get(OsStr::new(name)).is_some_and(|it| it.as_os_str() == value)
-    };
-    let others = all_processes().into_iter().flatten().flatten();
-    let others = others.filter(|it| it.pid != getpid().as_raw_pid() && is_marked(it));
-    others.filter_map(|process| Pid::from_raw(process.pid)).collect()
+#[derive(Default)]
+struct Look {
+    marked: Vec<Pid>,
+    is_any_starting: bool,
+}
+
+fn look(name: &str, value: &str) -> Look {
+    let mut look = Look::default();
+    let all = all_processes().into_iter().flatten().flatten();
+    for process in all.filter(|it| it.pid != getpid().as_raw_pid()) {
+        let environment = process.environ().ok();
+        let is_empty = environment.as_ref().is_some_and(|it| it.is_empty());
+        look.is_any_starting |= is_empty && may_be_starting(&process);
+        let found = environment.and_then(|mut it| it.remove(OsStr::new(name)));
+        if found.is_some_and(|it| it.as_os_str() == value) {
+            look.marked.extend(Pid::from_raw(process.pid));
+        }
+    }
+    look
+}
+
+/// True for a process without an environment that may be within `exec`, where it has none yet: no thread of the kernel, and alive.
+fn may_be_starting(process: &Process) -> bool {
+    const KERNEL: i32 = 2;
+    let stat = process.stat();
+    stat.is_ok_and(|it| it.pid != KERNEL && it.ppid != KERNEL && it.state != 'Z')
 }
