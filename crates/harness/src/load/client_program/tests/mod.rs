@@ -243,7 +243,7 @@ fn client_that_opens_more_connections_than_asked_is_caught() {
     let opened = window_of_calls(Honesty::OpensMore, Arrivals::Closed).unwrap_err().to_string();
     assert_eq!(
         opened,
-        "it had 4 connections at a time; expected at most 2, which has one more for each failed call"
+        "it had 4 connections at a time; expected at most 3, which has half more for pools and one for each failed call"
     );
     assert!(failed_cases(Honesty::OpensMore).contains(&"right"));
 }
