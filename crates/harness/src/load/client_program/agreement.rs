@@ -11,23 +11,35 @@ pub(super) struct Allowed {
     pub connections: u32,
     /// Calls after which a connection ends. 0: it lives as long as the load.
     pub calls_per_connection: u64,
+    /// Connections that its pool may open while others become free.
+    spare: u32,
 }
 
 impl Allowed {
+    pub const fn new(connections: u32, calls_per_connection: u64) -> Self {
+        Self { connections, calls_per_connection, spare: 0 }
+    }
+
+    /// The same once a program has said that so many are open. A pool opens them with its first calls, and says 0; pools such as
+    /// hyper's open half more while others become free.
+    pub fn opened(self, opened: u32) -> Self {
+        let spare = if opened == 0 { self.connections.div_ceil(2) } else { 0 };
+        Self { spare, ..self }
+    }
+
     /// Checks that a program has opened no more, after `ended` calls. Each of those that `failed` may have broken a connection.
     pub fn check(self, seen: Counted, ended: u64, failed: u64) -> Result<(), LoadError> {
-        // Pools such as hyper's open a connection while another one becomes free.
-        let spare = self.connections.div_ceil(2);
-        let asked = u64::from(self.connections + spare) + failed;
+        let asked = u64::from(self.connections + self.spare) + failed;
         let (opened, most, when) = match ended.checked_div(self.calls_per_connection) {
             None => (seen.most_open, asked, " at a time"),
             // Ends of these may be seen after the beginnings of those that replace them.
             Some(replaced) => (seen.connections, asked + replaced, ""),
         };
+        let pool = if self.spare > 0 { "half more for its pool, and " } else { "" };
         match opened <= most {
             true => Ok(()),
             false => Err(LoadError::Failed(format!(
-                "it had {opened} connections{when}; expected at most {most}, which has half more for pools and one for each failed call"
+                "it had {opened} connections{when}; expected at most {most}, which has {pool}one more for each failed call"
             ))),
         }
     }
@@ -85,22 +97,37 @@ mod tests {
         );
     }
 
+    fn excess(
+        allowed: Allowed,
+        (connections, most_open): (u64, u64),
+        failed: u64,
+    ) -> Option<String> {
+        let seen = Counted { calls: 20, connections, most_open };
+        allowed.check(seen, 20, failed).err().map(|error| error.to_string())
+    }
+
     #[test]
     fn connections_beyond_those_asked_for_are_refused_unless_calls_failed() {
-        let check = |calls_per_connection, (connections, most_open), failed| {
-            let seen = Counted { calls: 20, connections, most_open };
-            let allowed = Allowed { connections: 2, calls_per_connection };
-            allowed.check(seen, 20, failed).err().map(|error| error.to_string())
-        };
-        assert_eq!(check(0, (9, 2), 0), None, "those that ended were replaced");
+        let long = Allowed::new(2, 0).opened(2);
+        assert_eq!(excess(long, (9, 2), 0), None, "those that ended were replaced");
         assert_eq!(
-            check(0, (4, 4), 0).unwrap(),
-            "it had 4 connections at a time; expected at most 3, which has half more for pools and one for each failed call"
+            excess(long, (3, 3), 0).unwrap(),
+            "it had 3 connections at a time; expected at most 2, which has one more for each failed call"
         );
-        assert_eq!(check(0, (4, 4), 1), None);
-        assert_eq!(check(4, (8, 8), 0), None);
-        assert!(
-            check(4, (9, 2), 0).unwrap().starts_with("it had 9 connections; expected at most 8,")
+        assert_eq!(excess(long, (3, 3), 1), None);
+        let short = Allowed::new(2, 4).opened(2);
+        assert_eq!(excess(short, (7, 7), 0), None);
+        let more = excess(short, (8, 2), 0).unwrap();
+        assert!(more.starts_with("it had 8 connections; expected at most 7,"), "{more}");
+    }
+
+    #[test]
+    fn pool_may_have_half_more_connections() {
+        let pool = Allowed::new(2, 0).opened(0);
+        assert_eq!(excess(pool, (3, 3), 0), None);
+        assert_eq!(
+            excess(pool, (4, 4), 0).unwrap(),
+            "it had 4 connections at a time; expected at most 3, which has half more for its pool, and one more for each failed call"
         );
     }
 }

@@ -208,6 +208,7 @@ struct Reported {
     calls: u64,
     counts: LoadCounts,
     outcomes: Outcomes,
+    allowed: Allowed,
 }
 
 impl Trial<'_> {
@@ -224,9 +225,8 @@ impl Trial<'_> {
             ReferenceServer::start_faulty(self.protocol, Arc::clone(&faults)).map_err(failed)?;
         let is_silent = every == SILENT_EVERY;
         let timeout = if is_silent { SHORT_TIMEOUT } else { TIMEOUT };
-        let allowed = Allowed { connections: CONNECTIONS, calls_per_connection: 0 };
-        let Reported { calls, counts, outcomes } =
-            self.report(server.address().to_string(), allowed, timeout)?;
+        let Reported { calls, counts, outcomes, allowed } =
+            self.report(server.address().to_string(), timeout)?;
         if calls != CALLS {
             return Ok(Some(format!("{CALLS} calls were asked for, and it made {calls}")));
         }
@@ -246,12 +246,7 @@ impl Trial<'_> {
     }
 
     /// Has the client make calls to a server.
-    fn report(
-        &self,
-        target: String,
-        allowed: Allowed,
-        timeout: Nanos,
-    ) -> Result<Reported, LoadError> {
+    fn report(&self, target: String, timeout: Nanos) -> Result<Reported, LoadError> {
         let Self { program, protocol, interrupt, .. } = *self;
         let encoding = Profile::of(protocol).encoding;
         let in_flight = if protocol.takes_one_call_at_a_time() { 1 } else { IN_FLIGHT };
@@ -260,12 +255,12 @@ impl Trial<'_> {
             target,
             protocol,
             corpus: &Corpus::for_clients_with(MARK, &self.shape, self.seed, encoding),
-            allowed,
+            allowed: Allowed::new(CONNECTIONS, 0),
             in_flight,
             timeout,
             connect_timeout: CONNECT_TIMEOUT,
         };
-        open(program, interrupt, &opening)?;
+        let allowed = opening.allowed.opened(open(program, interrupt, &opening)?);
         let slots = Loop::closed(CONNECTIONS * in_flight);
         program.counted(|counted| counted.begin(clock::now(), slots, Some(CALLS)))?;
         program.send(&Command::Start {
@@ -282,7 +277,7 @@ impl Trial<'_> {
             (counted.load, counted.counter.outside().outcomes.clone())
         })?;
         program.send(&Command::Close)?;
-        Ok(Reported { calls, counts, outcomes })
+        Ok(Reported { calls, counts, outcomes, allowed })
     }
 }
 

@@ -121,7 +121,7 @@ struct Opening<'a> {
 /// Has a program open its connections, and returns how many it says are open.
 fn open(program: &Program, interrupt: &Interrupt, opening: &Opening<'_>) -> Result<u32, LoadError> {
     let Opening { corpus, allowed, connect_timeout, .. } = *opening;
-    let Allowed { connections, calls_per_connection } = allowed;
+    let Allowed { connections, calls_per_connection, .. } = allowed;
     let requests = program.folder().join("requests");
     write_requests(&requests, corpus)?;
     program.send(&Command::Open {
@@ -166,10 +166,8 @@ impl LoadGenerator for ClientPrograms {
             if takes_turns { (timeout, timeout + FROZEN) } else { (Nanos::NEVER, timeout) };
         let log = self.call_log.clone().filter(|_| logged);
         program.count(Counted::new(protocol, log, kept_here));
-        let allowed = Allowed {
-            connections,
-            calls_per_connection: workload.connection_life.calls().unwrap_or(0).into(),
-        };
+        let calls_per_connection = workload.connection_life.calls().unwrap_or(0).into();
+        let allowed = Allowed::new(connections, calls_per_connection);
         let opening = Opening {
             target: called.address(),
             protocol,
@@ -184,7 +182,7 @@ impl LoadGenerator for ClientPrograms {
         let setting = Setting {
             interrupt: interrupt.clone(),
             slots: workload.in_flight,
-            allowed,
+            allowed: allowed.opened(opened),
             seed,
             patience: Nanos::from_millis(workload.timeout_ms + workload.grace_ms) + REPORTING,
         };

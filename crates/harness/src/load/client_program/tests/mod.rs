@@ -24,7 +24,7 @@ use peer::{Honesty, Peer, hello, record};
 /// A time limit that is never reached, even on a busy machine, and one that tests wait for.
 const LONG: Nanos = Nanos::from_millis(10_000);
 const SHORT: Nanos = Nanos::from_millis(300);
-const ALLOWED: Allowed = Allowed { connections: 2, calls_per_connection: 0 };
+const ALLOWED: Allowed = Allowed::new(2, 0);
 
 /// A program whose other end is served by a thread, and the folder of its files.
 fn program(serve: impl FnOnce(UnixStream) + Send + 'static) -> (Arc<Program>, ControlSocket) {
@@ -156,8 +156,8 @@ fn window_of_calls(honesty: Honesty, arrivals: Arrivals) -> Result<u64, LoadErro
         timeout: LONG,
         connect_timeout: LONG.into(),
     };
-    open(&program, &interrupt, &opening)?;
-    let setting = Setting { interrupt, slots: 2, allowed: ALLOWED, seed: 1, patience };
+    let allowed = ALLOWED.opened(open(&program, &interrupt, &opening)?);
+    let setting = Setting { interrupt, slots: 2, allowed, seed: 1, patience };
     let mut session = ProgramSession::new(program, reference, setting);
     session.set_arrivals(arrivals)?;
     session.measure(clock::now() + Nanos::from_millis(50), Window::Calls { calls: 20 })?;
@@ -243,7 +243,7 @@ fn client_that_opens_more_connections_than_asked_is_caught() {
     let opened = window_of_calls(Honesty::OpensMore, Arrivals::Closed).unwrap_err().to_string();
     assert_eq!(
         opened,
-        "it had 4 connections at a time; expected at most 3, which has half more for pools and one for each failed call"
+        "it had 4 connections at a time; expected at most 2, which has one more for each failed call"
     );
     assert!(failed_cases(Honesty::OpensMore).contains(&"right"));
 }
