@@ -4,10 +4,9 @@ use std::fs::Permissions;
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
-use rpcbench_engine::{ConnectionOptions, Renewal, Target};
+use rpcbench_engine::{ConnectionOptions, Target};
 use rpcbench_record::{CallHeader, Protocol, Secrets};
 use rpcbench_schema::{Expectation, JsonError, Method, Reflection, Schema, SchemaError};
 
@@ -121,20 +120,10 @@ impl CallSpec {
         let (name, ok) = (method.name(), statuses.to_string());
         let expectations = self.expectations(|text| Expectation::of_reply(text, &method))?;
         let deadline_ms = Some(deadline_ms);
-        let max_reply = self.messages.max_reply();
-        let limits_content = self.messages.limits_content(headers);
-        let method = Some(method);
-        let requests = Arc::new(requests);
-        let renewal = self.token.token_command.as_ref().map(|_| Renewal::default());
         let payload = CallPayload {
-            target,
-            requests,
-            method,
+            method: Some(method),
             deadline_ms,
-            expectations,
-            max_reply,
-            limits_content,
-            renewal,
+            ..CallPayload::new(self, (target, requests), expectations, headers)
         };
         Calls::new(payload, &self.messages, (name, ok), headers.to_vec())
     }

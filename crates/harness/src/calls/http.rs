@@ -1,9 +1,8 @@
 //! Requests to a URL.
 
 use std::io;
-use std::sync::Arc;
 
-use rpcbench_engine::{Renewal, Target};
+use rpcbench_engine::Target;
 use rpcbench_record::CallHeader;
 use rpcbench_schema::Expectation;
 
@@ -48,21 +47,7 @@ impl CallSpec {
         let requests = if has_data { bodies } else { vec![Vec::new()] };
         let named = format!("{method} {}", url.shown_path());
         let expectations = self.expectations(Expectation::of_json)?;
-        let max_reply = self.messages.max_reply();
-        let limits_content = self.messages.limits_content(&headers);
-        let (method, deadline_ms) = (None, None);
-        let requests = Arc::new(requests);
-        let renewal = self.token.token_command.as_ref().map(|_| Renewal::default());
-        let payload = CallPayload {
-            target,
-            requests,
-            method,
-            deadline_ms,
-            expectations,
-            max_reply,
-            limits_content,
-            renewal,
-        };
+        let payload = CallPayload::new(self, (target, requests), expectations, &headers);
         Calls::new(payload, &self.messages, (named, statuses.to_string()), headers)
     }
 

@@ -4,8 +4,10 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use rpcbench_engine::{Payload, Renewal, Target, Verdict};
-use rpcbench_record::DescribedCall;
+use rpcbench_record::{CallHeader, DescribedCall};
 use rpcbench_schema::{Expectation, Method};
+
+use super::CallSpec;
 
 /// Of how many replies one is decoded.
 const DECODED_ONE_IN: NonZeroU32 = NonZeroU32::new(1000).expect("not 0");
@@ -35,6 +37,25 @@ pub struct CallPayload {
 }
 
 impl CallPayload {
+    /// Requests that belong to no method, with what a user's options say of all calls.
+    pub(super) fn new(
+        spec: &CallSpec,
+        (target, requests): (Target, Vec<Vec<u8>>),
+        expectations: Vec<Expectation>,
+        headers: &[CallHeader],
+    ) -> Self {
+        Self {
+            target,
+            requests: Arc::new(requests),
+            method: None,
+            deadline_ms: None,
+            expectations,
+            max_reply: spec.messages.max_reply(),
+            limits_content: spec.messages.limits_content(headers),
+            renewal: spec.token.token_command.as_ref().map(|_| Renewal::default()),
+        }
+    }
+
     /// Sizes of the smallest and of the largest request, bytes.
     pub(super) fn sizes(&self) -> (u64, u64) {
         let sizes = || self.requests.iter().map(|request| request.len() as u64);
