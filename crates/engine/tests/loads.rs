@@ -201,11 +201,5 @@ fn calls_come_due_by_a_rate() {
     let arrivals = "constant:1000".parse().unwrap();
     let plan = LoadPlan { arrivals, ..plan(server.address()) };
     let measurement = measure(&mut open(&plan, "text:100"), 500);
-    let outcomes = &measurement.tally.calls.outcomes;
-    assert_eq!(
-        (outcomes.total(), outcomes.ok),
-        (500, 500),
-        "{:?}",
-        measurement.tally.calls.examples
-    );
+    support::assert_all_ok(&measurement, 500);
 }

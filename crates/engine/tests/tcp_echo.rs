@@ -91,13 +91,7 @@ fn calls_come_due_by_a_rate() {
     let server = Server::start("tcp-echo".parse().unwrap()).unwrap();
     let arrivals = "constant:1000".parse().unwrap();
     let measurement = measure(&LoadPlan { arrivals, ..plan(server.address()) }, 500);
-    let outcomes = &measurement.tally.calls.outcomes;
-    assert_eq!(
-        (outcomes.total(), outcomes.ok),
-        (500, 500),
-        "{:?}",
-        measurement.tally.calls.examples
-    );
+    support::assert_all_ok(&measurement, 500);
 }
 
 #[test]

@@ -27,9 +27,10 @@ const SIGMAS: f64 = 3.0;
 
 impl Measured {
     /// Correct answers per second. In a closed loop: calls [by their part within the window](Self::ok_pro_rata), or, in a
-    /// window of a number of calls, these calls, as the load runs down with the last of them. In an open loop: answers to the calls that came due in the window; if the server did not keep up, answers in its second half,
-    /// as answers after the window only show how long the client waited, and the first half may have been spent on calls
-    /// of the warm-up. `None` for a window without length.
+    /// window of a number of calls, these calls, as the load runs down with the last of them. In an open loop: answers to the
+    /// calls that came due in the window; if the server did not keep up, answers in its second half, as answers after the
+    /// window only show how long the client waited, and the first half may have been spent on calls of the warm-up. `None`
+    /// for a window without length.
     pub fn ok_per_s(&self) -> Option<f64> {
         let (ok, ns) = match self.kept_up() {
             Some(false) => {

@@ -139,3 +139,10 @@ pub fn came(measurement: Measurement) -> (Outcomes, Vec<String>) {
     outcomes.add(&measurement.unmeasured.outcomes);
     (outcomes, [measurement.tally.calls.examples, measurement.unmeasured.error_examples].concat())
 }
+
+/// Asserts that this many calls came due, and all ended `ok`.
+pub fn assert_all_ok(measurement: &Measurement, calls: u64) {
+    let counted = &measurement.tally.calls;
+    let outcomes = &counted.outcomes;
+    assert_eq!((outcomes.total(), outcomes.ok), (calls, calls), "{:?}", counted.examples);
+}
