@@ -6,6 +6,7 @@ use std::{error::Error, iter, process::ExitCode, time::Duration};
 
 use driver::{Failure, Library, Outcome, Target, Unary};
 use prost::Message;
+use tokio::time;
 use tonic::{
     Code, Request, Response, Status, TimeoutExpired,
     transport::{Channel, Endpoint},
@@ -134,7 +135,10 @@ macro_rules! method {
             ) -> Result<Self::Reply, Outcome> {
                 let mut request = Request::new(message.clone());
                 request.set_timeout(client.timeout);
-                let answer = client.echo.clone().$call(request).await;
+                // The library's own timeout ends with the head of the reply.
+                let mut echo = client.echo.clone();
+                let answer = time::timeout(client.timeout, echo.$call(request)).await;
+                let answer = answer.map_err(|_| Outcome::Timeout)?;
                 answer.map(Response::into_inner).map_err(|status| outcome(&status))
             }
         }
