@@ -54,7 +54,7 @@ fn types(mut queue: Vec<Kind>) -> String {
             continue;
         }
         match kind {
-            Kind::Message(kind) if !kind.full_name().starts_with("google.protobuf.") => {
+            Kind::Message(kind) if !is_well_known(&kind) => {
                 shown.push(message(&kind));
                 let kinds: Vec<Kind> = kind.fields().map(|field| field.kind()).collect();
                 queue.extend(kinds.into_iter().rev().flat_map(within));
@@ -130,14 +130,25 @@ pub(crate) fn written_oneof(field: &FieldDescriptor) -> Option<OneofDescriptor> 
 }
 
 fn kind_of(field: &FieldDescriptor) -> String {
+    if let Some([key, value]) = map_kinds(field) {
+        return format!("map<{}, {}>", name_of(&key), name_of(&value));
+    }
     match field.kind() {
-        Kind::Message(entry) if field.is_map() => {
-            let [key, value] = [entry.map_entry_key_field(), entry.map_entry_value_field()];
-            format!("map<{}, {}>", name_of(&key.kind()), name_of(&value.kind()))
-        }
         kind if field.is_list() => format!("repeated {}", name_of(&kind)),
         kind => name_of(&kind),
     }
+}
+
+/// The kinds of a map's keys and values. `None` if the field is no map.
+pub(crate) fn map_kinds(field: &FieldDescriptor) -> Option<[Kind; 2]> {
+    let kind = field.kind();
+    let entry = kind.as_message().filter(|_| field.is_map())?;
+    Some([entry.map_entry_key_field(), entry.map_entry_value_field()].map(|part| part.kind()))
+}
+
+/// True for a type of protobuf itself.
+pub(crate) fn is_well_known(kind: &MessageDescriptor) -> bool {
+    kind.full_name().starts_with("google.protobuf.")
 }
 
 fn enumeration(kind: &EnumDescriptor) -> String {

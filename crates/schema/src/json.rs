@@ -9,7 +9,7 @@ use serde::de::DeserializeSeed;
 use serde_json::Value;
 use serde_path_to_error::{Deserializer, Path, Segment, Track};
 
-use crate::describe::name_of;
+use crate::describe::{is_well_known, map_kinds, name_of};
 
 /// Characters shown of a text that does not fit.
 const MAX_SHOWN: usize = 40;
@@ -112,13 +112,6 @@ impl Place {
     }
 }
 
-/// The kinds of a map's keys and values. `None` if the field is no map.
-fn map_kinds(field: &FieldDescriptor) -> Option<[Kind; 2]> {
-    let kind = field.kind();
-    let entry = kind.as_message().filter(|_| field.is_map())?;
-    Some([entry.map_entry_key_field(), entry.map_entry_value_field()].map(|part| part.kind()))
-}
-
 /// What is wrong with `value`, in terms of the schema where the `reason` of the reader is not.
 fn problem(reason: &str, place: &Place, value: &Value) -> String {
     if reason.starts_with("unrecognized field name") {
@@ -156,10 +149,6 @@ fn among(problem: &str, names: impl Iterator<Item = String>) -> String {
         true => problem.to_owned(),
         false => format!("{problem}; expected one of {}", names.join(", ")),
     }
-}
-
-fn is_well_known(kind: &MessageDescriptor) -> bool {
-    kind.full_name().starts_with("google.protobuf.")
 }
 
 /// The fields of a oneof that are members of `value`: `mail, phone`.

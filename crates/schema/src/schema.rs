@@ -6,6 +6,7 @@ use prost::Message as _;
 use prost_reflect::{DescriptorPool, Kind, MethodDescriptor, ServiceDescriptor};
 use prost_types::{FileDescriptorProto, FileDescriptorSet};
 
+use crate::describe::name_of;
 use crate::{Description, Method, SchemaError, contradictions, edition, imports};
 
 /// Types and services.
@@ -74,20 +75,15 @@ impl Schema {
     }
 
     fn find_method(&self, name: &str) -> Result<MethodDescriptor, SchemaError> {
-        let wanted = dotted(name);
-        let end = format!(".{wanted}");
-        let all: Vec<_> = self.all_methods().map(|it| (dotted(&path(&it)), it)).collect();
-        let exact = all.iter().find(|(full, _)| *full == wanted);
-        let mut ending = all.iter().filter(|(full, _)| full.ends_with(&end));
-        match (exact, ending.next(), ending.next()) {
-            (Some((_, method)), _, _) | (None, Some((_, method)), None) => Ok(method.clone()),
-            (None, None, _) => Err(SchemaError::NoMethod(self.unknown(name))),
-            (None, Some((_, first)), Some((_, second))) => {
-                let [first, second] = [first, second].map(path);
-                Err(SchemaError::NoMethod(format!(
-                    "'{name}' may be {first} or {second}; write more of its name"
-                )))
-            }
+        match named(self.all_methods(), &dotted(name), |it| dotted(&path(it))) {
+            Ok(method) => Ok(method),
+            Err(several) => Err(SchemaError::NoMethod(match several.as_slice() {
+                [first, second, ..] => {
+                    let [first, second] = [first, second].map(path);
+                    format!("'{name}' may be {first} or {second}; write more of its name")
+                }
+                _ => self.unknown(name),
+            })),
         }
     }
 
@@ -97,7 +93,7 @@ impl Schema {
     /// If it names nothing, or several.
     pub fn describe(&self, name: &str) -> Result<Description, SchemaError> {
         let wanted = dotted(name);
-        if let Some(service) = only(self.services(), &wanted, ServiceDescriptor::full_name) {
+        if let Ok(service) = named(self.services(), &wanted, |it| it.full_name().to_owned()) {
             return Ok(Description::of_service(&service));
         }
         match self.find_method(name) {
@@ -109,11 +105,7 @@ impl Schema {
     fn find_type(&self, name: &str) -> Option<Kind> {
         let messages = self.pool.all_messages().filter(|message| !message.is_map_entry());
         let kinds = messages.map(Kind::Message).chain(self.pool.all_enums().map(Kind::Enum));
-        only(kinds, name, |kind| match kind {
-            Kind::Message(message) => message.full_name(),
-            Kind::Enum(values) => values.full_name(),
-            _ => "",
-        })
+        named(kinds, name, name_of).ok()
     }
 
     /// Why no method has this name, with those that may be meant.
@@ -140,15 +132,25 @@ impl Schema {
     }
 }
 
-/// The one with this full name, or the only one whose name ends with it.
-fn only<T>(all: impl IntoIterator<Item = T>, name: &str, full: impl Fn(&T) -> &str) -> Option<T> {
+/// The one with this full name, or the only one whose name ends with it; otherwise all whose names do.
+fn named<T>(
+    all: impl IntoIterator<Item = T>,
+    name: &str,
+    full: impl Fn(&T) -> String,
+) -> Result<T, Vec<T>> {
     let end = format!(".{name}");
-    let (exact, mut ending): (Vec<T>, Vec<T>) = all
-        .into_iter()
-        .filter(|it| full(it) == name || full(it).ends_with(&end))
-        .partition(|it| full(it) == name);
-    let is_only = ending.len() == 1;
-    exact.into_iter().next().or_else(|| ending.pop().filter(|_| is_only))
+    let mut ending = Vec::new();
+    for one in all {
+        match full(&one) {
+            full if full == name => return Ok(one),
+            full if full.ends_with(&end) => ending.push(one),
+            _ => {}
+        }
+    }
+    match ending.len() {
+        1 => Ok(ending.remove(0)),
+        _ => Err(ending),
+    }
 }
 
 /// `package.Service/Method`.
