@@ -1,11 +1,11 @@
-//! Regular files that others can replace: opened without waiting, read up to a limit, and never written through a link.
+//! Files that others can replace: opened without waiting, read up to a limit, and never written through a link.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 
 use crate::units;
@@ -31,6 +31,27 @@ pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
     let invalid =
         |_| io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8");
     String::from_utf8(read_bytes(path, limit)?).map_err(invalid)
+}
+
+/// The bytes of a file that a user names, which may be a pipe that something writes to. Up to one byte more than `limit`.
+///
+/// # Errors
+/// If it can't be read, is a folder, or a pipe without a writer.
+pub fn read_named(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    // A pipe without a writer would not open before it has one.
+    let mut options = OpenOptions::new();
+    let file = options.read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(path)?;
+    let kind = file.metadata()?.file_type();
+    if kind.is_dir() {
+        return Err(io::Error::other("it is a folder; give a file"));
+    }
+    fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
+    let mut bytes = Vec::new();
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    match kind.is_fifo() && bytes.is_empty() {
+        true => Err(io::Error::other("nothing writes to this pipe; start what does first")),
+        false => Ok(bytes),
+    }
 }
 
 /// Opens a regular file. Does not wait for the writer of a named pipe in its place.

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use prost::Message;
 use prost_types::FileDescriptorProto;
 use protox::Compiler;
 use protox::file::{ChainFileResolver, FileResolver as _, GoogleFileResolver, IncludeFileResolver};
+use rpcbench_record::regular;
 
 use crate::{Schema, SchemaError};
 
@@ -146,11 +146,6 @@ fn readable(file: &Path) -> Result<(), SchemaError> {
 }
 
 fn content(path: &Path) -> Result<Vec<u8>, SchemaError> {
-    fs::read(path).map_err(|error| {
-        let error = match error.kind() {
-            io::ErrorKind::IsADirectory => io::Error::other("it is a folder; give a file"),
-            _ => error,
-        };
-        SchemaError::Unreadable { path: path.to_owned(), error }
-    })
+    regular::read_named(path, u64::MAX)
+        .map_err(|error| SchemaError::Unreadable { path: path.to_owned(), error })
 }

@@ -1,13 +1,11 @@
 //! Data of calls, as `--data` and `--data-file` name it.
 
-use std::fs::OpenOptions;
 use std::io::{self, Read};
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rpcbench_record::regular;
 
 use super::CallSpec;
 use crate::config::ConfigError;
@@ -61,7 +59,7 @@ impl Data {
         let name = file.to_str().map(|name| name.trim_start_matches('@'));
         let (bytes, origin) = match name {
             Some("-") => (limited(stdin), "standard input".to_owned()),
-            _ => (whole(file), file.display().to_string()),
+            _ => (regular::read_named(file, MAX_BYTES), file.display().to_string()),
         };
         let refused = |problem: String| ConfigError::value(format!("{option} {origin}"), problem);
         let bytes = bytes.map_err(|error| refused(format!("can't be read: {error}")))?;
@@ -115,22 +113,6 @@ impl Data {
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let numbered = (1..).zip(bytes.split(|byte| *byte == b'\n'));
     numbered.map(|(number, line)| (number, line.trim_ascii())).filter(|(_, line)| !line.is_empty())
-}
-
-fn whole(path: &Path) -> io::Result<Vec<u8>> {
-    // A pipe without a writer would not open before it has one.
-    let mut options = OpenOptions::new();
-    let file = options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
-    let kind = file.metadata()?.file_type();
-    if kind.is_dir() {
-        return Err(io::Error::other("it is a folder; give a file"));
-    }
-    fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
-    let bytes = limited(file)?;
-    match kind.is_fifo() && bytes.is_empty() {
-        true => Err(io::Error::other("nothing writes to this pipe; start what does first")),
-        false => Ok(bytes),
-    }
 }
 
 /// All that can be read, up to one byte more than allowed.

@@ -20,7 +20,7 @@ impl Allowed {
         Self { connections, calls_per_connection, spare: 0 }
     }
 
-    /// The same once a program has said that so many are open. A pool opens them with its first calls, and says 0; pools such as
+    /// The same once a program has said how many are open. A pool opens them with its first calls, and says 0; pools such as
     /// hyper's open half more while others become free.
     pub fn opened(self, opened: u32) -> Self {
         let spare = if opened == 0 { self.connections.div_ceil(2) } else { 0 };
