@@ -50,11 +50,18 @@ internal sealed class RuntimeLog : IDisposable
             lock (guard)
             {
                 AddPauses();
-                Add($"reading {now} {GC.GetTotalMemory(false)} {GC.GetTotalAllocatedBytes(false)}");
+                Add($"reading {now} {Heap()} {GC.GetTotalAllocatedBytes(false)}");
                 Flush();
             }
             Thread.Sleep(Reading);
         }
+    }
+
+    // While a collection runs, the runtime's figure may be below zero: then it is unknown.
+    private static string Heap()
+    {
+        var heap = GC.GetTotalMemory(false);
+        return heap < 0 ? "-" : heap.ToString(CultureInfo.InvariantCulture);
     }
 
     private void AwaitCollection() => _ = new Garbage(this);
