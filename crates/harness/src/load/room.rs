@@ -1,4 +1,5 @@
-//! Whether all connections of a load fit: open files of this process, and local ports towards its addresses.
+//! Whether all connections of a load fit: open files of this process, local ports towards its addresses, and the kernel's queue of
+//! packets.
 
 use std::fs;
 
@@ -34,6 +35,31 @@ pub fn check(plan: &Plan, addresses: &[ServerAddress]) -> Result<(), NoRoom> {
     Ok(())
 }
 
+/// A warning if the connections of a workload are more than the kernel's queue of packets takes, of servers that rest between their
+/// windows. Their keep-alive probes all come due at once then, 15 s after a freeze in Go, and those past the queue are lost: with
+/// TCP_USER_TIMEOUT, as grpc-go sets it, the server ends such a connection.
+pub fn keep_alives(plan: &Plan) -> Option<String> {
+    let connections = |workload: &Workload| {
+        plan.servers.iter().map(|server| workload.connections_under(server.protocol)).max()
+    };
+    let connections = plan.workloads.iter().filter_map(connections).max()?;
+    lost_probes(connections, packet_queue()?)
+}
+
+fn lost_probes(connections: u32, queue: u32) -> Option<String> {
+    (connections > queue).then(|| {
+        let enough = 2 * u64::from(connections);
+        format!(
+            "{connections} connections at rest probe their peers at once, and the kernel's queue takes {queue} packets: servers that limit the wait for an answer, such as go-grpc, may break connections; allow more (as root: sysctl -w net.core.netdev_max_backlog={enough})"
+        )
+    })
+}
+
+/// Packets that wait for a CPU at most. `None` if the kernel does not say.
+fn packet_queue() -> Option<u32> {
+    fs::read_to_string("/proc/sys/net/core/netdev_max_backlog").ok()?.trim().parse().ok()
+}
+
 /// How many connections there may be to a server with this many source addresses towards each of its addresses: every pair has its own
 /// local ports. `None`: any number.
 fn room(ports: u32, sources: impl Iterator<Item = Option<u32>>) -> Option<u64> {
@@ -55,6 +81,14 @@ pub(crate) fn local_ports() -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn probes_of_more_connections_than_the_queue_takes_are_warned_of() {
+        assert_eq!(lost_probes(1000, 1000), None);
+        let warning = lost_probes(10_000, 1000).unwrap();
+        assert!(warning.ends_with("sysctl -w net.core.netdev_max_backlog=20000)"), "{warning}");
+        assert!(packet_queue().is_some_and(|packets| packets > 0));
+    }
 
     #[test]
     fn each_pair_of_addresses_has_its_own_ports() {

@@ -53,6 +53,7 @@ impl Setup<'_> {
         capacity.check(&plan.limits)?;
         ensure_any_tls(&plan, &entries)?;
         room::check(&plan, &[SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()])?;
+        room::keep_alives(&plan).into_iter().for_each(|line| self.warn(line));
         folders::check_results(&request.results)?;
         entries.retain(|entry| plan.servers.iter().any(|server| server.entry == entry.name()));
         if plan.has_pairs() {
