@@ -40,6 +40,9 @@ pub struct Preparation {
     /// The server that a client called. `None`: the reference server, and of a server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counterpart: Option<Counterpart>,
+    /// What a client says that it checks of each reply, a sentence. `None` of a server, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_checks: Option<String>,
     /// Where it ran and under which limits.
     pub isolation: Isolation,
     /// What the load's connections agreed on for TLS. `None` without TLS.

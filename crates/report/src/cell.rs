@@ -124,6 +124,7 @@ impl<'a> Cell<'a> {
             server: self.server.clone(),
             versions: self.preparations.last().map(|p| p.versions.clone()).unwrap_or_default(),
             toolchains: self.preparations.last().map(|p| p.toolchains.clone()).unwrap_or_default(),
+            reply_checks: self.preparations.last().and_then(|p| p.reply_checks.clone()),
             planned: self.planned,
             measured: self.measured().len() as u32,
             place: None,

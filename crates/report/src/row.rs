@@ -23,6 +23,8 @@ pub struct Row {
     pub versions: BTreeMap<String, String>,
     /// The compilers and runtimes that built and ran it.
     pub toolchains: Vec<Toolchain>,
+    /// What a client says that it checks of replies.
+    pub reply_checks: Option<String>,
     /// Trials planned.
     pub planned: u32,
     /// Trials measured to their end.

@@ -279,6 +279,8 @@ fn client_of_the_clients_page_passes_the_check() {
     }
     root.run("build --lock --clients go-fasthttp").expect(0);
     root.run("check --clients go-fasthttp").expect(0).shows(&["passed: 26 cases"]);
+    let run = "run --clients go-fasthttp --warmup 100ms --duration 100ms --processes 1 --rounds 1";
+    root.run(&format!("{run} --format csv")).expect(0).shows(&["\"text: the whole string; "]);
 }
 
 #[test]

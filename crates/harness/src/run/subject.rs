@@ -175,6 +175,7 @@ impl<'a> Subject<'a> {
             command,
             env,
             counterpart: self.counterpart.as_deref().map(Self::as_counterpart),
+            reply_checks: None,
             isolation: self.placement.isolation(),
             tls: None,
             check: CheckResult::default(),

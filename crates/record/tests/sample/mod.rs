@@ -111,6 +111,7 @@ pub fn preparation() -> Preparation {
         command: vec!["./server".into()],
         env: [("GOGC".to_owned(), "100".to_owned())].into(),
         counterpart: None,
+        reply_checks: None,
         isolation: Isolation {
             mode: IsolationMode::CgroupV2,
             server_cpus: vec![0],

@@ -32,6 +32,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("counterpart", Word, "The server that a client calls; empty for the reference server", Any(|s| some(s.server?.counterpart.as_deref()?))),
     figure("versions", Word, "Versions of the libraries, from the server's lock file", Cell(|c| some(c.versions()))).column(column("versions", ColumnSlot::Entry).wide()),
     figure("toolchains", Word, "Versions of the compilers and runtimes that built and run it", Cell(|c| some(c.toolchains()))).column(column("toolchains", ColumnSlot::Entry).wide()),
+    figure("reply_checks", Word, "What a client checks of each reply, in its own words; empty for servers", Cell(|c| some(c.reply_checks.as_deref()?))).column(column("reply checks", ColumnSlot::Entry).wide().if_known()),
     figure("place_best", Count, "Best possible place, 1 for the fastest: 1 + the ranked entries that are surely faster", Cell(|c| some(c.place?.best as u64))).column(column("place", ColumnSlot::Rank).ranking(0).text(place).if_known()),
     figure("place_worst", Count, "Worst possible place: the ranked entries less those that are surely slower", Cell(|c| some(c.place?.worst as u64))),
     figure("verdict", Word, "What the figures are worth", Cell(|c| some(c.verdict.name()))).column(column("verdict", ColumnSlot::Verdict).ranking(0).curve(0)),

@@ -184,6 +184,7 @@ fn process(parties: Parties, p: &Preparation) -> ProcessView {
         ("command", command(&p.command)),
         ("environment", pairs(&p.env, "=")),
         ("its server", p.counterpart.as_ref().map(called).unwrap_or_default()),
+        ("checks of replies", p.reply_checks.clone().unwrap_or_default()),
         ("conformance", checked),
         ("isolation", parties.words(&isolation(&p.isolation)).into_owned()),
         ("placement", pairs(&p.isolation.details, " ")),

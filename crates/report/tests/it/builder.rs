@@ -253,6 +253,7 @@ fn preparation(entry: &str) -> Preparation {
         command: vec!["server".to_owned()],
         env: BTreeMap::new(),
         counterpart: None,
+        reply_checks: None,
         isolation: Isolation {
             mode: IsolationMode::CgroupV2,
             server_cpus: vec![0],

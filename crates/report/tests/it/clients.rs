@@ -4,7 +4,7 @@ use rpcbench_record::{Published, Role};
 use rpcbench_report::{Layout, Style, summary};
 
 use crate::builder::RunBuilder;
-use crate::render::{csv, markdown, text};
+use crate::render::{csv, json, markdown, text};
 
 /// A client at its limit, and one that the reference server held back.
 fn clients() -> RunBuilder {
@@ -39,6 +39,18 @@ fn exports_of_clients_keep_their_keys_and_have_the_verdicts_of_clients() {
     let header = csv.lines().next().expect("a header");
     assert!(header.contains("calls_per_server_cpu_s") && header.contains("server_cpu_share"));
     assert!(csv.contains("at its limit") && csv.contains("reference-bound"), "{csv}");
+}
+
+#[test]
+fn what_a_client_checks_is_in_every_table_of_all_columns() {
+    let sentence = "text: the whole string";
+    let of_clients = clients().prepared(|it| it.reply_checks = Some(sentence.to_owned()));
+    let summary = summary(&of_clients.run);
+    for shown in [markdown(&summary), csv(&summary).expect("CSV"), json(&summary).expect("JSON")] {
+        assert!(shown.contains(sentence), "{shown}");
+    }
+    let of_servers = RunBuilder::new().entry("go-grpc", &[34_000, 34_300]);
+    assert!(!markdown(&rpcbench_report::summary(&of_servers.run)).contains("reply checks"));
 }
 
 /// Two clients, each with two servers: one limits its pairs, the other does not.

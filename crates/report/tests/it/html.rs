@@ -67,6 +67,17 @@ fn page_has_every_figure_of_json() {
 }
 
 #[test]
+fn page_says_what_a_client_checks() {
+    let sentence = "text: the whole string";
+    let builder = RunBuilder::new()
+        .entry("go-grpc", &[52_000])
+        .prepared(|it| it.reply_checks = Some(sentence.to_owned()));
+    let page = page_of(&builder.run);
+    let facts = page["runs"][0]["processes"][0]["facts"].as_array().unwrap();
+    assert!(facts.contains(&json!(["checks of replies", sentence])), "{facts:?}");
+}
+
+#[test]
 fn page_has_sentences_of_markdown() {
     let run = several();
     let page = page_of(&run);

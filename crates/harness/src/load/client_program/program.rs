@@ -21,6 +21,8 @@ use crate::load::LoadError;
 
 /// The version of contract/clients.md.
 const VERSION: u32 = 1;
+/// Length of the longest sentence about its checks, bytes.
+const MAX_CHECKS: usize = 300;
 /// Interval at which a wait checks whether the run stops.
 const ASK: Duration = Duration::from_millis(20);
 /// Time that a program may leave messages unread.
@@ -210,12 +212,18 @@ impl Shared {
     }
 }
 
-/// Refuses a program whose records could not be understood. It was started after `started`.
+/// Refuses a program whose records could not be understood, or that does not say what it checks. It was started after `started`.
 fn known(hello: Hello, started: Nanos) -> Result<Hello, String> {
-    let Hello { version, clock_ns, .. } = hello;
+    let Hello { version, clock_ns, ref checks, .. } = hello;
     if version != VERSION {
         return Err(format!(
             "it speaks version {version} of contract/clients.md; expected version {VERSION}"
+        ));
+    }
+    if !(1..=MAX_CHECKS).contains(&checks.len()) {
+        return Err(format!(
+            "`checks` of its `hello` has {} bytes; expected a sentence of 1 to {MAX_CHECKS}",
+            checks.len()
         ));
     }
     let now = clock::now();

@@ -30,7 +30,10 @@ impl LoadedServer<'_> {
                 None => self.program = self.accept()?.map(Arc::new),
                 Some(program) => match program.hello() {
                     Ok(None) => {}
-                    Ok(Some(_)) => return Ok(()),
+                    Ok(Some(hello)) => {
+                        self.reply_checks = Some(hello.checks);
+                        return Ok(());
+                    }
                     Err(error) => return Err(self.blame(error.to_string()).into()),
                 },
             }

@@ -82,6 +82,7 @@ pub(in crate::run) fn prepared(entry: &str, readiness: Readiness) -> Preparation
         command: Vec::new(),
         env: BTreeMap::new(),
         counterpart: None,
+        reply_checks: None,
         isolation: Isolation {
             mode: IsolationMode::Affinity,
             server_cpus: Vec::new(),

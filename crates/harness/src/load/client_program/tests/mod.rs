@@ -89,6 +89,16 @@ fn program_of_another_version_or_clock_is_refused() {
     }
 }
 
+#[test]
+fn program_without_a_sentence_about_its_checks_is_refused() {
+    for (length, checks) in [(0, String::new()), (301, "x".repeat(301))] {
+        let says = hello(1, clock::now()).replace("\"all\"", &format!("\"{checks}\""));
+        let problem =
+            format!("`checks` of its `hello` has {length} bytes; expected a sentence of 1 to 300");
+        assert_eq!(end_of(&sends(message(&says))), problem);
+    }
+}
+
 /// A session of two slots with a program that behaves as `serve`.
 fn session(
     patience: Nanos,
