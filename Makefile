@@ -38,7 +38,7 @@ check: setup rpcbench ## Check that up to twelve servers keep the contract; ARGS
 test: ## Test what a change must pass: lints, all tests of rpcbench, changed and representative servers
 	@scripts/test.sh
 
-test-all: ## Test everything: every server in every variant, the release build, longer fuzzing
+test-all: ## Test everything: every server and client in every variant, the release build, longer fuzzing
 	@scripts/test.sh all
 
 lint: ## Format and lints, the quick part of the tests
