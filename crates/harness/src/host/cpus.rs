@@ -235,6 +235,25 @@ mod tests {
     }
 
     #[test]
+    fn client_programs_have_the_cpus_of_the_method() {
+        let method = include_str!("../../../../docs/method.md");
+        let list = |cpus: &[u32]| cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        for (cpus, options, (client, reference)) in [
+            (2, "", (1, 1)),
+            (4, "", (1, 1)),
+            (4, "`--cpus 2` ", (2, 1)),
+            (8, "", (1, 1)),
+            (8, "`--cpus 4 --client-threads 2` ", (4, 2)),
+        ] {
+            let split = machine(&[]).with_single(cpus).split(client, reference);
+            // A client is what is measured, in a server's place.
+            let sides = [&split.server[..], &split.client[..], split.rest()].map(list).join(" | ");
+            let row = format!("| {cpus} | {options}| {sides} |");
+            assert!(method.contains(&row), "docs/method.md has no row {row}");
+        }
+    }
+
+    #[test]
     fn sibling_is_taken_last_and_noted() {
         let split = smt(2).split(1, 3);
         assert_eq!((split.server, split.client), (vec![1], vec![0, 2, 3]));
