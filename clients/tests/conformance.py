@@ -119,6 +119,21 @@ class Checks:
         self.program.close()
         return f"response time {times[250] / 1e6:.2f} ms (p50)"
 
+    def low_rate(self) -> str:
+        proxy = Proxy(self.server.target)
+        opened = self.program.open(proxy.target, self.protocol, in_flight=self.in_flight)
+        expect(opened["type"] == "opened", str(opened))
+        before = proxy.sent.copy()
+        self.program.start(0, schedule=self.program.schedule([20 * MILLISECOND * i for i in range(100)]), in_flight_max=100)
+        outcomes = self.outcomes(self.program.stopped())
+        expect(outcomes == {"ok": 100}, str(outcomes))
+        self.program.close()
+        if not opened["connections"]:
+            return "the pool chooses connections"
+        parts = sorted((proxy.sent - before).values(), reverse=True)
+        expect(parts[0] > sum(parts) / 2, f"calls that are far apart use {len(parts)} connections: {parts} parts of requests")
+        return f"{parts} parts of requests on each connection"
+
     def not_sent(self) -> str:
         self.open()
         self.program.start(0, schedule=self.program.schedule([0] * 200), in_flight_max=3)

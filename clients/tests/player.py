@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 import tomllib
+from collections import Counter
 from dataclasses import dataclass
 
 import requests
@@ -214,6 +215,8 @@ class Proxy:
         self.port, self.opened = int(port), 0
         self.requests: tuple[bytes, bytes] | None = None
         self.replies: tuple[bytes, bytes] | None = None
+        # Parts of requests that came, by connection.
+        self.sent: Counter[int] = Counter()
         self.sockets: list[socket.socket] = []
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=1000)
         self.target = f"127.0.0.1:{self.listener.getsockname()[1]}"
@@ -227,12 +230,14 @@ class Proxy:
             self.sockets += [near, far]
             for one in (near, far):
                 one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            threading.Thread(target=self.forward, args=(near, far, "requests"), daemon=True).start()
-            threading.Thread(target=self.forward, args=(far, near, "replies"), daemon=True).start()
+            threading.Thread(target=self.forward, args=(near, far, "requests", self.opened), daemon=True).start()
+            threading.Thread(target=self.forward, args=(far, near, "replies", self.opened), daemon=True).start()
 
-    def forward(self, source: socket.socket, sink: socket.socket, direction: str) -> None:
+    def forward(self, source: socket.socket, sink: socket.socket, direction: str, number: int) -> None:
         try:
             while data := source.recv(1 << 16):
+                if direction == "requests":
+                    self.sent[number] += 1
                 if change := getattr(self, direction):
                     data = data.replace(*change)
                 sink.sendall(data)

@@ -28,8 +28,7 @@ type run[C any] struct {
 
 	// schedule has due times relative to at; nil in a closed loop.
 	schedule    []int64
-	inFlightMax int64
-	inFlight    atomic.Int64
+	inFlightMax int
 }
 
 // prepare reads what a run needs.
@@ -55,7 +54,7 @@ func (l *load[C]) prepare(command command, wire *wire) (*run[C], error) {
 		number = min(number, len(l.connections))
 	}
 	run.schedule = schedule[:min(int64(len(schedule)), run.limit)]
-	run.inFlightMax = int64(command.InFlightMax)
+	run.inFlightMax = command.InFlightMax
 	run.slots, err = l.newSlots(number, l.connections[0].target)
 	return run, err
 }
@@ -120,48 +119,6 @@ func (r *run[C]) repeat(number uint32, slot *slot[C]) {
 
 // claim takes one of a limited number of calls.
 func (r *run[C]) claim() bool { return r.limit == math.MaxInt64 || r.claimed.Add(1) <= r.limit }
-
-// due is a call of the open loop.
-type due struct {
-	index uint32
-	at    int64
-}
-
-func (r *run[C]) openLoop() {
-	calls := make(chan due, r.inFlightMax)
-	var slots sync.WaitGroup
-	for i := range r.slots {
-		slots.Go(func() {
-			for call := range calls {
-				outcome := r.slots[i].call()
-				r.wire.record(call.at, now(), call.index, outcome)
-				r.inFlight.Add(-1)
-			}
-		})
-	}
-	r.dispatch(calls)
-	close(calls)
-	slots.Wait()
-}
-
-// dispatch starts each call when it is due.
-func (r *run[C]) dispatch(calls chan<- due) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for i, offset := range r.schedule {
-		call := due{uint32(i), r.at + offset}
-		if !r.await(call.at, timer) {
-			return
-		}
-		r.started.Add(1)
-		if r.inFlight.Load() >= r.inFlightMax {
-			r.wire.record(call.at, now(), call.index, Outcome{Kind: notSent})
-			continue
-		}
-		r.inFlight.Add(1)
-		calls <- call
-	}
-}
 
 // await waits for a due time. It reports false if the run stops before it.
 func (r *run[C]) await(instant int64, timer *time.Timer) bool {

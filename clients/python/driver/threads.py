@@ -1,5 +1,6 @@
 """Loops with a thread per slot, for libraries whose calls block."""
 
+import collections
 import queue
 import threading
 import time
@@ -100,12 +101,21 @@ class ClosedLoop:
             self.calls += calls
 
 
+# Index and due time of a call of the open loop.
+Due = tuple[int, int]
+
+
 class OpenLoop:
+    """The thread that became idle last gets the next call, so that a low rate uses few slots and connections."""
+
     def __init__(self, threads: Threads, run: Run) -> None:
         self.threads, self.run, self.calls = threads, run, 0
+        # Of each slot; None ends its thread.
+        self.inboxes: list[queue.SimpleQueue[Due | None]] = [queue.SimpleQueue() for _ in run.slots]
+        self.idle = list(self.inboxes)
+        # Calls that found no idle slot.
+        self.waiting: collections.deque[Due] = collections.deque()
         self.in_flight = 0
-        # Index and due time of calls; None ends a worker.
-        self.due: queue.SimpleQueue[tuple[int, int] | None] = queue.SimpleQueue()
         self.stopping = threading.Event()
         run.on_stop = self.stopping.set
 
@@ -116,14 +126,22 @@ class OpenLoop:
             if not self.wait_until(due):
                 break
             self.calls += 1
-            if self.in_flight >= self.run.in_flight_max:
+            if not self.hand_over((index, due)):
                 self.threads.wire.record(due, time.monotonic_ns(), index, NOT_SENT, 0)
-                continue
-            with self.threads.lock:
-                self.in_flight += 1
-            self.due.put((index, due))
-        for _ in self.run.slots:
-            self.due.put(None)
+        for inbox in self.inboxes:
+            inbox.put(None)
+
+    def hand_over(self, call: Due) -> bool:
+        """Gives a call to a slot, or lets it wait for one. False if too many are in flight."""
+        with self.threads.lock:
+            if self.in_flight >= self.run.in_flight_max:
+                return False
+            self.in_flight += 1
+            if self.idle:
+                self.idle.pop().put(call)
+            else:
+                self.waiting.append(call)
+        return True
 
     def wait_until(self, due: int) -> bool:
         """Waits for a due time. False if the run stops before it."""
@@ -138,9 +156,19 @@ class OpenLoop:
         return False
 
     def work(self, slot: Slot) -> None:
-        while (call := self.due.get()) is not None:
+        inbox = self.inboxes[slot.number]
+        call = inbox.get()
+        while call is not None:
             index, due = call
             outcome, status = self.threads.call(slot)
             self.threads.wire.record(due, time.monotonic_ns(), index, outcome, status)
-            with self.threads.lock:
-                self.in_flight -= 1
+            call = self.next(inbox) or inbox.get()
+
+    def next(self, inbox: queue.SimpleQueue[Due | None]) -> Due | None:
+        """Ends a call of a slot, and returns one that waits. None: the slot is idle."""
+        with self.threads.lock:
+            self.in_flight -= 1
+            if self.waiting:
+                return self.waiting.popleft()
+            self.idle.append(inbox)
+        return None

@@ -45,14 +45,14 @@ class Run
   private
 
   def open_loop(load, message)
-    @in_flight_max = message["in_flight_max"]
-    raise ArgumentError, "in_flight_max must be 1 or more" if @in_flight_max < 1
+    in_flight_max = message["in_flight_max"]
+    raise ArgumentError, "in_flight_max must be 1 or more" if in_flight_max < 1
 
     schedule = File.binread(message["schedule"]).unpack("Q<*")
     @schedule = schedule.first([@limit, schedule.size].min)
-    @slots = load.new_slots(@in_flight_max)
-    @due = Queue.new
-    @in_flight = 0
+    @slots = load.new_slots(in_flight_max)
+    @inboxes = @slots.map { Queue.new }
+    @idle = @inboxes.dup
   end
 
   def sleep_until_start
@@ -74,29 +74,30 @@ class Run
     @lock.synchronize { @calls < @limit && @calls += 1 }
   end
 
-  # Starts each call when it is due.
+  # Starts each call when it is due, on the slot that became idle last, so that a low rate uses few slots and connections.
   def dispatch
     @schedule.each_with_index do |offset, index|
       due = @at + offset
       break unless sleep_until?(due)
 
       @calls += 1
-      if @in_flight >= @in_flight_max
-        @wire.record(due, now, index, NOT_SENT, 0)
+      inbox = @lock.synchronize { @idle.pop }
+      if inbox
+        inbox << [index, due]
       else
-        @lock.synchronize { @in_flight += 1 }
-        @due << [index, due]
+        @wire.record(due, now, index, NOT_SENT, 0)
       end
     end
-    @due.close
+    @inboxes.each(&:close)
   end
 
-  # Makes calls that are due.
+  # Makes the calls of a slot that are due.
   def serve(slot)
-    while (index, due = @due.pop)
+    inbox = @inboxes[slot.number]
+    while (index, due = inbox.pop)
       outcome, status = slot.call
       @wire.record(due, now, index, outcome, status)
-      @lock.synchronize { @in_flight -= 1 }
+      @lock.synchronize { @idle << inbox }
     end
   end
 
