@@ -152,7 +152,7 @@ fn ensure_any_tls(plan: &Plan, entries: &[Entry]) -> Result<(), SetupError> {
 mod tests {
     use std::path::Path;
 
-    use rpcbench_record::{PlannedServer, Protocol, TlsMode, Workload};
+    use rpcbench_record::{PlacementKind, PlannedServer, Protocol, TlsMode, Workload};
 
     use super::*;
     use crate::manifest::Catalog;
@@ -169,6 +169,15 @@ mod tests {
         let java = expanded(&["java-grpc"]);
         assert!(java[0].starts_with("java-grpc is 4 entries: java-grpc"), "{java:?}");
         assert!(java[0].ends_with("; name one of them for fewer"), "{java:?}");
+    }
+
+    #[test]
+    fn clients_are_refused_in_containers() {
+        for kind in [PlacementKind::Docker, PlacementKind::Podman] {
+            let refused = site(Role::Client, kind).map(drop).unwrap_err().to_string();
+            let reason = "clients run as processes of this machine only";
+            assert_eq!(refused, format!("{reason}; leave '--in {kind}' out"));
+        }
     }
 
     #[test]
