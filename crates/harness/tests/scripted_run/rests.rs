@@ -3,6 +3,7 @@
 use rpcbench_clock::Nanos;
 use rpcbench_record::{Run, ServerUsage, Trial};
 
+use super::failures;
 use super::load::Answer;
 use super::slices::{sliced, slices};
 
@@ -26,6 +27,24 @@ fn server_busy_at_rest_is_named_once_and_frozen_from_then_on() {
         assert_eq!(usage.restless_share(), Some(1.0));
         assert!(usage.rest_ns < 2 * ServerUsage::REST_JUDGED_NS, "{usage:?}");
     }
+}
+
+/// Servers may have watchdogs.
+#[test]
+fn end_after_a_freeze_is_reported_with_its_length() {
+    let why = |entries: [&'static str; 2]| {
+        let made = sliced(|_, _| Answer::After(Nanos(1000)), &entries, (1, 400));
+        let why = failures(&made.run).into_iter().find_map(|(_, why)| why);
+        why.expect("a failure").to_owned()
+    };
+    assert_eq!(
+        why(["a", "ends late"]),
+        "ended between its trials; before, it had no calls for 1s 420ms, and was frozen for 1s 420ms"
+    );
+    assert_eq!(
+        why(["freezes", "freezes, ends late"]),
+        "ended during a trial; between its slices it was frozen with its calls in flight, the last time for 232ms"
+    );
 }
 
 /// It rests while others are prepared, and is frozen in all rounds.

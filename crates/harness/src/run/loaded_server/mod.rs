@@ -3,6 +3,7 @@
 mod error;
 mod pair;
 mod proof;
+mod rest;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use std::time::Duration;
 use rpcbench_clock::Nanos;
 use rpcbench_contract::cases::Caller;
 use rpcbench_contract::{Corpus, Profile, Shape};
-use rpcbench_record::{Failure, Outcomes, Role, ServerUsage, Workload, units};
+use rpcbench_record::{Failure, Outcomes, Role, Workload, units};
 
 use super::context::Context;
 use super::observer::Event;
@@ -19,6 +20,7 @@ use crate::interrupt::StopNow;
 use crate::load::{CallOptions, LoadError, LoadRequest, LoadSession, Program, Requests};
 use crate::placement::{CpuReading, PlacementError, Running};
 use pair::failure_of_server;
+use rest::{Freeze, Rest};
 
 pub(super) use error::{StepError, failure};
 
@@ -27,9 +29,6 @@ const LOG_TAIL: usize = 12;
 /// Time limit of a readiness call, and the pause between two.
 const READY_CALL: Duration = Duration::from_millis(1000);
 const READY_PAUSE: Nanos = Nanos::from_millis(10);
-/// Share of a CPU up to which a server stays awake while others are measured; one that uses more is frozen. Two dozen such
-/// servers take no more from the measured one than the machine reference does.
-const IDLE_SHARE: f64 = 0.001;
 /// Pause between two checks of a kind, in lengths of such a check: with two dozen servers, each kind takes some percent of
 /// the time between windows, and none within windows.
 const CHECK_PAUSE: u64 = 300;
@@ -71,6 +70,7 @@ pub(super) struct LoadedServer<'a> {
     pub own_time: Option<Nanos>,
     /// The rest that it is in, or its last.
     rest: Option<Rest>,
+    last_freeze: Freeze,
 }
 
 /// The use of a load that is opened.
@@ -81,18 +81,6 @@ pub(super) struct Connecting {
     /// True if it may be frozen between slices of its windows.
     pub takes_turns: bool,
 }
-
-/// A time without calls.
-#[derive(Clone, Copy)]
-struct Rest {
-    since: Nanos,
-    /// [`Nanos::NEVER`] until it ends.
-    until: Nanos,
-    is_frozen: bool,
-}
-
-/// Rests from this length on are named when calls fail after them.
-const LONG_REST: Nanos = Nanos::from_millis(1000);
 
 /// End and length of the last check of a kind. `None` before the first.
 #[derive(Clone, Copy, Default)]
@@ -140,6 +128,7 @@ impl<'a> LoadedServer<'a> {
             idle: (Nanos(0), 0),
             own_time: None,
             rest: None,
+            last_freeze: Freeze::default(),
         };
         if let Admission::Proven { ready_timeout } = subject.admission {
             match subject.role {
@@ -248,45 +237,6 @@ impl<'a> LoadedServer<'a> {
         Ok(self.running.sample_cpu()?.unwrap_or_default())
     }
 
-    /// Leaves it without load until it is woken, and freezes it if it is known to use CPU time then.
-    pub fn rest(&mut self) -> Result<(), Failure> {
-        let (time, used) = self.idle;
-        let share = used as f64 / time.0.max(1) as f64;
-        let is_frozen = time.0 >= ServerUsage::REST_JUDGED_NS && share > IDLE_SHARE;
-        let since = self.context.now();
-        self.rest = Some(Rest { since, until: Nanos::NEVER, is_frozen });
-        if is_frozen {
-            return self.freeze();
-        }
-        self.at_rest = Some((since, self.cpu_of_both()?));
-        Ok(())
-    }
-
-    /// Ends a rest.
-    pub fn wake(&mut self) -> Result<(), Failure> {
-        let now = self.context.now();
-        self.thaw()?;
-        if let Some(rest) = self.rest.as_mut().filter(|rest| rest.until == Nanos::NEVER) {
-            rest.until = now;
-        }
-        if let Some((since, before)) = self.at_rest.take() {
-            let used = self.cpu_of_both()?.saturating_sub(before);
-            let was_judged = self.idle.0.0 >= ServerUsage::REST_JUDGED_NS;
-            self.idle = (self.idle.0 + (now - since), self.idle.1 + used);
-            let usage = self.with_rests(ServerUsage::default());
-            if let Some(share) = usage.restless_share().filter(|_| !was_judged) {
-                let entry = self.subject.entry.clone();
-                self.context.observer.event(&Event::Restless { entry, share });
-            }
-        }
-        self.alive("between its trials")
-    }
-
-    /// Usage over a window, with that of its rests so far.
-    pub fn with_rests(&self, usage: ServerUsage) -> ServerUsage {
-        ServerUsage { rest_ns: self.idle.0.0, rest_cpu_ns: self.idle.1, ..usage }
-    }
-
     /// A failure if it, or its counterpart, has ended.
     pub fn alive(&mut self, when: &str) -> Result<(), Failure> {
         if let Some(server) = &mut self.counterpart {
@@ -296,21 +246,6 @@ impl<'a> LoadedServer<'a> {
             None => Ok(()),
             Some(how) => Err(self.explain(format!("{how} {when}{}", self.after_rest()))),
         }
-    }
-
-    /// Its last rest, as the end of a sentence about a failure after it: servers may have limits for idle connections, or
-    /// watchdogs.
-    pub(super) fn after_rest(&self) -> String {
-        if self.own_time.is_some() {
-            return "; between its slices it was frozen with its calls in flight".to_owned();
-        }
-        let Some(rest) = self.rest else { return String::new() };
-        let length = rest.until.min(self.context.now()) - rest.since;
-        if length < LONG_REST {
-            return String::new();
-        }
-        let frozen = if rest.is_frozen { ", and was frozen" } else { "" };
-        format!("; before, it had no calls for {}{frozen}", units::length(length.into()))
     }
 
     /// A failure if other processes than its own serve its port. Checked if it is `due`, or takes little of the run's time.

@@ -30,12 +30,14 @@ impl<'a> LoadedServer<'a> {
 
     /// Stops it and its counterpart from using CPU time until [`Self::thaw`].
     pub fn freeze(&mut self) -> Result<(), Failure> {
+        self.last_freeze.begin(self.context.now());
         self.running.freeze()?;
         self.counterpart.as_mut().map_or(Ok(()), |server| server.freeze())
     }
 
     /// Lets them run again: the counterpart first, as it answers.
     pub fn thaw(&mut self) -> Result<(), Failure> {
+        self.last_freeze.end(self.context.now());
         self.counterpart.as_mut().map_or(Ok(()), |server| server.thaw())?;
         Ok(self.running.wake()?)
     }
