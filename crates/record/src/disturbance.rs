@@ -48,13 +48,13 @@ impl Measured {
         (share >= Disturbance::STARVED_SHARE).then_some(Disturbance::ServerStarved(share))
     }
 
-    /// The part of the time of the server's CPUs that other programs or the hypervisor took, as a share of their busy time.
-    /// `None` if unknown.
+    /// The part of the time of the server's CPUs that other programs or the hypervisor took, as a share of their busy time, or of
+    /// the window if that is longer: next to a server that does nothing, others need not be busy. `None` if unknown.
     fn share_of_others(&self) -> Option<f64> {
         let own = self.server.as_ref().map(|it| it.cpu_user_ns + it.cpu_system_ns)?;
         let stolen = self.machine.server_steal_ns.unwrap_or(0);
         let busy = self.machine.server_cpus_busy_ns? + stolen;
-        Some(busy.saturating_sub(own) as f64 / busy.max(1) as f64)
+        Some(busy.saturating_sub(own) as f64 / busy.max(self.window_ns).max(1) as f64)
     }
 
     fn client_absent(&self) -> Option<Disturbance> {
@@ -131,6 +131,17 @@ mod tests {
         assert_eq!(broken.late_by_machine(), None, "a broken connection is the server's failure");
         let answered = Measured { outcomes: Outcomes::default(), ..late(1000, 0) };
         assert_eq!(answered.disturbance(), None);
+    }
+
+    #[test]
+    fn late_calls_of_an_idle_server_are_its_own_if_its_cpus_are_idle() {
+        let idle = |busy_ns| Measured {
+            outcomes: Outcomes { timeout: 1, ..Outcomes::default() },
+            machine: MachineUsage { server_cpus_busy_ns: Some(busy_ns), ..MachineUsage::default() },
+            ..window(1000, 0, 1000)
+        };
+        assert_eq!(idle(249 * MS).late_by_machine(), None);
+        assert_eq!(idle(250 * MS).late_by_machine(), Some(Disturbance::ServerStarved(0.25)));
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(crate) fn describe(measured: &Measured, disturbance: Disturbance) -> String 
             )
         }
         Disturbance::ServerStarved(share) => format!(
-            "{} not answered in time while others took {} of the busy time of the server's CPUs; end other programs, or \
+            "{} not answered in time while others took {} of the time of the server's CPUs; end other programs, or \
              repeat when the machine is idle",
             plural(measured.outcomes.errors(), "call"),
             percent_near(share, &[Disturbance::STARVED_SHARE])

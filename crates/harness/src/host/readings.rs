@@ -130,6 +130,8 @@ pub struct MachineReading {
     pub server_busy_ns: Option<u64>,
     /// Time for which some task waited for a CPU, nanoseconds. `None` if the kernel does not count it.
     pub pressure_ns: Option<u64>,
+    /// Time for which the reading thread waited for a CPU, nanoseconds. 0 if the kernel does not count it.
+    pub reader_delay_ns: u64,
 }
 
 impl MachineReading {
@@ -162,6 +164,7 @@ mod tests {
             server_steal_ns: Some(4),
             server_busy_ns: Some(7),
             pressure_ns: Some(10),
+            reader_delay_ns: 3,
         };
         let later = MachineReading {
             at: Nanos(2),
@@ -170,6 +173,7 @@ mod tests {
             server_steal_ns: Some(10),
             server_busy_ns: Some(9),
             pressure_ns: Some(11),
+            reader_delay_ns: 5,
         };
         let expected = MachineUsage {
             steal_ns: 20,

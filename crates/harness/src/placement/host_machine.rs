@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::sync::{Arc, OnceLock};
 
-use procfs::{ConfigSetting, CpuPressure, Current};
+use procfs::process::Schedstat;
+use procfs::{ConfigSetting, CpuPressure, Current, FromRead};
 use rpcbench_clock as clock;
 use rpcbench_engine::Reference;
 use rpcbench_record::{Isolation, MachineUsage};
@@ -15,6 +16,8 @@ use crate::host::cpus::pin_this_thread;
 use crate::host::presence::Presence;
 
 const REFERENCE: &str = "the machine reference can't run";
+/// Of the thread that reads it.
+const SCHEDSTAT: &str = "/proc/thread-self/schedstat";
 
 /// This machine, for one server on it.
 #[derive(Debug)]
@@ -71,6 +74,7 @@ impl Machine for HostMachine {
             server_steal_ns: of_server(&STEAL),
             server_busy_ns: of_server(busy()),
             pressure_ns: pressure.map(|pressure| pressure.some.total * 1000),
+            reader_delay_ns: Schedstat::from_file(SCHEDSTAT).map_or(0, |own| own.run_delay),
             at: clock::now(),
         })
     }

@@ -6,6 +6,7 @@ mod pairs;
 mod placement;
 mod rests;
 mod slices;
+mod starved;
 
 use std::cell::RefCell;
 use std::path::Path;

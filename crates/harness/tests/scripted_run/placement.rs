@@ -12,7 +12,7 @@ use rpcbench_harness::placement::{
 use rpcbench_record::{Isolation, IsolationMode, MachineUsage, TlsMode};
 
 use super::Log;
-use super::load::{COMPILES, compiling};
+use super::load::{COMPILES, STARVED, compiling};
 
 /// An entry whose processes can start before their turn.
 pub const EARLY: &str = "early";
@@ -74,14 +74,16 @@ impl ScriptedPlacement {
         let address: SocketAddr = "192.0.2.1:1".parse().expect("an address");
         let endpoint = Endpoint { authority: self.entry.to_owned(), ..address.into() };
         let (log, interrupt) = (self.log.clone(), self.interrupt.clone());
-        Box::new(ScriptedServer { endpoint, log, machine: IdleMachine, interrupt, is_away })
+        let others = u64::from(self.entry == STARVED);
+        let machine = ScriptedMachine { interrupt: interrupt.clone(), others };
+        Box::new(ScriptedServer { endpoint, log, machine, interrupt, is_away })
     }
 }
 
 struct ScriptedServer {
     endpoint: Endpoint,
     log: Log,
-    machine: IdleMachine,
+    machine: ScriptedMachine,
     interrupt: Interrupt,
     is_away: bool,
 }
@@ -164,16 +166,20 @@ impl Running for ScriptedServer {
     }
 }
 
-/// A machine on which nothing else happens.
-struct IdleMachine;
+/// A machine of which this many other programs get as much CPU time as the server.
+struct ScriptedMachine {
+    interrupt: Interrupt,
+    others: u64,
+}
 
-impl Machine for IdleMachine {
+impl Machine for ScriptedMachine {
     fn start_reference(&mut self) -> Result<(), PlacementError> {
         Ok(())
     }
 
     fn sample(&mut self) -> Result<MachineReading, PlacementError> {
-        Ok(MachineReading::default())
+        let busy = self.interrupt.now().0 * (1 + self.others);
+        Ok(MachineReading { server_busy_ns: Some(busy), ..MachineReading::default() })
     }
 
     fn usage(

@@ -9,11 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rpcbench_clock::Nanos;
-use rpcbench_contract::cases::Caller;
+use rpcbench_contract::cases::{CallError, Caller};
 use rpcbench_contract::{Corpus, Profile, Shape};
 use rpcbench_record::{Failure, Outcomes, Role, Workload, units};
 
 use super::context::Context;
+use super::fault::ReadyTime;
 use super::observer::Event;
 use super::subject::{Admission, Subject};
 use crate::interrupt::StopNow;
@@ -139,16 +140,18 @@ impl<'a> LoadedServer<'a> {
         Ok(server)
     }
 
-    fn await_ready(&mut self, ready_timeout: Duration) -> Result<(), StepError> {
+    fn await_ready(&mut self, limit: Duration) -> Result<(), StepError> {
         let context = self.context;
-        let deadline = context.now() + Nanos::from(ready_timeout);
+        let mut time = ReadyTime::begin(limit, &mut *self.running, context.now());
         let seed = context.environment.seed;
         let hello =
             Corpus::generate(&Shape::Text(16), seed, Profile::of(self.subject.protocol).encoding);
         let mut caller = self.caller(READY_CALL);
         loop {
             self.alive("before it was ready")?;
-            let problem = match caller.call(hello.method(), hello.request(0)) {
+            let called = caller.call(hello.method(), hello.request(0));
+            let is_answered = matches!(called, Ok(_) | Err(CallError::Status { .. }));
+            let problem = match called {
                 Ok(reply) => match hello.verify(0, hello.request(0), &reply) {
                     // While the connection is open: another process may have accepted it.
                     Ok(()) => return Ok(self.check_port(true)?),
@@ -156,11 +159,13 @@ impl<'a> LoadedServer<'a> {
                 },
                 Err(error) => error.to_string(),
             };
-            if context.now() >= deadline {
-                let limit = units::length(ready_timeout);
+            let now = context.now();
+            if time.is_over(now) && (is_answered || !time.extend(&mut *self.running, now)) {
+                let (limit, extension) = (units::length(limit), time.extension());
                 let elsewhere = self.elsewhere();
-                let reason =
-                    format!("not ready within {limit}; the last call said: {problem}{elsewhere}");
+                let reason = format!(
+                    "not ready within {limit}; the last call said: {problem}{elsewhere}{extension}"
+                );
                 return Err(self.explain(reason).into());
             }
             context.interrupt().wait_until(context.now() + READY_PAUSE)?;

@@ -4,7 +4,6 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rpcbench_clock::Nanos;
 use rpcbench_contract::cases::{self, CheckReport};
 use rpcbench_contract::{Method, Profile};
 use rpcbench_engine::{TlsClient, TlsVersion};
@@ -14,16 +13,16 @@ use super::{LoadedServer, READY_PAUSE, StepError, failure};
 use crate::host::control_socket::ControlSocket;
 use crate::load::{Program, check_client};
 use crate::placement::Endpoint;
-use crate::run::fault::Patient;
+use crate::run::fault::{Patient, ReadyTime};
 
 /// Time limit of a call of the conformance check.
 const CHECK_CALL: Duration = Duration::from_secs(5);
 
 impl LoadedServer<'_> {
     /// Waits until a client has connected and introduced itself.
-    pub(super) fn await_hello(&mut self, ready_timeout: Duration) -> Result<(), StepError> {
+    pub(super) fn await_hello(&mut self, limit: Duration) -> Result<(), StepError> {
         let context = self.context;
-        let deadline = context.now() + Nanos::from(ready_timeout);
+        let mut time = ReadyTime::begin(limit, &mut *self.running, context.now());
         loop {
             self.alive("before it had connected")?;
             match &self.program {
@@ -37,13 +36,14 @@ impl LoadedServer<'_> {
                     Err(error) => return Err(self.blame(error.to_string()).into()),
                 },
             }
-            if context.now() >= deadline {
-                let (limit, variable) = (units::length(ready_timeout), ControlSocket::VARIABLE);
+            let now = context.now();
+            if time.is_over(now) && !time.extend(&mut *self.running, now) {
+                let (limit, variable) = (units::length(limit), ControlSocket::VARIABLE);
                 let reason = match &self.program {
                     None => format!("not connected to {variable} within {limit}"),
                     Some(_) => format!("connected to {variable}, but no `hello` within {limit}"),
                 };
-                return Err(self.explain(reason).into());
+                return Err(self.explain(reason + &time.extension()).into());
             }
             context.interrupt().wait_until(context.now() + READY_PAUSE)?;
         }
@@ -67,7 +67,7 @@ impl LoadedServer<'_> {
             self.running.reset_peak()?;
             return Ok(report);
         }
-        let mut caller = Patient::new(self.caller(CHECK_CALL), interrupt);
+        let mut caller = Patient::new(self.caller(CHECK_CALL), interrupt, &mut *self.running);
         let profile = Profile::of(self.subject.protocol);
         let seed = self.context.environment.seed;
         let mut report = cases::check_methods(&mut caller, profile, seed, methods);
