@@ -33,6 +33,13 @@ pub(crate) fn this_process() -> Duration {
     read(ClockId::ProcessCPUTime)
 }
 
+/// Time for which the calling thread has waited for a CPU. 0 if the kernel does not count it.
+pub(crate) fn run_delay() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let delay = text.split(' ').nth(1).and_then(|field| field.parse().ok());
+    Duration::from_nanos(delay.unwrap_or(0))
+}
+
 /// Uses `cost` of CPU time on the calling thread.
 pub(crate) fn burn(cost: Duration) {
     let end = read(ClockId::ThreadCPUTime) + cost;

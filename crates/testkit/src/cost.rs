@@ -3,6 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
@@ -19,9 +21,11 @@ const COMPILE_TIME: Duration = Duration::from_millis(2);
 const CALLS_PER_PAYMENT: u64 = 64;
 /// Memory that a server takes at most, so that a forgotten limit does not bring down the machine.
 const MEMORY_CAP: usize = 2 << 30;
-/// Time between two calls after which a server takes itself for frozen, and how long it then behaves so.
+/// Time without a CPU that it did not wait for, after which a server takes itself for frozen, and how long it then behaves so.
 const BREAK: Duration = Duration::from_millis(250);
 const AFTER_BREAK: Duration = Duration::from_secs(2);
+/// Interval of looks.
+const LOOK: Duration = Duration::from_millis(10);
 
 pub(crate) struct Spender {
     cost: Cost,
@@ -30,7 +34,7 @@ pub(crate) struct Spender {
     hog: RefCell<MemoryHog>,
     /// CPU time that a costlier server has spent extra so far.
     burnt: Cell<Duration>,
-    breaks: Breaks,
+    breaks: Option<Breaks>,
 }
 
 impl Spender {
@@ -40,13 +44,17 @@ impl Spender {
             Cost::WarmStep { .. } => Some(Compiler::start()?),
             _ => None,
         };
+        let breaks = match cost {
+            Cost::BusyUnlessFrozen(_) => Some(Breaks::watch()?),
+            _ => None,
+        };
         Ok(Self {
             cost,
             delays: DelayQueue::start()?,
             compiler,
             hog: RefCell::default(),
             burnt: Cell::default(),
-            breaks: Breaks::default(),
+            breaks,
         })
     }
 
@@ -59,8 +67,10 @@ impl Spender {
             }
             Cost::DelayOnce(..) => {}
             Cost::Busy(cost) => clock::burn(cost),
-            Cost::BusyUnlessFrozen(_) if self.breaks.had_one_lately() => {}
-            Cost::BusyUnlessFrozen(cost) => clock::burn(cost),
+            Cost::BusyUnlessFrozen(cost) => match &self.breaks {
+                Some(breaks) if breaks.had_one_lately() => {}
+                _ => clock::burn(cost),
+            },
             Cost::Costlier(share) if number.is_multiple_of(CALLS_PER_PAYMENT) => self.pay(share),
             Cost::Costlier(_) => {}
             Cost::WarmStep { seconds, factor } => self.warm_up(seconds, factor),
@@ -87,21 +97,34 @@ impl Spender {
     }
 }
 
-/// Breaks between calls, as a process that is frozen and thawed sees them.
-#[derive(Default)]
+/// Breaks in which this process did not run though others left it a CPU: it was frozen.
 struct Breaks {
-    /// Time of the last call, and of the last that followed a break.
-    last: Cell<Duration>,
-    ended: Cell<Option<Duration>>,
+    /// When the last ended, monotonic, nanoseconds. 0 before the first.
+    ended: Arc<AtomicU64>,
 }
 
 impl Breaks {
+    /// Starts the thread that looks for them.
+    fn watch() -> io::Result<Self> {
+        let ended = Arc::new(AtomicU64::new(0));
+        let last = Arc::clone(&ended);
+        let look = move || {
+            loop {
+                let (began, waited) = (clock::monotonic(), clock::run_delay());
+                std::thread::park_timeout(LOOK);
+                let now = clock::monotonic();
+                if now - began >= BREAK + clock::run_delay().saturating_sub(waited) {
+                    last.store(now.as_nanos() as u64, Ordering::Relaxed);
+                }
+            }
+        };
+        std::thread::Builder::new().name("breaks".to_owned()).spawn(look)?;
+        Ok(Self { ended })
+    }
+
     fn had_one_lately(&self) -> bool {
-        let now = clock::monotonic();
-        if now - self.last.replace(now) >= BREAK {
-            self.ended.set(Some(now));
-        }
-        self.ended.get().is_some_and(|ended| now - ended < AFTER_BREAK)
+        let ended = Duration::from_nanos(self.ended.load(Ordering::Relaxed));
+        !ended.is_zero() && clock::monotonic() < ended + AFTER_BREAK
     }
 }
 
