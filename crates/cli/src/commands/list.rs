@@ -1,11 +1,12 @@
 //! `rpcbench list`.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use rpcbench_harness::host::cpus::Topology;
 use rpcbench_harness::interrupt::Interrupt;
-use rpcbench_harness::manifest::{Catalog, Selection, Server};
+use rpcbench_harness::manifest::{Catalog, Entry, Selection, Server};
 use rpcbench_harness::suite::{Suite, Suites};
 use rpcbench_harness::toolchain::{Probe, Versions};
 use rpcbench_record::Role;
@@ -23,46 +24,56 @@ pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
         out!("{}", matrix::text(&catalog.matrix()))?;
         return Ok(Verdict::Done);
     }
-    let versions = ask(&catalog, context);
     let width = context.style.width.unwrap_or(FILE_WIDTH);
     let lists = |what| args.what().is_none_or(|only| only == what);
+    // A folder of your own servers needs no clients.
+    let lists_clients = args.what() == Some(ListWhat::Clients)
+        || args.what().is_none() && root.join("clients").is_dir();
+    let servers = if lists(ListWhat::Servers) { catalog.servers() } else { &[] };
+    let clients = lists_clients.then(|| shared::catalog(&root, Role::Client)).transpose()?;
+    let clients = clients.as_ref().map_or(&[][..], Catalog::servers);
+    let mut entries = Vec::new();
+    if lists(ListWhat::Suites) {
+        entries = catalog.select(&Selection::default())?;
+        entries.retain(|entry| !entry.server.build.container_only);
+    }
+    // Each command once, and of what is shown only: they take seconds of CPU time.
+    let shown = servers.iter().chain(clients).chain(entries.iter().map(|entry| &entry.server));
+    let shown = shown.map(Arc::as_ref);
+    let versions = Versions::ask(shown, &context.build_env, &Interrupt::default());
+    let show_all = |all: &[Arc<Server>]| {
+        all.iter().try_for_each(|it| show_server(it, &versions.of(it), width))
+    };
     if lists(ListWhat::Servers) {
         out!("Servers")?;
-        let mut servers = catalog.servers().iter();
-        servers.try_for_each(|server| show_server(server, &versions.of(server), width))?;
+        show_all(servers)?;
     }
-    // A folder of your own servers needs no clients.
-    if args.what() == Some(ListWhat::Clients)
-        || args.what().is_none() && root.join("clients").is_dir()
-    {
+    if lists_clients {
         between(args)?;
         out!("Clients")?;
-        let clients = shared::catalog(&root, Role::Client)?;
-        let versions = ask(&clients, context);
-        let mut clients = clients.servers().iter();
-        clients.try_for_each(|client| show_server(client, &versions.of(client), width))?;
+        show_all(clients)?;
     }
     if lists(ListWhat::Suites) {
         between(args)?;
-        out!("Suites")?;
-        let mut entries = catalog.select(&Selection::default())?;
-        entries.retain(|entry| !entry.server.build.container_only);
-        entries.retain(|entry| versions.of(&entry.server).iter().all(|it| it.found().is_some()));
-        let topology = Topology::read().context("CPUs available to this process")?;
-        let cpus = u32::try_from(topology.cpus().len()).unwrap_or(u32::MAX);
-        let shown = |suite: &Suite| print(&suites::text(suite, &entries, cpus, width));
-        let suites = Suites::load(&root)?;
-        suites.all.iter().try_for_each(shown)?;
-        for (path, problem) in &suites.left_out {
-            note!("rpcbench: {} is left out: {problem}", path.display());
-        }
+        let can_run = |server: &Server| versions.of(server).iter().all(|it| it.found().is_some());
+        let entries = entries.iter().filter(|entry| can_run(&entry.server)).cloned();
+        show_suites(&root, &entries.collect::<Vec<_>>(), width)?;
     }
     Ok(Verdict::Done)
 }
 
-fn ask<'a>(catalog: &'a Catalog, context: &Context) -> Versions<'a> {
-    let servers = catalog.servers().iter().map(Arc::as_ref);
-    Versions::ask(servers, &context.build_env, &Interrupt::default())
+/// `entries`: those that a run takes by default, of what can run here.
+fn show_suites(root: &Path, entries: &[Entry], width: usize) -> anyhow::Result<()> {
+    out!("Suites")?;
+    let topology = Topology::read().context("CPUs available to this process")?;
+    let cpus = u32::try_from(topology.cpus().len()).unwrap_or(u32::MAX);
+    let shown = |suite: &Suite| print(&suites::text(suite, entries, cpus, width));
+    let suites = Suites::load(root)?;
+    suites.all.iter().try_for_each(shown)?;
+    for (name, problem) in &suites.left_out {
+        note!("rpcbench: {name} is left out: {problem}");
+    }
+    Ok(())
 }
 
 /// An empty line between parts, if there are several.

@@ -160,6 +160,7 @@ fn bad_suite_leaves_the_others() {
     let bench = Bench::new().edit("suites/slo.toml", "processes = ", "proceses = ");
     let ended = bench.run("list suites").expect(0);
     ended.complains(&["slo.toml is left out: ", "did you mean 'processes'?"]);
+    assert_eq!(ended.err.matches("suites/slo.toml").count(), 1, "{}", ended.err);
     ended.shows(&["quick", "latency"]);
 }
 

@@ -65,8 +65,8 @@ pub struct Suite {
 pub struct Suites {
     /// The valid suites, by name.
     pub all: Vec<Suite>,
-    /// Files that are not valid suites, each with its error.
-    pub left_out: Vec<(PathBuf, ConfigError)>,
+    /// Names of files that are not valid suites, each with its error, which has the path.
+    pub left_out: Vec<(String, ConfigError)>,
 }
 
 impl Suites {
@@ -76,7 +76,10 @@ impl Suites {
         for path in files(root)? {
             match Suite::load(&path) {
                 Ok(suite) => found.all.push(suite),
-                Err(problem) => found.left_out.push((path, problem)),
+                Err(problem) => {
+                    let name = path.file_name().unwrap_or_default().to_string_lossy();
+                    found.left_out.push((name.into_owned(), problem));
+                }
             }
         }
         Ok(found)
