@@ -5,7 +5,6 @@ mod support;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 
 use rpcbench_harness::build::{BuildError, Built, is_current};
@@ -157,16 +156,28 @@ fn any_change_causes_a_rebuild() {
     assert!(!project.rebuilds(&tool("2")));
 }
 
-#[test]
-fn build_ends_what_it_started() {
+/// A build that leaves a process behind, which a command starts.
+fn left_process_ends(starts: &str) {
     let project = Project::new();
-    let leaves = "setsid sh -c 'echo $$ >\"$RPCBENCH_BUILD_DIR/left\"; exec sleep 600' &
-        until [ -s \"$RPCBENCH_BUILD_DIR/left\" ]; do sleep 0.01; done";
+    let leaves = format!(
+        "{starts} setsid sh -c 'echo $$ >\"$0/left\"; exec sleep 600' \"$RPCBENCH_BUILD_DIR\" &
+        until [ -s \"$RPCBENCH_BUILD_DIR/left\" ]; do sleep 0.01; done"
+    );
     project.write("servers/sh/build.sh", &format!("{BUILD}\n{leaves}"));
     let server = project.server();
     build(&server, &[]).unwrap();
     let left = fs::read_to_string(server.build_folder.join("left")).unwrap();
     support::wait_until("its end", || !support::is_running(left.trim().parse().unwrap()));
+}
+
+#[test]
+fn build_ends_what_it_started() {
+    left_process_ends("");
+}
+
+#[test]
+fn build_ends_what_it_started_without_an_environment() {
+    left_process_ends("env -i");
 }
 
 #[test]
@@ -254,7 +265,7 @@ fn pipes_in_place_of_sources_are_refused() {
         let project = Project::new();
         let pipe = project.path(name);
         let _ = fs::remove_file(&pipe);
-        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        support::make_fifo(&pipe);
         let refused = project.failure();
         assert!(refused.contains(name) && refused.contains("not a regular file"), "{refused}");
     }
@@ -267,7 +278,7 @@ fn pipe_or_link_in_place_of_a_builds_files_is_replaced() {
         ["build/servers/sh-one/build.log", "build/servers/sh-one/.rpcbench-stamp", "other"]
             .map(|name| project.path(name));
     fs::create_dir_all(log.parent().unwrap()).unwrap();
-    assert!(Command::new("mkfifo").arg(&log).status().unwrap().success());
+    support::make_fifo(&log);
     fs::write(&other, "mine").unwrap();
     let link = format!("{BUILD}\nln -sf {} {}", other.display(), stamp.display());
     project.write("servers/sh/build.sh", &link);
@@ -359,8 +370,7 @@ fn languages_build_in_parallel_and_servers_of_one_in_turn() {
         }
     }
     project.write("servers/bash/shared/echo.sh", "");
-    let made = Command::new("mkfifo").arg(project.path("servers/meet")).status().unwrap();
-    assert!(made.success());
+    support::make_fifo(&project.path("servers/meet"));
     let entries = Catalog::load(&project.path("")).unwrap().into_selected(&Selection::ALL).unwrap();
     let env = BuildEnv::new([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
     let site = placement::site(PlacementKind::Native).unwrap();

@@ -8,6 +8,7 @@ use std::thread;
 use rpcbench_record::{Failure, Toolchain};
 
 use super::Built;
+use crate::host::orphans::Adoption;
 use crate::interrupt::{Interrupt, StopNow};
 use crate::manifest::{Entry, Server};
 
@@ -119,6 +120,8 @@ impl Builder<'_> {
         let jobs = self.jobs.clamp(1, languages.len().max(1));
         let (queue, observer) = (Mutex::new(languages.into_iter()), Mutex::new(observer));
         let states = Mutex::new(States::new());
+        // Commands that print versions run next to builds.
+        let adoption = Adoption::begin();
         let work = || {
             while let Some(servers) = next(&queue) {
                 for server in servers {
@@ -131,6 +134,7 @@ impl Builder<'_> {
             }
         };
         thread::scope(|scope| (0..jobs).for_each(|_| drop(scope.spawn(work))));
+        drop(adoption);
         self.interrupt.check()?;
         let states = lock(&states);
         Ok(entries.iter().map(|entry| Candidate::of(entry, &states)).collect())

@@ -17,6 +17,7 @@ use thiserror::Error;
 
 use crate::build_env::BuildEnv;
 use crate::host::marked::kill_marked;
+use crate::host::orphans::Adoption;
 use crate::log;
 use crate::manifest::Server;
 use crate::task::Task;
@@ -184,6 +185,8 @@ pub(crate) fn run(
         .stdin(Stdio::null())
         .stdout(out)
         .stderr(err);
+    // Processes that a build leaves behind, such as a compiler's daemon, would run next to the servers.
+    let _adoption = Adoption::begin();
     let task = Task::start(&mut command).map_err(start_error)?;
     let (mut stopped, mut flooded) = (false, false);
     let mut ask = || {
@@ -191,7 +194,7 @@ pub(crate) fn run(
         !stopped && !flooded
     };
     let status = task.wait_while(BUILD_TIMEOUT, TICK, &mut ask).map_err(start_error);
-    // Processes that a build leaves behind, such as a compiler's daemon, would run next to the servers.
+    // At once, also if other builds run.
     kill_marked(BUILD_DIR, &folder.to_string_lossy());
     let status = status?;
     if stopped {

@@ -12,6 +12,7 @@ mod holders;
 pub mod isolation;
 pub(crate) mod marked;
 pub mod meter;
+pub(crate) mod orphans;
 pub(crate) mod port;
 pub(crate) mod presence;
 pub mod process;

@@ -11,6 +11,7 @@ use rpcbench_harness::host::isolation::{GroupLimits, Isolation};
 use rpcbench_harness::host::process::{ServerProcess, Spec};
 use rpcbench_record::IsolationMode;
 use rpcbench_testkit::skip;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 /// CPUs that the tests may use.
 pub fn cpus() -> Vec<u32> {
@@ -85,6 +86,12 @@ pub fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
         assert!(clock::now() < deadline, "not within five minutes: {what}");
         clock::sleep_until(clock::now() + Nanos::from_millis(1));
     }
+}
+
+/// Makes a named pipe in this process: where builds run, other children than theirs are ended.
+pub fn make_fifo(path: &Path) {
+    let mode = Mode::RUSR | Mode::WUSR;
+    mknodat(CWD, path, FileType::Fifo, mode, 0).unwrap();
 }
 
 /// Whether the process is there, and not as a zombie.
