@@ -112,11 +112,14 @@ impl CallHeader {
     /// Whether the value of any field with this name may be a secret, such as that of `set-cookie` in a reply.
     pub fn is_sensitive_name(name: &str) -> bool {
         let name = name.to_ascii_lowercase();
-        name.ends_with("-bin") || Self::SECRET_WORDS.iter().any(|word| name.contains(word))
+        // The id of a session; other words have it as a part.
+        let is_sid = || name.split(['-', '_']).any(|word| word == "sid");
+        let has_secret_word = || Self::SECRET_WORDS.iter().any(|word| name.contains(word));
+        name.ends_with("-bin") || is_sid() || has_secret_word()
     }
 
     /// Parts of the names of headers whose values are secrets.
-    pub const SECRET_WORDS: [&str; 11] = [
+    pub const SECRET_WORDS: [&str; 12] = [
         "auth",
         "cookie",
         "credential",
@@ -124,6 +127,7 @@ impl CallHeader {
         "jwt",
         "key",
         "passw",
+        "pwd",
         "secret",
         "session",
         "signature",
@@ -336,6 +340,8 @@ mod tests {
             "my-token-2: s3cr3t",
             "client-secret: s3cr3t",
             "Password: s3cr3t",
+            "x-pwd: s3cr3t",
+            "X-SID: s3cr3t",
             "x-session-id: s3cr3t",
             "dpop: s3cr3t",
             "x-amz-signature: s3cr3t",

@@ -11,8 +11,9 @@ use crate::plan::Plan;
 use crate::preparation::{Preparation, Readiness};
 use crate::trial::{Failure, Measured, Trial, TrialResult, Unmeasured};
 
-/// Shortest text that counts as a secret: shorter ones are in many words.
-const MIN_LEN: usize = 4;
+/// Shortest text that counts as a secret, and as one where it is a part of a word: shorter ones are in many words.
+const MIN_LEN: usize = 2;
+const MIN_PART: usize = 4;
 /// Words of credentials that are no secrets.
 const SCHEMES: [&str; 3] = ["Bearer", "Basic", "Digest"];
 
@@ -121,7 +122,10 @@ impl Secrets {
         // A secret may be the beginning of another.
         found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         for secret in found {
-            *text = text.replace(secret, REDACTED);
+            *text = match secret.len() < MIN_PART {
+                true => replace_word(text, secret),
+                false => text.replace(secret, REDACTED),
+            };
         }
     }
 }
@@ -132,7 +136,21 @@ fn worth(mut texts: Vec<String>) -> Vec<String> {
     texts
 }
 
-/// A value, its parts, the text that a binary value stands for, and the credentials of basic authentication (RFC 7617).
+/// The text with a secret replaced where it is a separate word.
+fn replace_word(text: &str, secret: &str) -> String {
+    let continues = |next: Option<char>| next.is_some_and(char::is_alphanumeric);
+    let (mut replaced, mut done) = (String::new(), 0);
+    for (at, _) in text.match_indices(secret) {
+        let end = at + secret.len();
+        if !continues(text[..at].chars().next_back()) && !continues(text[end..].chars().next()) {
+            replaced.extend([&text[done..at], REDACTED]);
+            done = end;
+        }
+    }
+    replaced + &text[done..]
+}
+
+/// A value, its longer parts, the text that a binary value stands for, and the credentials of authentication (RFC 7617, 6750).
 fn texts(header: &CallHeader) -> Vec<String> {
     let value = header.value();
     let basic = value.strip_prefix("Basic ");
@@ -141,6 +159,12 @@ fn texts(header: &CallHeader) -> Vec<String> {
     let decoded = decoded.and_then(|it| String::from_utf8(it).ok());
     let password = decoded.as_ref().filter(|_| basic.is_some()).and_then(|it| it.split_once(':'));
     let password = password.map(|(_, password)| password.to_owned());
-    let parts = value.split([' ', ';', ',', '=']).chain([value]).map(str::to_owned);
-    parts.chain(decoded).chain(password).collect()
+    let pairs = value.split([' ', ';', ',']).filter_map(|pair| pair.split_once('='));
+    // Other short parts are names.
+    let parts = value.split([' ', ';', ',', '=']).filter(|part| part.len() >= MIN_PART);
+    let parts = parts.chain(pairs.map(|(_, value)| value));
+    let credentials = value.split_once(' ').filter(|(scheme, _)| SCHEMES.contains(scheme));
+    let credentials = credentials.map(|(_, credentials)| credentials);
+    let own = parts.chain(credentials).chain([value]).map(str::to_owned);
+    own.chain(decoded).chain(password).collect()
 }

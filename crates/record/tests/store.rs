@@ -262,6 +262,11 @@ fn secrets_that_a_server_sends_back_are_concealed() {
     let mut decoded = "[secret1 secret2 c2VjcmV0Mg== c2VjcmV0Mg]".to_owned();
     Secrets::of_headers(&binary).conceal(&mut decoded);
     assert_eq!(decoded, "[[redacted] [redacted] [redacted] [redacted]]");
+    let short = ["x-pin: 12a", "x-api-key: k7", "authorization: Bearer abc", "cookie: id=x1"];
+    let short = short.map(|text| text.parse().unwrap());
+    let mut words = "12a, k7: abc; 312a, k7b, abcd, id, x1".to_owned();
+    Secrets::of_headers(&short).conceal(&mut words);
+    assert_eq!(words, "12a, [redacted]: [redacted]; 312a, k7b, abcd, id, [redacted]");
     let later = LaterSecrets::default();
     let renewing = Secrets::of(&plan).and(later.clone());
     later.add(&"authorization: Bearer n3w".parse().unwrap());
