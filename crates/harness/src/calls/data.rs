@@ -11,7 +11,8 @@ use super::CallSpec;
 use crate::config::ConfigError;
 
 /// Maximum size of all data, bytes.
-const MAX_BYTES: u64 = 256 << 20;
+pub(super) const MAX_BYTES: u64 = 256 << 20;
+pub(super) const TOO_MUCH: &str = "more than 256 MiB; give less data";
 /// Random bodies: at most this many, and at most this many bytes of all of them.
 const RANDOM_BODIES: u64 = 16;
 const RANDOM_BYTES: u64 = 16 << 20;
@@ -64,7 +65,7 @@ impl Data {
         let refused = |problem: String| ConfigError::value(format!("{option} {origin}"), problem);
         let bytes = bytes.map_err(|error| refused(format!("can't be read: {error}")))?;
         if bytes.len() as u64 > MAX_BYTES {
-            return Err(refused("more than 256 MiB; give less data".to_owned()));
+            return Err(refused(TOO_MUCH.to_owned()));
         }
         if bytes.is_empty() {
             return Err(refused(

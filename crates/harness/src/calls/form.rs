@@ -1,8 +1,10 @@
 //! Bodies of `multipart/form-data` (RFC 7578).
 
-use std::fs;
 use std::path::Path;
 
+use rpcbench_record::regular;
+
+use super::data::{MAX_BYTES, TOO_MUCH};
 use crate::config::{ConfigError, unreadable};
 
 /// The body of a form whose fields are `NAME=VALUE` or `NAME=@FILE`, and its content type.
@@ -35,7 +37,10 @@ fn part(field: &str) -> Result<Part, ConfigError> {
     let Some(path) = value.strip_prefix('@').map(Path::new) else {
         return Ok(Part { head: format!("name={name}"), content: value.as_bytes().to_vec() });
     };
-    let content = fs::read(path).map_err(|error| unreadable(path, error))?;
+    let content = regular::read_named(path, MAX_BYTES).map_err(|error| unreadable(path, error))?;
+    if content.len() as u64 > MAX_BYTES {
+        return Err(ConfigError::value(format!("--form {field}"), TOO_MUCH));
+    }
     let file = quoted(&path.file_name().unwrap_or_default().to_string_lossy());
     let kind = "Content-Type: application/octet-stream";
     Ok(Part { head: format!("name={name}; filename={file}\r\n{kind}"), content })
@@ -58,6 +63,10 @@ fn quoted(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
     use super::*;
 
     #[test]
@@ -81,6 +90,18 @@ mod tests {
         content
         --B--
         "#);
+    }
+
+    #[test]
+    fn pipe_without_a_writer_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        let refusal = body(&[format!("file=@{}", path.display())]).unwrap_err().to_string();
+        assert!(
+            refusal.ends_with("nothing writes to this pipe; start what does first"),
+            "{refusal}"
+        );
     }
 
     #[test]
