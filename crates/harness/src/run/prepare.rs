@@ -61,7 +61,7 @@ fn get_ready<'a>(
     let begin = context.now();
     let mut server = LoadedServer::start(context, (subject, process), workload.into(), running)?;
     preparation.isolation = server.running.isolation();
-    preparation.reply_checks.clone_from(&server.reply_checks);
+    preparation.reply_checks = server.reply_checks();
     match load(&mut server, preparing, preparation, begin) {
         Ok(()) => Ok(server),
         Err(StepError::Server(failure)) => Err(server.explained(failure).into()),

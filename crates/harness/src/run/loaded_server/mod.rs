@@ -45,8 +45,6 @@ pub(super) struct LoadedServer<'a> {
     call_options: CallOptions,
     /// The client, once it has connected. `None` of a server.
     program: Option<Arc<Program>>,
-    /// What it says that it checks of replies.
-    pub reply_checks: Option<String>,
     /// The server that a client calls. `None`: the reference server, and of a server.
     pub counterpart: Option<Box<Self>>,
     /// True once the first call of a load was awaited.
@@ -115,7 +113,6 @@ impl<'a> LoadedServer<'a> {
             running,
             call_options,
             program: None,
-            reply_checks: None,
             counterpart,
             is_called: false,
             load: None,

@@ -19,6 +19,11 @@ use crate::run::fault::{Patient, ReadyTime};
 const CHECK_CALL: Duration = Duration::from_secs(5);
 
 impl LoadedServer<'_> {
+    /// What a client says that it checks of replies. `None` of a server.
+    pub fn reply_checks(&self) -> Option<String> {
+        Some(self.program.as_ref()?.hello().ok()??.checks)
+    }
+
     /// Waits until a client has connected and introduced itself.
     pub(super) fn await_hello(&mut self, limit: Duration) -> Result<(), StepError> {
         let context = self.context;
@@ -29,10 +34,7 @@ impl LoadedServer<'_> {
                 None => self.program = self.accept()?.map(Arc::new),
                 Some(program) => match program.hello() {
                     Ok(None) => {}
-                    Ok(Some(hello)) => {
-                        self.reply_checks = Some(hello.checks);
-                        return Ok(());
-                    }
+                    Ok(Some(_)) => return Ok(()),
                     Err(error) => return Err(self.blame(error.to_string()).into()),
                 },
             }
