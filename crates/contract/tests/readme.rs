@@ -3,13 +3,16 @@
 use std::fs;
 
 use rpcbench_contract::cases::{Case, GROUPS, Group, TLS_CASES, TlsCase};
-use rpcbench_contract::{AfterRefusal, Encoding, Need, Profile, Shape};
+use rpcbench_contract::{AfterRefusal, Encoding, Profile, Shape};
 use rpcbench_record::Protocol;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contract/README.md");
 
 /// All four variants of Thrift, which the page calls `thrift*`.
 const THRIFT: &str = "thrift, thrift-compact, thrift-buffered, thrift-buffered-compact";
+
+/// Where a case runs that names no protocols.
+const USUAL: &str = "all but tcp-echo";
 
 /// The protocols that meet a condition, or `all but` the only one that does not.
 fn protocols(meets: impl Fn(&Profile) -> bool) -> String {
@@ -24,16 +27,19 @@ fn protocols(meets: impl Fn(&Profile) -> bool) -> String {
     names.join(", ").replace(THRIFT, "thrift*")
 }
 
-/// Protocols are named once if all cases of the group run on the same ones.
+/// Protocols are named once if all cases of the group run on the same ones, and so is what several cases in a row verify.
 fn list(group: &Group) -> String {
     let runs_on = |case: &Case| protocols(|profile| case.unmet(profile).is_none());
     let shared = runs_on(&group.cases[0]);
     let is_shared = group.cases.iter().all(|case| runs_on(case) == shared);
-    let item = |case: &Case| match is_shared {
-        true => format!("- `{}`: {}\n", case.name, case.verifies),
-        false => format!("- `{}` ({}): {}\n", case.name, runs_on(case), case.verifies),
+    let item = |cases: &[Case]| {
+        let names: Vec<_> = cases.iter().map(|case| format!("`{}`", case.name)).collect();
+        let on = runs_on(&cases[0]);
+        let on = if is_shared || on == USUAL { String::new() } else { format!(" ({on})") };
+        format!("- {}{on}: {}\n", names.join(", "), cases[0].verifies)
     };
-    let items: String = group.cases.iter().map(item).collect();
+    let is_same = |a: &Case, b: &Case| a.verifies == b.verifies && runs_on(a) == runs_on(b);
+    let items: String = group.cases.chunk_by(is_same).map(item).collect();
     let on = if is_shared { format!("On {shared}:\n\n") } else { String::new() };
     format!("### {}\n\n{on}{items}\n", group.title)
 }
@@ -85,12 +91,6 @@ fn protocol_table() -> String {
     )
 }
 
-fn offers() -> String {
-    let row = |need| format!("| {need} | {} |\n", protocols(|profile| profile.offers(need)));
-    let rows: String = Need::ALL.into_iter().map(row).collect();
-    format!("| offers | protocols |\n|---|---|\n{rows}\n")
-}
-
 /// `page` with the text between the markers of `name` replaced.
 fn replaced(page: &str, name: &str, by: &str) -> String {
     let begin = page.find(&format!("<!-- {name}:begin")).expect("a begin marker");
@@ -103,7 +103,7 @@ fn generated(page: &str) -> String {
     let cases: String = GROUPS.iter().map(list).collect();
     let cases = cases + &list_tls();
     let page = replaced(page, "protocols", &protocol_table());
-    replaced(&replaced(&page, "offers", &offers()), "cases", &cases)
+    replaced(&page, "cases", &cases)
 }
 
 #[test]

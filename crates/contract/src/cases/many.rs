@@ -13,13 +13,13 @@ const CALLS: usize = 1250;
 #[rustfmt::skip]
 pub(super) const CASES: &[Case] = &[
     case("text/many-requests", &[], |probe| many(probe, Shape::Text(100)),
-        "1,250 requests of a run with `text:100`, in order, each get their own reply: none canned, cached or wrong now and then"),
+        "1,250 requests of a run (`text`: 100 bytes), in order, each get their own reply: none canned, cached or wrong now and then"),
     case("record/many-requests", &[], |probe| many(probe, Shape::Record),
-        "1,250 requests of a run with `record`, in order, each get their own reply"),
+        "1,250 requests of a run (`text`: 100 bytes), in order, each get their own reply: none canned, cached or wrong now and then"),
     case("dto/many-requests", &[], |probe| many(probe, Shape::Dto),
-        "1,250 requests of a run with `dto`, in order, each get their own reply"),
+        "1,250 requests of a run (`text`: 100 bytes), in order, each get their own reply: none canned, cached or wrong now and then"),
     case("tree/many-requests", &[], |probe| many(probe, Shape::Tree),
-        "1,250 requests of a run with `tree`, in order, each get their own reply"),
+        "1,250 requests of a run (`text`: 100 bytes), in order, each get their own reply: none canned, cached or wrong now and then"),
 ];
 
 /// The method of which a case makes many requests. `None` of other cases.

@@ -9,9 +9,9 @@ use crate::shape::Shape;
 #[rustfmt::skip]
 pub(super) const CASES: &[Case] = &[
     case("method/unknown", &[Need::UnknownMethod], |probe| refused(probe, Method::Missing, probe.profile().unknown_method),
-        "a method that does not exist (`Missing`) gets the protocol's status for that"),
+        "a method that does not exist (`Missing`) gets the protocol's status for it"),
     case("method/unknown-service", &[Need::UnknownService], |probe| refused(probe, Method::MissingService, probe.profile().unknown_service),
-        "a service that does not exist gets the protocol's status for that"),
+        "a service that does not exist gets the protocol's status for it"),
 ];
 
 fn refused(probe: &mut Probe<'_>, method: Method, statuses: &[u32]) -> Result<(), String> {

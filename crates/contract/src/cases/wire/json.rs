@@ -14,13 +14,13 @@ const JSON: &[Need] = &[Need::Wire(Encoding::Json)];
 #[rustfmt::skip]
 pub(in crate::cases) const CASES: &[Case] = &[
     case("json/escapes", JSON, |probe| written(probe, Escapes::All),
-        "keys and strings with every letter and digit escaped (`\\u0065`) are understood, and come back unescaped; so are 64-bit integers, bytes and enum names"),
+        "keys and strings with every letter and digit escaped (`\\u0065`) are understood and come back unescaped; so are 64-bit integers, bytes and enum names"),
     case("json/surrogate-pairs", JSON, |probe| written(probe, Escapes::Wide),
         "characters beyond ASCII come back if sent as `\\u20ac` or as a surrogate pair (`\\ud83d\\ude80`)"),
     case("json/whitespace", JSON, |probe| non_canonical(probe, NonCanonical::Reordered),
-        "keys in reverse order, each with an escaped letter, and every kind of whitespace around all tokens are understood and not copied"),
+        "keys in reverse order, each with an escaped letter, and every kind of whitespace around all tokens are understood, not copied"),
     case("json/unknown-inside", JSON, |probe| non_canonical(probe, NonCanonical::Unknown),
-        "seven unknown keys in each object, of every type, are ignored, and the rest comes back re-encoded; unknown keys inside the content may come back"),
+        "seven unknown keys in each object, of every type, are ignored, and the rest comes back re-encoded; those inside the content may come back"),
     case("json/numbers", JSON, numbers,
         "doubles come back by value from every notation of JSON: `0`, `-0`, `15.000`, `1.5E+01`, `150e-1` and others, up to 55 digits"),
 ];

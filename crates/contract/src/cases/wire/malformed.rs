@@ -12,17 +12,17 @@ const PROTOBUF: &[Need] = &[Need::Wire(Encoding::Protobuf)];
 #[rustfmt::skip]
 pub(in crate::cases) const CASES: &[Case] = &[
     case("text/truncated", PROTOBUF, |probe| truncated(probe, Shape::Text(100)),
-        "a text request is refused if cut after its first byte, in the middle, or before its last byte"),
+        "a request is refused if cut after its first byte, in the middle, or before its last byte"),
     case("record/truncated", PROTOBUF, |probe| truncated(probe, Shape::Record),
-        "a record request is refused if cut short, or if its outer length fits a record that lacks its last byte"),
+        "a request is refused if cut short, or if its outer length fits content that lacks its last byte"),
     case("dto/truncated", PROTOBUF, |probe| truncated(probe, Shape::Dto),
-        "a DTO request is refused if cut short, or if its outer length fits a DTO that lacks its last byte"),
+        "a request is refused if cut short, or if its outer length fits content that lacks its last byte"),
     case("tree/truncated", PROTOBUF, |probe| truncated(probe, Shape::Tree),
-        "a tree request is refused if cut short, or if its outer length fits a tree that lacks its last byte"),
+        "a request is refused if cut short, or if its outer length fits content that lacks its last byte"),
     case("malformed/wire-type", PROTOBUF, |probe| probe.all_refuse(&invalid_wire_type(), "a field of wire type 7"),
         "a field with the nonexistent wire type 7 is refused by each method"),
     case("malformed/length-past-end", PROTOBUF, length_past_end,
-        "a length of 2, 1 MiB or 2^31 - 1 with only one byte behind it is refused by each method"),
+        "a length of 2, 1 MiB or 2^31 - 1 with one byte behind it is refused by each method"),
     case("malformed/unfinished-tag", PROTOBUF, |probe| probe.all_refuse(&[0x8a], "a tag without its last byte"),
         "a message that ends inside a field's tag is refused by each method"),
 ];

@@ -14,7 +14,7 @@ const PROTOBUF: &[Need] = &[Need::Wire(Encoding::Protobuf)];
 #[rustfmt::skip]
 pub(in crate::cases) const CASES: &[Case] = &[
     case("wire/reply-is-not-request", PROTOBUF, reply_is_not_request,
-        "the reply holds the content of field 1, even if the request also has a field 2, in each method"),
+        "the reply holds field 1, even if the request also has a field 2, in each method"),
     case("wire/last-value-wins", PROTOBUF, last_value_wins,
         "if field 1 of `Text` occurs twice, the second value comes back"),
     case("wire/any-order", PROTOBUF, any_order,
