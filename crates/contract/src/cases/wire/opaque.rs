@@ -17,7 +17,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     case("body/every-byte", OPAQUE, |probe| returns(probe, &[&every_byte()]),
         "a body with all 256 byte values comes back"),
     case("body/like-a-length", OPAQUE, |probe| returns(probe, &[&[0, 0, 0, 1], &[0xff; 4], &[0; 5]]),
-        "bodies that look like a length come back: `00 00 00 01`, `ff ff ff ff`, `00 00 00 00 00`"),
+        "bodies that look like a length come back"),
     case("body/length-1048576", OPAQUE, |probe| returns(probe, &[&long()]),
         "a body of 1 MiB with every byte value comes back"),
 ];
