@@ -176,7 +176,7 @@ class Trials(unittest.TestCase):
                 (real / path).parent.mkdir(parents=True)
                 (real / path).write_text("module")
             trees = Trees(real, ROOT / "crates/testkit/root", ROOT / "crates/testkit/costlier-5", Path(folder) / "made")
-            for percent in (5, 10):
+            for percent in (2, 5, 10):
                 experiment = BY_NAME[f"known-real-{percent}"]
                 trees.make(experiment)
                 copy = trees.costlier(experiment)
