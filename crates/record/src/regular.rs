@@ -1,7 +1,7 @@
 //! Files that others can replace: opened without waiting, read up to a limit, and never written through a link.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read, Write as _};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
@@ -15,8 +15,16 @@ use crate::units;
 /// # Errors
 /// If it can't be read, is longer, or is a folder, a pipe, a socket or a device.
 pub fn read_bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    read_to_end(open(path)?, limit)
+}
+
+/// All bytes that come, at most `limit`.
+///
+/// # Errors
+/// If they can't be read, or are more.
+pub fn read_to_end(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    from.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(io::Error::other(format!("longer than {}", units::bytes(limit))));
     }
@@ -33,10 +41,10 @@ pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
     String::from_utf8(read_bytes(path, limit)?).map_err(invalid)
 }
 
-/// The bytes of a file that a user names, which may be a pipe that something writes to. Up to one byte more than `limit`.
+/// The bytes of a file that a user names, at most `limit`. It may be a pipe that something writes to.
 ///
 /// # Errors
-/// If it can't be read, is a folder, or a pipe without a writer.
+/// If it can't be read, is longer, is a folder, or a pipe without a writer.
 pub fn read_named(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     // A pipe without a writer would not open before it has one.
     let mut options = OpenOptions::new();
@@ -46,8 +54,7 @@ pub fn read_named(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         return Err(io::Error::other("it is a folder; give a file"));
     }
     fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
-    let mut bytes = Vec::new();
-    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    let bytes = read_to_end(file, limit)?;
     match kind.is_fifo() && bytes.is_empty() {
         true => Err(io::Error::other("nothing writes to this pipe; start what does first")),
         false => Ok(bytes),
@@ -95,4 +102,16 @@ fn checked(options: &mut OpenOptions, flags: OFlags, path: &Path) -> io::Result<
     })?;
     let kind = file.metadata()?;
     if kind.is_file() || kind.is_dir() { Ok(file) } else { Err(refused()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_bytes_as_allowed_are_read() {
+        assert_eq!(read_to_end(&b"abc"[..], 3).unwrap(), b"abc");
+        let refusal = read_to_end(io::repeat(b'a'), 3).unwrap_err();
+        assert_eq!(refusal.to_string(), "longer than 3 B");
+    }
 }

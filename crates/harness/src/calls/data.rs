@@ -1,6 +1,6 @@
 //! Data of calls, as `--data` and `--data-file` name it.
 
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
 
 use rand::{RngExt as _, SeedableRng as _};
@@ -12,7 +12,6 @@ use crate::config::ConfigError;
 
 /// Maximum size of all data, bytes.
 pub(super) const MAX_BYTES: u64 = 256 << 20;
-pub(super) const TOO_MUCH: &str = "more than 256 MiB; give less data";
 /// Random bodies: at most this many, and at most this many bytes of all of them.
 const RANDOM_BODIES: u64 = 16;
 const RANDOM_BYTES: u64 = 16 << 20;
@@ -59,14 +58,11 @@ impl Data {
         };
         let name = file.to_str().map(|name| name.trim_start_matches('@'));
         let (bytes, origin) = match name {
-            Some("-") => (limited(stdin), "standard input".to_owned()),
+            Some("-") => (regular::read_to_end(stdin, MAX_BYTES), "standard input".to_owned()),
             _ => (regular::read_named(file, MAX_BYTES), file.display().to_string()),
         };
         let refused = |problem: String| ConfigError::value(format!("{option} {origin}"), problem);
         let bytes = bytes.map_err(|error| refused(format!("can't be read: {error}")))?;
-        if bytes.len() as u64 > MAX_BYTES {
-            return Err(refused(TOO_MUCH.to_owned()));
-        }
         if bytes.is_empty() {
             return Err(refused(
                 "is empty; leave the option out for calls without data".to_owned(),
@@ -114,13 +110,6 @@ impl Data {
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let numbered = (1..).zip(bytes.split(|byte| *byte == b'\n'));
     numbered.map(|(number, line)| (number, line.trim_ascii())).filter(|(_, line)| !line.is_empty())
-}
-
-/// All that can be read, up to one byte more than allowed.
-fn limited(from: impl Read) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    from.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// Different bodies of random bytes.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rpcbench_record::regular;
 
-use super::data::{MAX_BYTES, TOO_MUCH};
+use super::data::MAX_BYTES;
 use crate::config::{ConfigError, unreadable};
 
 /// The body of a form whose fields are `NAME=VALUE` or `NAME=@FILE`, and its content type.
@@ -38,9 +38,6 @@ fn part(field: &str) -> Result<Part, ConfigError> {
         return Ok(Part { head: format!("name={name}"), content: value.as_bytes().to_vec() });
     };
     let content = regular::read_named(path, MAX_BYTES).map_err(|error| unreadable(path, error))?;
-    if content.len() as u64 > MAX_BYTES {
-        return Err(ConfigError::value(format!("--form {field}"), TOO_MUCH));
-    }
     let file = quoted(&path.file_name().unwrap_or_default().to_string_lossy());
     let kind = "Content-Type: application/octet-stream";
     Ok(Part { head: format!("name={name}; filename={file}\r\n{kind}"), content })

@@ -35,14 +35,15 @@ pub fn check(plan: &Plan, addresses: &[ServerAddress]) -> Result<(), NoRoom> {
     Ok(())
 }
 
-/// A warning if the connections of a workload are more than the kernel's queue of packets takes, of servers that rest between their
+/// A warning if the long connections of a workload are more than the kernel's queue of packets takes, of servers that rest between their
 /// windows. Their keep-alive probes all come due at once then, 15 s after a freeze in Go, and those past the queue are lost: with
 /// TCP_USER_TIMEOUT, as grpc-go sets it, the server ends such a connection.
 pub fn keep_alives(plan: &Plan) -> Option<String> {
     let connections = |workload: &Workload| {
         plan.servers.iter().map(|server| workload.connections_under(server.protocol)).max()
     };
-    let connections = plan.workloads.iter().filter_map(connections).max()?;
+    let long = plan.workloads.iter().filter(|workload| workload.connection_life.is_long());
+    let connections = long.filter_map(connections).max()?;
     lost_probes(connections, packet_queue()?)
 }
 
