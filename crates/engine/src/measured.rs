@@ -43,6 +43,7 @@ impl Measurement {
             carried_out_ns: calls.carried_out.0,
             server,
             runtime: None,
+            counterpart_runtime: None,
             client: self.client,
             machine,
             connect: Latency::of(&connect),

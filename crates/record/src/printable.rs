@@ -101,6 +101,7 @@ fn trial(trial: &mut Trial) {
             escape_within(&mut measured.failures);
             escape_within(&mut measured.connections);
             escape_within(&mut measured.runtime);
+            escape_within(&mut measured.counterpart_runtime);
         }
         // Most windows have no text, and stay shared with the record.
         TrialResult::Measured(_) => {}
@@ -108,7 +109,7 @@ fn trial(trial: &mut Trial) {
 }
 
 fn has_text(measured: &Measured) -> bool {
-    let runtime = measured.runtime.iter();
+    let runtime = measured.runtime.iter().chain(&measured.counterpart_runtime);
     let mut of_runtime = runtime.flat_map(|it| it.refused.iter().chain(it.pauses.keys()));
     !measured.error_examples.is_empty()
         || measured.connections.reason.is_some()

@@ -166,6 +166,9 @@ pub struct Measured {
     /// Statistics of the server's runtime. `None` if it reports none or was not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<RuntimeStatistics>,
+    /// The same of the server that a client calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counterpart_runtime: Option<RuntimeStatistics>,
     /// What the client used.
     pub client: ClientUsage,
     /// What happened on the machine.

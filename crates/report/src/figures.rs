@@ -181,6 +181,8 @@ pub struct Figures {
     pub server: Option<ServerFigures>,
     /// `None` without statistics of the server's runtime.
     pub runtime: Option<RuntimeFigures>,
+    /// The same of the server that a client calls.
+    pub counterpart_runtime: Option<RuntimeFigures>,
     /// The load threads.
     pub client: ClientFigures,
     /// Time stolen by the hypervisor, nanoseconds.
@@ -208,7 +210,8 @@ impl Figures {
             outcomes,
             measured_s: sum(trials, |t| t.window_ns) / 1e9,
             server: limits.and_then(|limits| ServerFigures::of(trials, limits)),
-            runtime: RuntimeFigures::of(trials),
+            runtime: RuntimeFigures::of(trials, |it| &it.runtime),
+            counterpart_runtime: RuntimeFigures::of(trials, |it| &it.counterpart_runtime),
             client: client(trials),
             steal_ns: trials.iter().map(|t| t.machine.steal_ns).sum(),
         })

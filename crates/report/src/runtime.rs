@@ -28,10 +28,13 @@ pub struct RuntimeFigures {
 }
 
 impl RuntimeFigures {
-    /// The statistics of a cell's trials. `None` if a trial has none, or those of one are refused.
-    pub fn of(trials: &[&Measured]) -> Option<Self> {
+    /// The statistics of a cell's trials: `runtime` of each. `None` if a trial has none, or those of one are refused.
+    pub fn of(
+        trials: &[&Measured],
+        runtime: fn(&Measured) -> &Option<RuntimeStatistics>,
+    ) -> Option<Self> {
         let all: Option<Vec<&RuntimeStatistics>> =
-            trials.iter().map(|trial| trial.runtime.as_ref()).collect();
+            trials.iter().map(|trial| runtime(trial).as_ref()).collect();
         let all = all.filter(|all| !all.is_empty() && all.iter().all(|it| it.refused.is_none()))?;
         let mut by_kind: BTreeMap<String, Pauses> = BTreeMap::new();
         for (kind, pauses) in all.iter().flat_map(|all| &all.pauses) {

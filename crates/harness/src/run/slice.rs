@@ -250,7 +250,7 @@ impl LoadedServer<'_> {
         let own = self.own_time.unwrap_or_default() + (self.context.now() - turn_began);
         let mut measurement = self.load()?.finish()?;
         let unmeasured = std::mem::take(&mut measurement.unmeasured);
-        let runtime = self.running.runtime(&window.slices)?;
+        let [runtime, counterpart_runtime] = self.runtimes(&window.slices)?;
         let begun = window.begun.as_ref();
         let usage = |cpu_ns, of: fn(&CountersOfBoth) -> &Option<Counters>| {
             let begun = begun?;
@@ -261,7 +261,7 @@ impl LoadedServer<'_> {
         let usage = usage(cpu.own, |both| &both.own).map(|usage| self.with_rests(usage));
         let slicing = Some(window.slicing());
         let measured = measurement.into_measured(usage, window.machine.clone());
-        let measured = Measured { runtime, slicing, ..measured };
+        let measured = Measured { runtime, counterpart_runtime, slicing, ..measured };
         let measured = self.with_counterpart(measured, called.as_ref());
         self.level = measured.ok_per_server_cpu_s().map(|calls| calls / 1e9);
         let started = begun.map_or_else(clock::wall, |begun| begun.at);

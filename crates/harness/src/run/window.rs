@@ -75,13 +75,14 @@ impl LoadedServer<'_> {
         self.alive("during a trial")?;
         let machine = self.running.machine().usage(&first.machine, &last.machine)?;
         let unmeasured = std::mem::take(&mut measurement.unmeasured);
-        let runtime = self.running.runtime(&[measurement.span])?;
+        let [runtime, counterpart_runtime] = self.runtimes(&[measurement.span])?;
         let usage = last.server.zip(first.server);
         let usage = usage.map(|(last, first)| self.with_rests(last.since(&first)));
         let called =
             last.counterpart.zip(first.counterpart).map(|(last, first)| last.since(&first));
         let of_calls = end == Nanos::NEVER && !cut;
-        let measured = Measured { runtime, of_calls, ..measurement.into_measured(usage, machine) };
+        let measured = measurement.into_measured(usage, machine);
+        let measured = Measured { runtime, counterpart_runtime, of_calls, ..measured };
         let measured = self.with_counterpart(measured, called.as_ref());
         self.level = measured.ok_per_server_cpu_s().map(|calls| calls / 1e9);
         Ok(Window { started, measured, unmeasured, cut })

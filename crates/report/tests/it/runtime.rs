@@ -46,6 +46,25 @@ fn wide_table_has_runtime_statistics_and_notes_missing_ones() {
 }
 
 #[test]
+fn server_that_a_client_calls_has_statistics_of_its_own() {
+    let both = |trial: &mut Measured| {
+        collected(trial);
+        let pauses = Pauses { count: 3, total_ns: 30_000_000, max_ns: 10_000_000 };
+        trial.counterpart_runtime = Some(RuntimeStatistics {
+            pauses: [("gen0".to_owned(), pauses)].into(),
+            allocated_bytes: Some(2000 * trial.outcomes.ok),
+            ..RuntimeStatistics::default()
+        });
+    };
+    let run = RunBuilder::new().with("dotnet-grpc", &[20_000, 20_100], both).run;
+    let shown = markdown(&summary(&run));
+    for words in ["server GC", "1.0 %", "server allocated/call", "1.95 KiB"] {
+        assert!(shown.contains(words), "no {words} in\n{shown}");
+    }
+    assert!(!markdown(&summary(&bench().run)).contains("server GC"));
+}
+
+#[test]
 fn impossible_statistics_are_hidden_with_reason() {
     let mut bench = bench();
     let reason = "pauses of 4.00 s in a window of 3.00 s";

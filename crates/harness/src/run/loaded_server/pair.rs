@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use rpcbench_record::{ClientUsage, Failure, Measured, ServerUsage};
+use rpcbench_clock::Span;
+use rpcbench_record::{ClientUsage, Failure, Measured, RuntimeStatistics, ServerUsage};
 
 use super::{LoadedServer, StepError};
 use crate::load::CallOptions;
@@ -74,6 +75,16 @@ impl<'a> LoadedServer<'a> {
     /// All counters of the counterpart. `None` without one.
     pub fn sample_counterpart(&mut self) -> Result<Option<Counters>, PlacementError> {
         self.counterpart.as_mut().map_or(Ok(None), |server| server.running.sample())
+    }
+
+    /// Statistics of its runtime over these spans, and of the counterpart's.
+    pub fn runtimes(
+        &mut self,
+        spans: &[Span],
+    ) -> Result<[Option<RuntimeStatistics>; 2], PlacementError> {
+        let own = self.running.runtime(spans)?;
+        let counterpart = self.counterpart.as_mut().map(|server| server.running.runtime(spans));
+        Ok([own, counterpart.transpose()?.flatten()])
     }
 
     /// A window with what the counterpart used, if there is one, in place of load threads.
