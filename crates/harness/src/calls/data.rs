@@ -126,7 +126,7 @@ pub(super) fn random(size: u64, seed: u64) -> Vec<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
+    use std::io::{self, Write as _};
     use std::os::fd::AsRawFd as _;
     use std::path::PathBuf;
 
