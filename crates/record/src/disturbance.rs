@@ -25,6 +25,15 @@ impl Disturbance {
     pub const INTERVAL_SHARE: f64 = 0.10;
     /// The same in short windows, nanoseconds: the first reading comes up to 20 ms before the window.
     pub const INTERVAL_NS: u64 = 40_000_000;
+
+    /// Why a call that was not answered is not the server's failure: it waited for this time, nanoseconds, while the client was
+    /// absent for this long, and others took this share of the time of the server's CPUs. `None` if it is.
+    pub fn of_late_call(waited_ns: u64, absent_ns: u64, others: Option<f64>) -> Option<Self> {
+        if absent_ns > 0 && absent_ns as f64 >= waited_ns as f64 * Self::STARVED_SHARE {
+            return Some(Self::ClientAbsent(absent_ns));
+        }
+        others.filter(|share| *share >= Self::STARVED_SHARE).map(Self::ServerStarved)
+    }
 }
 
 impl Measured {
@@ -39,22 +48,10 @@ impl Measured {
         if self.outcomes.errors() == 0 || !self.outcomes.is_only_late() {
             return None;
         }
-        let absent = self.client.longest_absence_ns;
         let waited = self.error_latency.as_ref().map_or(u64::MAX, |latency| latency.min_ns);
-        if absent > 0 && absent as f64 >= waited as f64 * Disturbance::STARVED_SHARE {
-            return Some(Disturbance::ClientAbsent(absent));
-        }
-        let share = self.share_of_others()?;
-        (share >= Disturbance::STARVED_SHARE).then_some(Disturbance::ServerStarved(share))
-    }
-
-    /// The part of the time of the server's CPUs that other programs or the hypervisor took, as a share of their busy time, or of
-    /// the window if that is longer: next to a server that does nothing, others need not be busy. `None` if unknown.
-    fn share_of_others(&self) -> Option<f64> {
-        let own = self.server.as_ref().map(|it| it.cpu_user_ns + it.cpu_system_ns)?;
-        let stolen = self.machine.server_steal_ns.unwrap_or(0);
-        let busy = self.machine.server_cpus_busy_ns? + stolen;
-        Some(busy.saturating_sub(own) as f64 / busy.max(self.window_ns).max(1) as f64)
+        let own = self.server.as_ref().map(|it| it.cpu_user_ns + it.cpu_system_ns);
+        let others = own.and_then(|own| self.machine.share_of_others(own, self.window_ns));
+        Disturbance::of_late_call(waited, self.client.longest_absence_ns, others)
     }
 
     fn client_absent(&self) -> Option<Disturbance> {

@@ -120,6 +120,13 @@ pub struct MachineUsage {
 }
 
 impl MachineUsage {
+    /// The part of the time of the server's CPUs that other programs or the hypervisor took, as a share of their busy time, or of
+    /// the length of time if that is longer: next to a server that does nothing, others need not be busy. `None` if unknown.
+    pub fn share_of_others(&self, server_cpu_ns: u64, length_ns: u64) -> Option<f64> {
+        let busy = self.server_cpus_busy_ns? + self.server_steal_ns.unwrap_or(0);
+        Some(busy.saturating_sub(server_cpu_ns) as f64 / busy.max(length_ns).max(1) as f64)
+    }
+
     /// Adds what happened in a later slice of the same window.
     pub fn add(&mut self, slice: &Self) {
         let sum = |one: Option<u64>, more: Option<u64>| one.zip(more).map(|(a, b)| a + b);

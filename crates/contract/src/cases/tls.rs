@@ -16,7 +16,7 @@ pub enum TlsVersion {
 }
 
 /// Makes clients that offer one version of TLS. Connections of one client share its tickets.
-pub type TlsDialer<'a> = dyn Fn(TlsVersion) -> Box<dyn Caller> + 'a;
+pub type TlsDialer<'a> = dyn Fn(TlsVersion) -> Box<dyn Caller + 'a> + 'a;
 
 /// One thing that a server with TLS must do.
 #[derive(Clone, Copy)]
@@ -59,8 +59,8 @@ pub const TLS_CASES: &[TlsCase] = &[
 ];
 
 /// Runs the cases of TLS against a server, those that a client of this mode can try.
-pub fn check_tls(
-    dial: &TlsDialer<'_>,
+pub fn check_tls<'a>(
+    dial: &'a TlsDialer<'a>,
     protocol: Protocol,
     mode: TlsMode,
     seed: u64,

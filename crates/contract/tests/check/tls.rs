@@ -52,7 +52,7 @@ fn checked(terms: Terms, mode: TlsMode) -> (CheckReport, u32) {
     let clients = Cell::new(0);
     let dial = |version| {
         clients.set(clients.get() + 1);
-        Box::new(Dialled(terms, version, 0)) as Box<dyn Caller>
+        Box::new(Dialled(terms, version, 0)) as Box<dyn Caller + '_>
     };
     (check_tls(&dial, Protocol::Grpc, mode, 7), clients.get())
 }

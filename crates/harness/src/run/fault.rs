@@ -2,18 +2,19 @@
 //!
 //! A wrong answer, a status or a broken connection always is. A call that was not answered in time may be due to the machine,
 //! which is so if others took the CPU time that it needed, or kept the client from looking
-//! ([`rpcbench_record::Measured::late_by_machine`]):
+//! ([`Disturbance::of_late_call`]):
 //!
 //! - in a window, such calls are no failure;
-//! - outside of windows, and in the conformance check, the server is asked again. It fails if it does not answer then: [`Repeats`];
+//! - outside of windows, and in the conformance check, the server is asked again. It fails if it does not answer then: [`Attempts`];
 //! - a server that is not ready in time gets more: [`ReadyTime`].
 
+use std::cell::RefCell;
 use std::time::Duration;
 
 use rpcbench_clock::Nanos;
 use rpcbench_contract::Method;
 use rpcbench_contract::cases::{CallError, Caller};
-use rpcbench_record::{ClientUsage, Latency, Measured, Outcomes, ServerUsage, units};
+use rpcbench_record::{Disturbance, Outcomes, Tls, units};
 
 use super::loaded_server::{LoadedServer, StepError};
 use crate::interrupt::{Interrupt, StopNow};
@@ -40,29 +41,15 @@ impl Watch {
             return false;
         };
         let waited = now.since(self.at);
-        let late = Measured {
-            window_ns: waited,
-            outcomes: Outcomes { timeout: 1, ..Outcomes::default() },
-            error_latency: Some(Latency { min_ns: waited, ..Latency::default() }),
-            client: ClientUsage {
-                longest_absence_ns: machine
-                    .reader_delay_ns
-                    .saturating_sub(machine_then.reader_delay_ns),
-                ..ClientUsage::default()
-            },
-            server: Some(ServerUsage {
-                cpu_user_ns: cpu.since(cpu_then).cpu_ns,
-                ..ServerUsage::default()
-            }),
-            machine: machine.since(&machine_then),
-            ..Measured::default()
-        };
-        late.late_by_machine().is_some()
+        let absent = machine.reader_delay_ns.saturating_sub(machine_then.reader_delay_ns);
+        let used = cpu.since(cpu_then).cpu_ns;
+        let others = machine.since(&machine_then).share_of_others(used, waited);
+        Disturbance::of_late_call(waited, absent, others).is_some()
     }
 }
 
 /// How often a server may still be asked again that did not answer in time.
-pub(super) struct Repeats {
+struct Repeats {
     /// If that was its failure.
     own: u32,
     /// If it was the machine's: no server waits for long for a CPU that others share.
@@ -71,13 +58,36 @@ pub(super) struct Repeats {
 
 impl Repeats {
     const ALL: Self = Self { own: 3, machines: 8 };
+}
 
-    /// Takes one. False if none is left.
-    fn take(&mut self, blames_machine: bool) -> bool {
-        let left = if blames_machine { &mut self.machines } else { &mut self.own };
-        let is_left = *left > 0;
-        *left = left.saturating_sub(1);
-        is_left
+/// Attempts to get an answer.
+struct Attempts<'a> {
+    repeats: &'a mut Repeats,
+    /// Since the latest repeat.
+    watch: Option<Watch>,
+}
+
+impl<'a> Attempts<'a> {
+    fn begin(repeats: &'a mut Repeats) -> Self {
+        Self { repeats, watch: None }
+    }
+
+    /// True if a server that did not answer in time may be asked once more. `is_silent`: it answered none of several calls, which
+    /// is enough for its failure if it was asked again.
+    fn repeat(&mut self, running: &mut dyn Running, now: Nanos, is_silent: bool) -> bool {
+        let last = self.watch.take();
+        let is_over = is_silent && last.is_some();
+        let blames_machine = last.is_some_and(|it| it.blames_machine(running, now));
+        let left = match blames_machine {
+            true => &mut self.repeats.machines,
+            false => &mut self.repeats.own,
+        };
+        if *left == 0 || is_over && !blames_machine {
+            return false;
+        }
+        *left -= 1;
+        self.watch = Some(Watch::begin(running, now));
+        true
     }
 }
 
@@ -137,7 +147,8 @@ impl LoadedServer<'_> {
         when: &str,
     ) -> Result<(), StepError> {
         let mut before = self.tolerated.clone();
-        let (mut repeats, mut watch) = (Repeats::ALL, None::<Watch>);
+        let mut repeats = Repeats::ALL;
+        let mut attempts = Attempts::begin(&mut repeats);
         loop {
             let new = latest.outcomes.since(&before);
             if new.errors() == 0 {
@@ -148,22 +159,14 @@ impl LoadedServer<'_> {
                 // It keeps its load between windows, and is asked when that ends.
                 return Ok(());
             }
-            let blames_machine = self.blames_machine(watch.as_ref());
-            let is_silent = watch.is_some() && new.ok == 0 && !blames_machine;
-            if !new.is_only_late() || is_silent || !repeats.take(blames_machine) {
+            let (running, now) = (&mut *self.running, self.context.now());
+            if !new.is_only_late() || !attempts.repeat(running, now, new.ok == 0) {
                 let all = latest.outcomes.since(&self.tolerated);
                 return Err(self.blame_calls(&all, when, &latest.error_examples));
             }
-            watch = Some(Watch::begin(&mut *self.running, self.context.now()));
             before = latest.outcomes;
             latest = self.load()?.spot_check()?;
         }
-    }
-
-    /// True if the machine is to blame for calls that were not answered since a watch began. False before the first.
-    fn blames_machine(&mut self, watch: Option<&Watch>) -> bool {
-        let now = self.context.now();
-        watch.is_some_and(|it| it.blames_machine(&mut *self.running, now))
     }
 
     /// The failure of a server whose calls failed.
@@ -182,51 +185,63 @@ impl LoadedServer<'_> {
     }
 }
 
-/// Makes the calls of a conformance check. A call without an answer is made again a few times in all; when the run stops now,
-/// calls fail at once.
-pub(super) struct Patient<'a> {
-    caller: Box<dyn Caller>,
+/// The repeats of calls in a conformance check, over all its clients.
+pub(super) struct Patience<'a> {
     interrupt: &'a Interrupt,
-    running: &'a mut dyn Running,
-    repeats: Repeats,
+    running: RefCell<(&'a mut dyn Running, Repeats)>,
 }
 
-impl<'a> Patient<'a> {
-    pub fn new(
-        caller: Box<dyn Caller>,
-        interrupt: &'a Interrupt,
-        running: &'a mut dyn Running,
-    ) -> Self {
-        Self { caller, interrupt, running, repeats: Repeats::ALL }
+impl<'a> Patience<'a> {
+    pub fn new(interrupt: &'a Interrupt, running: &'a mut dyn Running) -> Self {
+        Self { interrupt, running: RefCell::new((running, Repeats::ALL)) }
     }
 
+    /// Makes the calls of `caller`. One without an answer is made again a few times in all; when the run stops now, calls fail at
+    /// once.
+    pub fn of<'p>(&'p self, caller: Box<dyn Caller>) -> Patient<'p, 'a> {
+        Patient { caller, patience: self }
+    }
+}
+
+/// See [`Patience::of`].
+pub(super) struct Patient<'p, 'a> {
+    caller: Box<dyn Caller>,
+    patience: &'p Patience<'a>,
+}
+
+impl Patient<'_, '_> {
     fn try_again(
         &mut self,
         mut call: impl FnMut(&mut dyn Caller) -> Result<Vec<u8>, CallError>,
     ) -> Result<Vec<u8>, CallError> {
-        let mut watch = None::<Watch>;
+        let Patience { interrupt, running } = self.patience;
+        let (running, repeats) = &mut *running.borrow_mut();
+        let mut attempts = Attempts::begin(repeats);
         loop {
-            self.interrupt.check().map_err(|StopNow| CallError::Timeout)?;
+            interrupt.check().map_err(|StopNow| CallError::Timeout)?;
             let called = call(&mut *self.caller);
-            if !matches!(called, Err(CallError::Timeout)) {
+            let is_late = matches!(called, Err(CallError::Timeout));
+            if !is_late || !attempts.repeat(&mut **running, interrupt.now(), false) {
                 return called;
             }
-            let now = self.interrupt.now();
-            let blames_machine = watch.is_some_and(|it| it.blames_machine(self.running, now));
-            if !self.repeats.take(blames_machine) {
-                return called;
-            }
-            watch = Some(Watch::begin(self.running, now));
         }
     }
 }
 
-impl Caller for Patient<'_> {
+impl Caller for Patient<'_, '_> {
     fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
         self.try_again(|caller| caller.call(method, body))
     }
 
     fn call_last(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
         self.try_again(|caller| caller.call_last(method, body))
+    }
+
+    fn disconnect(&mut self) {
+        self.caller.disconnect();
+    }
+
+    fn tls(&self) -> Option<Tls> {
+        self.caller.tls()
     }
 }

@@ -13,7 +13,7 @@ use rpcbench_harness::load::{
     Span, Unmeasured,
 };
 use rpcbench_harness::placement::Endpoint;
-use rpcbench_record::{Arrivals, ClientUsage, Outcomes, Pacing, Protocol, Window, Workload};
+use rpcbench_record::{Arrivals, ClientUsage, Outcomes, Pacing, Protocol, Tls, Window, Workload};
 
 use super::Log;
 
@@ -69,12 +69,15 @@ impl LoadGenerator for Scripted {
         timeout: Duration,
     ) -> Box<dyn Caller> {
         self.log.add(&endpoint.authority, "is called");
+        let called = format!("{} is called", endpoint.authority);
+        let clients = self.log.lines().iter().filter(|line| **line == called).count();
         let late = match &*endpoint.authority {
             STARVED | LATE_READY => LATE_CALLS,
             LATE_CHECK if timeout > READY_CALL => LATE_CALLS,
+            LATE_TLS if clients == FIRST_OF_TLS => LATE_CALLS,
             _ => 0,
         };
-        Box::new(Echo { interrupt: self.interrupt.clone(), timeout, late })
+        Box::new(Echo { interrupt: self.interrupt.clone(), timeout, late, connections: 1 })
     }
 
     fn has_room(&self, _: &Workload, _: Protocol) -> bool {
@@ -87,6 +90,7 @@ struct Echo {
     interrupt: Interrupt,
     timeout: Duration,
     late: u32,
+    connections: u64,
 }
 
 impl Caller for Echo {
@@ -103,6 +107,22 @@ impl Caller for Echo {
             *tag = 0x12;
         }
         Ok(reply)
+    }
+
+    fn disconnect(&mut self) {
+        self.connections += 1;
+    }
+
+    fn tls(&self) -> Option<Tls> {
+        Some(Tls {
+            version: "TLS 1.3".to_owned(),
+            suite: "TLS_AES_128_GCM_SHA256".to_owned(),
+            group: None,
+            alpn: Some("h2".to_owned()),
+            verified_by: "a test's authority".to_owned(),
+            full_handshakes: 1,
+            resumed_handshakes: self.connections - 1,
+        })
     }
 }
 
@@ -259,6 +279,10 @@ pub const BREAKS: &str = "breaks";
 pub const STARVED: &str = "starved";
 pub const LATE_READY: &str = "late-ready";
 pub const LATE_CHECK: &str = "late-check";
+/// One with TLS on a busy machine, of which the first client of the cases of TLS gets no answers in time: after those for
+/// readiness and for the other cases.
+pub const LATE_TLS: &str = "late-tls";
+const FIRST_OF_TLS: usize = 3;
 const LATE_CALLS: u32 = 7;
 /// Time limit of a call before a server is ready.
 const READY_CALL: Duration = Duration::from_secs(1);

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use rpcbench_clock::Nanos;
+use rpcbench_engine::{Cryptography, TlsClient, TlsSettings, TlsVersion, Trust};
 use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_harness::placement::{
     Counters, CpuReading, CpuTime, Endpoint, Freezer, Machine, MachineReading, Placement,
@@ -12,7 +13,7 @@ use rpcbench_harness::placement::{
 use rpcbench_record::{Isolation, IsolationMode, MachineUsage, TlsMode};
 
 use super::Log;
-use super::load::{COMPILES, STARVED, compiling};
+use super::load::{COMPILES, LATE_TLS, STARVED, compiling};
 
 /// An entry whose processes can start before their turn.
 pub const EARLY: &str = "early";
@@ -72,12 +73,28 @@ impl Placement for ScriptedPlacement {
 impl ScriptedPlacement {
     fn server(&self, is_away: bool) -> Box<dyn Running> {
         let address: SocketAddr = "192.0.2.1:1".parse().expect("an address");
-        let endpoint = Endpoint { authority: self.entry.to_owned(), ..address.into() };
+        let tls = (self.entry == LATE_TLS).then(tls_client);
+        let endpoint = Endpoint { authority: self.entry.to_owned(), tls, ..address.into() };
         let (log, interrupt) = (self.log.clone(), self.interrupt.clone());
-        let others = u64::from(self.entry == STARVED);
+        let others = u64::from([STARVED, LATE_TLS].contains(&self.entry));
         let machine = ScriptedMachine { interrupt: interrupt.clone(), others };
         Box::new(ScriptedServer { endpoint, log, machine, interrupt, is_away })
     }
+}
+
+fn tls_client() -> TlsClient {
+    let settings = TlsSettings {
+        server_name: "localhost".to_owned(),
+        trust: Trust::Anyone,
+        identity: None,
+        version: TlsVersion::Any,
+        cryptography: Cryptography::Any,
+        alpn: Vec::new(),
+        resume: true,
+        log_keys: false,
+        verified_by: "a test's authority".to_owned(),
+    };
+    TlsClient::new(settings).expect("settings")
 }
 
 struct ScriptedServer {

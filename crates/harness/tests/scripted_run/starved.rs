@@ -3,17 +3,18 @@
 use std::time::Duration;
 
 use rpcbench_clock::Nanos;
+use rpcbench_contract::cases::TLS_CASES;
 use rpcbench_harness::run::Admission;
 use rpcbench_record::{Plan, Preparation, Readiness};
 
-use super::load::{Answer, LATE_CHECK, LATE_READY, STARVED};
+use super::load::{Answer, LATE_CHECK, LATE_READY, LATE_TLS, STARVED};
 use super::{Made, run_plan, workload};
 
 /// The limit for readiness is five calls.
 fn made() -> Made {
     let admission = Admission::Proven { ready_timeout: Duration::from_secs(5) };
     let plan = Plan { workloads: vec![workload()], ..Plan::default() };
-    let entries = ["a", STARVED, LATE_READY, LATE_CHECK];
+    let entries = ["a", STARVED, LATE_TLS, LATE_READY, LATE_CHECK];
     run_plan(|_, _| Answer::After(Nanos(1000)), admission, &entries, (1, 1, usize::MAX), plan)
 }
 
@@ -26,6 +27,8 @@ fn late_calls_are_no_failure_while_others_take_the_cpus() {
     let made = made();
     assert!(preparation(&made, STARVED).check.passed > 0);
     assert_eq!(preparation(&made, STARVED).check, preparation(&made, "a").check);
+    let (plain, tls) = (&preparation(&made, "a").check, &preparation(&made, LATE_TLS).check);
+    assert_eq!((tls.passed, &tls.failed), (plain.passed + TLS_CASES.len() as u32, &plain.failed));
 }
 
 #[test]

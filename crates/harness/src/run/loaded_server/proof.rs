@@ -4,16 +4,16 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rpcbench_contract::cases::{self, CheckReport};
+use rpcbench_contract::cases::{self, Caller, CheckReport};
 use rpcbench_contract::{Method, Profile};
-use rpcbench_engine::{TlsClient, TlsVersion};
+use rpcbench_engine::TlsVersion;
 use rpcbench_record::{Failure, units};
 
 use super::{LoadedServer, READY_PAUSE, StepError, failure};
 use crate::host::control_socket::ControlSocket;
 use crate::load::{Program, check_client};
 use crate::placement::Endpoint;
-use crate::run::fault::{Patient, ReadyTime};
+use crate::run::fault::{Patience, ReadyTime};
 
 /// Time limit of a call of the conformance check.
 const CHECK_CALL: Duration = Duration::from_secs(5);
@@ -69,37 +69,36 @@ impl LoadedServer<'_> {
             self.running.reset_peak()?;
             return Ok(report);
         }
-        let mut caller = Patient::new(self.caller(CHECK_CALL), interrupt, &mut *self.running);
-        let profile = Profile::of(self.subject.protocol);
-        let seed = self.context.environment.seed;
-        let mut report = cases::check_methods(&mut caller, profile, seed, methods);
-        interrupt.check()?;
-        if let Some(client) = &self.running.endpoint().tls {
-            let of_tls = self.check_tls(client);
+        let (protocol, seed) = (self.subject.protocol, self.context.environment.seed);
+        let (caller, endpoint) = (self.caller(CHECK_CALL), self.running.endpoint().clone());
+        let patience = Patience::new(interrupt, &mut *self.running);
+        let mut report =
+            cases::check_methods(&mut patience.of(caller), Profile::of(protocol), seed, methods);
+        if let Some(client) = &endpoint.tls {
+            let (generator, options) = (&self.subject.generator, &self.call_options);
+            let dial = |version| -> Box<dyn Caller + '_> {
+                // The settings are those of the client, so they can be used.
+                let tls = client.limited_to(offered(version)).ok();
+                let endpoint = Endpoint { tls, ..endpoint.clone() };
+                let caller = generator.caller(&endpoint, protocol, options, CHECK_CALL);
+                Box::new(patience.of(caller))
+            };
+            let of_tls = cases::check_tls(&dial, protocol, client.mode(), seed);
             report.passed += of_tls.passed;
             report.failed.extend(of_tls.failed);
         }
+        interrupt.check()?;
         self.check_port(true)?;
         self.alive("during the conformance check")?;
         // Its messages are larger than those of most loads.
         self.running.reset_peak()?;
         Ok(report)
     }
+}
 
-    /// Tries the cases of TLS.
-    fn check_tls(&self, client: &TlsClient) -> CheckReport {
-        let generator = &self.subject.generator;
-        let dial = |version| {
-            let version = match version {
-                cases::TlsVersion::V1_2 => TlsVersion::V1_2,
-                cases::TlsVersion::V1_3 => TlsVersion::V1_3,
-            };
-            // The settings are those of the client, so they can be used.
-            let tls = client.limited_to(version).ok();
-            let endpoint = Endpoint { tls, ..self.running.endpoint().clone() };
-            generator.caller(&endpoint, self.subject.protocol, &self.call_options, CHECK_CALL)
-        };
-        let seed = self.context.environment.seed;
-        cases::check_tls(&dial, self.subject.protocol, client.mode(), seed)
+fn offered(version: cases::TlsVersion) -> TlsVersion {
+    match version {
+        cases::TlsVersion::V1_2 => TlsVersion::V1_2,
+        cases::TlsVersion::V1_3 => TlsVersion::V1_3,
     }
 }
