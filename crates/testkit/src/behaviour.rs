@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rpcbench_record::Protocol;
 
-use crate::plan::{Answer, Channel, Cost, Effect, Fault, FaultAfter, Opening};
+use crate::plan::{Answer, Cost, Effect, Fault, FaultAfter, Opening};
 
 /// One way to behave: an entry of [`FORMS`] with its arguments.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,8 +73,7 @@ pub const FORMS: &[Form] = &[
     form("leave-group:DURATION", "leave-group:0s", "leaves its cgroup that long after its start", |it| Ok(Effect::LeaveGroup(it.duration()?))),
     form("leave-partly", "leave-partly", "a thread of its leaves one hierarchy of its cgroup (version 1)", |_| Ok(Effect::LeavePartly)),
     form("leave-under-load", "leave-under-load", "leaves the group that counts its CPU time while it has many calls", |_| Ok(Effect::LeaveUnderLoad)),
-    form("proxy", "proxy", "passes calls on to a child that has left its cgroup", |_| Ok(Effect::Proxy(Channel::Tcp))),
-    form("proxy-unix", "proxy-unix", "the same, over Unix sockets", |_| Ok(Effect::Proxy(Channel::Unix))),
+    form("proxy:CHANNEL", "proxy:tcp", "passes calls on to a child that has left its cgroup, over tcp, unix, udp, udp-unconnected, pipe, named-pipe, terminal, memory or descriptor", |it| Ok(Effect::Proxy(it.next("a channel", |text| text.parse().ok())?))),
     form("spawn-child", "spawn-child", "leaves a child process behind", |_| Ok(Effect::SpawnChild)),
     form("warm-step:SECONDS:FACTOR", "warm-step:8:2", "FACTOR times cheaper after SECONDS of its CPU time, with a busy compiler thread", |it| {
         let seconds = it.positive("a number of seconds above 0")?;

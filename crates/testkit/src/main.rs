@@ -3,15 +3,15 @@
 mod outside;
 
 use std::io::{self, Write};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
 use rpcbench_testkit::{
-    Behaviour, Ended, FORMS, Plan, Records, Server, TlsFlaw, process_cpu, raise_file_limit,
-    relay_abstract, relay_tcp, tls_config, work_without_rest,
+    Behaviour, Channel, End, Ended, FORMS, Plan, Records, Server, TlsFlaw, process_cpu,
+    raise_file_limit, tls_config, work_without_rest,
 };
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -28,9 +28,9 @@ struct Arguments {
     /// How to behave; may be repeated if the behaviours do not exclude each other
     #[arg(long, default_value = "honest")]
     behaviour: Vec<Behaviour>,
-    /// Abstract Unix socket to listen on as well
+    /// Channel on standard input and output over which another process passes connections on
     #[arg(long)]
-    unix: Option<String>,
+    over: Option<Channel>,
     /// Certificate of a server with TLS; it has none without
     #[arg(long, env = "RPCBENCH_TLS_CERT", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
@@ -91,8 +91,8 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
         outside::leave_partly()?;
     }
     if let Some(channel) = plan.proxy {
-        let server = outside::start(plan.protocol, channel)?;
-        relay_tcp(SocketAddr::new(arguments.host, arguments.port), &server)?;
+        let listener = TcpListener::bind(SocketAddr::new(arguments.host, arguments.port))?;
+        channel.pass_on(&listener, outside::start(plan.protocol, channel)?)?;
     }
     raise_file_limit()?;
     // One thread, so that only the server's own thread works.
@@ -116,8 +116,8 @@ async fn serve(arguments: &Arguments, plan: Plan) -> Result<ExitCode, Box<dyn st
     if leave_under_load {
         outside::leave_under_load(server.call_counter())?;
     }
-    if let Some(name) = &arguments.unix {
-        relay_abstract(name, server.address())?;
+    if let Some(channel) = arguments.over {
+        channel.serve(End::of_this_process()?, server.address())?;
     }
     if arguments.print_address {
         writeln!(io::stdout(), "{}", server.address())?;

@@ -1,36 +1,27 @@
 //! Leaves the cgroup in which this process was started, so that its use is not counted.
 
 use std::fs;
-use std::io::{self, BufRead, BufReader};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use rpcbench_record::Protocol;
-use rpcbench_testkit::{Channel, Upstream};
+use rpcbench_testkit::{Channel, End};
 
-/// Starts an honest server of a protocol outside of the group of this process, for calls over `channel`.
-pub fn start(protocol: Protocol, channel: Channel) -> io::Result<Upstream> {
+/// Starts an honest server of a protocol outside of the group of this process. Returns the end of a channel to it.
+pub fn start(protocol: Protocol, channel: Channel) -> io::Result<End> {
+    let [front, back] = channel.open()?;
     let mut child = Command::new(std::env::current_exe()?);
-    child.args(["--behaviour", "leave-group:0s", "--port", "0", "--print-address"]);
+    child.args(["--behaviour", "leave-group:0s", "--port", "0", "--over", channel.name()]);
     if protocol != Protocol::Grpc {
         child.args(["--behaviour", protocol.name()]);
     }
-    let name = format!("rpcbench-testkit-{}", std::process::id());
-    if channel == Channel::Unix {
-        child.args(["--unix", &name]);
-    }
-    let child = child.stdout(Stdio::piped()).spawn()?;
-    let mut address = String::new();
-    // The pipe is gone when this returns, so that it is no channel.
-    let output = child.stdout.ok_or_else(|| io::Error::other("no output"))?;
-    BufReader::new(output).read_line(&mut address)?;
-    match channel {
-        Channel::Unix => Ok(Upstream::Unix(name)),
-        Channel::Tcp => address.trim().parse().map(Upstream::Tcp).map_err(io::Error::other),
-    }
+    // The environment says whose it is.
+    child.env_clear().stdin(back.input).stdout(back.output).spawn()?;
+    Ok(front)
 }
 
 /// Moves this process to the nearest group above that takes it, in each hierarchy. Does nothing without a group. The process ends

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rpcbench_record::Protocol;
 
+use crate::channel::Channel;
 use crate::thrift::Form;
 use crate::tls::Secured;
 use crate::{Behaviour, BehaviourError};
@@ -84,15 +85,6 @@ pub(crate) enum Cost {
         factor: f64,
     },
     Memory(u64),
-}
-
-/// What connects a server with another process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Channel {
-    /// TCP connections.
-    Tcp,
-    /// Unix sockets.
-    Unix,
 }
 
 /// What breaks, and after how many calls.

@@ -4,65 +4,21 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
-use std::os::linux::net::SocketAddrExt as _;
-use std::os::unix;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::thread;
 
 const READ: usize = 64 << 10;
 
-/// Where a relay passes bytes to.
-#[derive(Clone, Debug)]
-pub enum Upstream {
-    /// A TCP address.
-    Tcp(SocketAddr),
-    /// An abstract Unix socket.
-    Unix(String),
-}
-
-impl Upstream {
-    fn connect(&self) -> io::Result<OwnedFd> {
-        match self {
-            Self::Tcp(address) => {
-                let server = TcpStream::connect(address)?;
-                server.set_nodelay(true)?;
-                Ok(server.into())
-            }
-            Self::Unix(name) => Ok(UnixStream::connect_addr(&abstract_address(name)?)?.into()),
-        }
-    }
-}
-
 /// Listens at `path` until the process ends and relays to `server`.
 pub fn relay_unix(path: &Path, server: SocketAddr) -> io::Result<()> {
-    relay_unix_all(UnixListener::bind(path)?, server);
-    Ok(())
-}
-
-/// The same at the abstract socket `name`, which leaves no file.
-pub fn relay_abstract(name: &str, server: SocketAddr) -> io::Result<()> {
-    relay_unix_all(UnixListener::bind_addr(&abstract_address(name)?)?, server);
-    Ok(())
-}
-
-fn abstract_address(name: &str) -> io::Result<unix::net::SocketAddr> {
-    unix::net::SocketAddr::from_abstract_name(name)
-}
-
-fn relay_unix_all(listener: UnixListener, server: SocketAddr) {
-    let server = Upstream::Tcp(server);
+    let listener = UnixListener::bind(path)?;
     thread::spawn(move || {
         for client in listener.incoming() {
             // Either end may be gone; the other then sees its connection closed.
-            let _ = client.and_then(|client| relay(client.into(), &server, io::copy));
+            let _ = client.and_then(|client| relay(client.into(), server, io::copy));
         }
     });
-}
-
-/// Listens at `address` until the process ends and relays to `server`.
-pub fn relay_tcp(address: SocketAddr, server: &Upstream) -> io::Result<()> {
-    relay_all(&TcpListener::bind(address)?, server, io::copy);
     Ok(())
 }
 
@@ -72,32 +28,28 @@ pub fn relay_in_pieces(server: SocketAddr, longest: usize) -> io::Result<SocketA
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;
     let copy = move |from: &mut File, to: &mut File| cut(from, to, longest);
-    thread::spawn(move || relay_all(&listener, &Upstream::Tcp(server), copy));
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            // Either end may be gone; the other then sees its connection closed.
+            let _ = client.and_then(|client| {
+                client.set_nodelay(true)?;
+                relay(client.into(), server, copy)
+            });
+        }
+    });
     Ok(address)
 }
 
-fn relay_all(
-    listener: &TcpListener,
-    server: &Upstream,
-    copy: impl Fn(&mut File, &mut File) -> io::Result<u64> + Copy + Send + 'static,
-) {
-    for client in listener.incoming() {
-        // Either end may be gone; the other then sees its connection closed.
-        let _ = client.and_then(|client| {
-            client.set_nodelay(true)?;
-            relay(client.into(), server, copy)
-        });
-    }
-}
-
 /// Connects to `server` and relays both directions until they end.
-fn relay(
+pub(crate) fn relay(
     client: OwnedFd,
-    server: &Upstream,
+    server: SocketAddr,
     copy: impl Fn(&mut File, &mut File) -> io::Result<u64> + Copy + Send + 'static,
 ) -> io::Result<()> {
+    let server = TcpStream::connect(server)?;
+    server.set_nodelay(true)?;
     // Files read and write any kind of socket.
-    let (client, server) = (File::from(client), File::from(server.connect()?));
+    let (client, server) = (File::from(client), File::from(OwnedFd::from(server)));
     for (mut from, mut to) in [(client.try_clone()?, server.try_clone()?), (server, client)] {
         thread::spawn(move || {
             let _ = copy(&mut from, &mut to);

@@ -228,24 +228,37 @@ fn server_outside_of_its_cgroup_fails() {
     cells.measured("honest");
 }
 
-/// Who serves is not asked of TCP only.
+/// Each way of carrying the calls.
 #[test]
-fn server_that_passes_calls_out_of_its_cgroup_over_unix_sockets_fails() {
+fn server_that_passes_calls_out_of_its_cgroup_fails_over_any_channel() {
     if !has_cgroups() {
         return;
     }
+    let cheats = [
+        "proxy",
+        "proxy-unix",
+        "proxy-udp",
+        "proxy-udp-unconnected",
+        "proxy-pipe",
+        "proxy-named-pipe",
+        "proxy-terminal",
+        "proxy-memory",
+        "proxy-descriptor",
+    ];
+    let names = ["testkit-liar", "testkit-json"];
+    let of = |variant: &str| names.map(|name| format!("{name}@{variant}"));
+    let (honest, cheats) = (of("honest"), cheats.map(of));
     let bench = Bench::new();
-    let servers = "@honest @proxy-unix testkit-json@honest testkit-json@proxy-unix";
+    let servers = [honest.join(" "), cheats.as_flattened().join(" ")].join(" ");
     bench.run(&format!("run {servers} --duration 500ms")).expect(1);
     let cells = bench.cells();
-    for name in ["testkit-liar", "testkit-json"] {
-        let [honest, cheat] =
-            ["honest", "proxy-unix"].map(|it| cells.entry(&format!("{name}@{it}")));
-        assert_ne!(honest["verdict"], "failed", "{honest:#}");
-        assert_eq!(cheat["verdict"], "failed", "{cheat:#}");
-        let reason = cheat["reason"].as_str().unwrap();
+    for cheat in cheats.as_flattened() {
+        let cell = cells.entry(cheat);
+        assert_eq!(cell["verdict"], "failed", "{cell:#}");
+        let reason = cell["reason"].as_str().unwrap();
         assert!(reason.contains("not by the server's own processes"), "{reason}");
     }
+    honest.iter().for_each(|name| assert_ne!(cells.entry(name)["verdict"], "failed", "{name}"));
 }
 
 /// Whether a cell is not ranked for one of these reasons. An honest server can have others: a busy machine disturbs its windows.

@@ -1,14 +1,15 @@
-//! Channels other than TCP that carry work from one process to another: Unix sockets, connected UDP sockets, pipes and shared
-//! memory.
+//! Channels other than TCP that carry work from one process to another: Unix sockets, connected UDP sockets, pipes, terminals and
+//! shared memory.
 //!
-//! Channels without a trace in /proc are not seen: UDP sockets that are not connected, vsock, regular files that are written and
-//! read. The minimum CPU time per call catches those.
+//! Others leave no trace in /proc: UDP sockets that are both not connected, vsock, message queues, regular files that are written
+//! and read, memory that another process reads. They are seen only if the server started the process at their other end
+//! ([`super::port::outsiders`]).
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::net::SocketAddr;
 use std::os::unix::fs::FileTypeExt as _;
-use std::path::Path;
+use std::path::PathBuf;
 
 use procfs::net::{UdpNetEntry, udp, udp6};
 use procfs::process::{MMPermissions, MMapPath, MemoryMap, Process};
@@ -57,8 +58,8 @@ pub(super) fn peers(
                 far_ends.extend(udp.map(|(_, far)| Held::Socket(*far)));
             }
             Held::Pipe(inode) => far_ends.extend([Held::Pipe(*inode), Held::Output(*inode)]),
-            Held::File(path) if is_fifo(path) => far_ends.push(held.clone()),
-            Held::Output(_) | Held::File(_) => {}
+            Held::NamedPipe { .. } | Held::Terminal { .. } => far_ends.push(held.clone()),
+            Held::Output(_) => {}
         }
     }
     found.extend(holders.others(&far_ends, own).map(Peer::Process));
@@ -66,10 +67,7 @@ pub(super) fn peers(
     found
 }
 
-fn is_fifo(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|file| file.file_type().is_fifo())
-}
-
+/// Each connected UDP socket of this machine with the one that it sends to, in both directions.
 fn udp_peers() -> Vec<(u64, u64)> {
     let all: Vec<UdpNetEntry> =
         [udp(), udp6()].into_iter().flat_map(Result::unwrap_or_default).collect();
@@ -83,7 +81,7 @@ fn udp_peers() -> Vec<(u64, u64)> {
         let remote = canonical(near.remote_address);
         Some((near.inode, all.iter().find(|far| receives(far, remote))?.inode))
     });
-    pairs.collect()
+    pairs.flat_map(|(near, far)| [(near, far), (far, near)]).collect()
 }
 
 /// The processes other than `own` that have mapped memory which one of `own` has mapped to write and to share.
@@ -104,20 +102,30 @@ fn shared_maps(pid: i32) -> impl Iterator<Item = ((i32, i32), u64)> {
 }
 
 fn is_shared(map: &MemoryMap) -> bool {
+    let is_character_device =
+        |path: &PathBuf| fs::metadata(path).is_ok_and(|it| it.file_type().is_char_device());
     let is_device = matches!(&map.pathname, MMapPath::Path(path)
-        if path.starts_with("/dev") && !path.starts_with("/dev/shm") && !path.starts_with("/dev/zero (deleted)"));
+        if path.starts_with("/dev") && is_character_device(path));
     map.perms.contains(MMPermissions::SHARED | MMPermissions::WRITE) && map.inode != 0 && !is_device
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::io::Read as _;
     use std::net::{Ipv4Addr, UdpSocket};
-    use std::os::fd::OwnedFd;
+    use std::os::fd::{AsRawFd as _, OwnedFd};
+    use std::os::unix::fs::OpenOptionsExt as _;
     use std::os::unix::net::UnixStream;
+    use std::path::Path;
     use std::process::{Child, Command, Stdio};
 
+    use procfs::FromBufRead as _;
+    use procfs::process::MemoryMaps;
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
     use super::*;
+    use crate::host::holders::terminal_of;
 
     /// A process with these as its standard input and output.
     fn holder(input: impl Into<Stdio>, output: impl Into<Stdio>) -> Child {
@@ -151,11 +159,45 @@ mod tests {
     }
 
     #[test]
-    fn connected_udp_socket_leads_to_its_other_end() {
-        let [near, far] = [(); 2].map(|()| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
-        near.connect(far.local_addr().unwrap()).unwrap();
-        let [near, far] = [near, far].map(OwnedFd::from);
+    fn udp_socket_leads_to_its_other_end_if_either_is_connected() {
+        let pair = || {
+            let [near, far] = [(); 2].map(|()| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
+            near.connect(far.local_addr().unwrap()).unwrap();
+            [near, far].map(|socket| holder(OwnedFd::from(socket), Stdio::null()))
+        };
+        assert!(finds(pair()));
+        let [near, far] = pair();
+        assert!(finds([far, near]));
+    }
+
+    #[test]
+    fn named_pipe_leads_to_its_other_end_without_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let open = || File::options().read(true).write(true).open(&path).unwrap();
+        let [near, far] = [open(), open()];
+        fs::remove_file(&path).unwrap();
         assert!(finds([holder(near, Stdio::null()), holder(far, Stdio::null())]));
+    }
+
+    #[test]
+    fn terminal_leads_to_its_other_side() {
+        let open = |path: &str| {
+            let mut options = File::options();
+            options.read(true).write(true).custom_flags(libc::O_NOCTTY).open(path).unwrap()
+        };
+        let pair = || {
+            let master = open("/dev/ptmx");
+            // SAFETY: it takes an open file.
+            assert_eq!(unsafe { libc::unlockpt(master.as_raw_fd()) }, 0);
+            let this = std::process::id().cast_signed();
+            let number = terminal_of(this, master.as_raw_fd()).unwrap();
+            [open(&format!("/dev/pts/{number}")), master].map(|file| holder(file, Stdio::null()))
+        };
+        assert!(finds(pair()));
+        let [slave, master] = pair();
+        assert!(finds([master, slave]));
     }
 
     #[test]
@@ -164,6 +206,16 @@ mod tests {
         assert!(finds([holder(read, Stdio::null()), holder(Stdio::null(), write)]));
         let (read, write) = std::io::pipe().unwrap();
         assert!(!finds([holder(Stdio::null(), write), holder(read, Stdio::null())]));
+    }
+
+    #[test]
+    fn memory_of_devices_is_not_shared() {
+        let is_shared = |path: &str| {
+            let line = format!("7f0000000000-7f0000001000 rw-s 00000000 00:17 5 {path}\n");
+            MemoryMaps::from_buf_read(line.as_bytes()).unwrap().0.iter().all(is_shared)
+        };
+        assert!(!is_shared("/dev/null"));
+        assert!(is_shared("/dev/zero (deleted)") && is_shared("/dev/hugepages/heap"));
     }
 
     #[test]

@@ -1,10 +1,12 @@
-//! Processes with the sockets, pipes and files that they hold.
+//! Processes with the sockets, pipes and terminals that they hold.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt as _;
 
 use procfs::process::{FDInfo, FDTarget, all_processes};
+use rustix::fs::{AtFlags, CWD, FileType, Statx, StatxFlags, statx};
 use rustix::process::getpid;
 
 use crate::error::about;
@@ -18,10 +20,13 @@ pub(super) enum Held {
     Pipe(u64),
     /// The same, as standard output or standard error, which may be a log.
     Output(u64),
-    File(PathBuf),
+    /// A named pipe, which may have lost its name: its device and inode.
+    NamedPipe { device: (u32, u32), inode: u64 },
+    /// Either side of a pseudo-terminal: its number, in a mount namespace.
+    Terminal { number: u32, namespace: u64 },
 }
 
-/// The open files of all processes, without devices.
+/// The open files of all processes by which they can reach others.
 #[derive(Debug)]
 pub(super) struct Holders {
     /// Open files by process.
@@ -50,7 +55,7 @@ impl Holders {
             if files.is_empty() && process.fd_count().is_ok_and(|count| count > 0) {
                 found.closed.insert(process.pid);
             }
-            let held = files.into_iter().filter_map(held).collect();
+            let held = files.into_iter().filter_map(|file| held(process.pid, file)).collect();
             match process.pid == this {
                 true => found.this = held,
                 false => drop(found.visible.insert(process.pid, held)),
@@ -87,12 +92,39 @@ impl Holders {
     }
 }
 
-fn held(file: FDInfo) -> Option<Held> {
+fn held(pid: i32, file: FDInfo) -> Option<Held> {
     match file.target {
         FDTarget::Socket(inode) => Some(Held::Socket(inode)),
         FDTarget::Pipe(inode) if matches!(file.fd, 1 | 2) => Some(Held::Output(inode)),
         FDTarget::Pipe(inode) => Some(Held::Pipe(inode)),
-        FDTarget::Path(path) if !path.starts_with("/dev") => Some(Held::File(path)),
+        FDTarget::Path(_) => named(pid, file.fd),
         _ => None,
     }
+}
+
+/// An open file with a path, if it is a named pipe or a terminal.
+fn named(pid: i32, fd: i32) -> Option<Held> {
+    const TERMINALS: u32 = 136;
+    const MASTERS: (u32, u32) = (5, 2);
+    // The kernel knows the type: no file server is asked, which may not answer.
+    let (path, flags) = (format!("/proc/{pid}/fd/{fd}"), AtFlags::STATX_DONT_SYNC);
+    let file = statx(CWD, &path, flags, StatxFlags::TYPE | StatxFlags::INO).ok()?;
+    let Statx { stx_ino: inode, stx_rdev_major: major, stx_rdev_minor: minor, .. } = file;
+    let number = match FileType::from_raw_mode(file.stx_mode.into()) {
+        FileType::Fifo => {
+            let device = (file.stx_dev_major, file.stx_dev_minor);
+            return Some(Held::NamedPipe { device, inode });
+        }
+        FileType::CharacterDevice if major == TERMINALS => minor,
+        FileType::CharacterDevice if (major, minor) == MASTERS => terminal_of(pid, fd)?,
+        _ => return None,
+    };
+    let namespace = fs::metadata(format!("/proc/{pid}/ns/mnt")).ok()?.ino();
+    Some(Held::Terminal { number, namespace })
+}
+
+/// The number of the terminal that an open /dev/ptmx is the other side of (proc_pid_fdinfo(5)).
+pub(super) fn terminal_of(pid: i32, fd: i32) -> Option<u32> {
+    let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{fd}")).ok()?;
+    info.lines().find_map(|line| line.strip_prefix("tty-index:"))?.trim().parse().ok()
 }

@@ -30,6 +30,11 @@ pub(crate) fn kill_marked(name: &str, value: &str) {
     }
 }
 
+/// The processes, other than this one, that began with `name` set to `value`, without those that this process may not look into.
+pub(crate) fn marked(name: &str, value: &str) -> Vec<Pid> {
+    look(name, value).marked
+}
+
 #[derive(Default)]
 struct Look {
     marked: Vec<Pid>,

@@ -7,15 +7,15 @@ use std::net::SocketAddr;
 
 use procfs::net::{TcpNetEntry, TcpState, tcp, tcp6};
 use procfs::process::Process;
-use rustix::process::getuid;
+use rustix::process::{Pid, getuid};
 
 use super::channels::{self, Peer};
 use super::holders::{Held, Holders};
-use super::isolation::Counted;
+use super::isolation::{Counted, strangers};
 use crate::error::about;
 
 /// An owner of a port.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Owner {
     /// A process, or a thread of one.
     Process { pid: i32, program: String },
@@ -48,9 +48,13 @@ impl fmt::Display for Owner {
 }
 
 /// Those who serve the address without being one of `own`: owners of a socket of the address, or the other end of a TCP
-/// connection that one of `own` has made, or of another channel to it ([`channels`]); or counts in a part of its group only.
-/// Looks twice before it names anyone: processes start and end during a look.
-pub fn outsiders(address: SocketAddr, own: &dyn Counted) -> io::Result<Vec<Owner>> {
+/// connection that one of `own` has made, or of another channel to it ([`channels`]); or count in a part of its group only; or were
+/// started by one of `own`, or are among `started`. Looks twice before it names anyone: processes start and end during a look.
+pub fn outsiders(
+    address: SocketAddr,
+    own: &dyn Counted,
+    started: &dyn Fn() -> Vec<Pid>,
+) -> io::Result<Vec<Owner>> {
     twice(|| {
         let all = sockets()?;
         let own_pids = own.pids()?.into_iter().map(|pid| pid.as_raw_pid()).collect();
@@ -66,38 +70,54 @@ pub fn outsiders(address: SocketAddr, own: &dyn Counted) -> io::Result<Vec<Owner
             }
         }));
         found.extend(own.strays()?.into_iter().map(|id| Owner::process(id.as_raw_pid())));
+        found.extend(strangers(&own_pids, &started())?.map(Owner::process));
         if !serving.iter().any(|socket| socket.state == TcpState::Listen) {
             found.push(Owner::Unknown);
         }
-        let is_made = |socket: &&TcpNetEntry| {
-            let held = Held::Socket(socket.inode);
-            socket.state == TcpState::Established && holders.any_holds(&own_pids, &held)
-        };
-        for made in others.into_iter().filter(is_made) {
-            let (local, remote) = (made.local_address, canonical(made.remote_address));
-            let is_peer = |peer: &&TcpNetEntry| {
-                canonical(peer.local_address) == remote
-                    && canonical(peer.remote_address) == canonical(local)
-            };
-            let mut far_ends = Vec::from_iter(all.iter().find(is_peer));
-            if far_ends.is_empty() {
-                // It may wait to be accepted.
-                let listens =
-                    |it: &&TcpNetEntry| it.state == TcpState::Listen && serves(it, remote);
-                far_ends.extend(all.iter().filter(listens));
-            }
-            match far_ends.as_slice() {
-                [] => found.push(Owner::ContainerOnly(remote)),
-                far_ends => found.extend(owners(&holders, far_ends, &own_pids)),
-            }
-        }
+        found.extend(called(&holders, &all, &others, &own_pids));
         Ok(found)
     })
 }
 
-/// The message if others than `own` serve the address.
-pub fn served_by_others(address: SocketAddr, own: &dyn Counted) -> io::Result<Option<String>> {
-    let owners = outsiders(address, own)?;
+/// Those at the other end of connections that one of `own` has made, `made` among others.
+fn called(
+    holders: &Holders,
+    all: &[TcpNetEntry],
+    made: &[&TcpNetEntry],
+    own: &BTreeSet<i32>,
+) -> Vec<Owner> {
+    let is_made = |socket: &&&TcpNetEntry| {
+        let held = Held::Socket(socket.inode);
+        socket.state == TcpState::Established && holders.any_holds(own, &held)
+    };
+    let mut found = Vec::new();
+    for made in made.iter().filter(is_made) {
+        let (local, remote) = (made.local_address, canonical(made.remote_address));
+        let is_peer = |peer: &&TcpNetEntry| {
+            canonical(peer.local_address) == remote
+                && canonical(peer.remote_address) == canonical(local)
+        };
+        let mut far_ends = Vec::from_iter(all.iter().find(is_peer));
+        if far_ends.is_empty() {
+            // It may wait to be accepted.
+            let listens = |it: &&TcpNetEntry| it.state == TcpState::Listen && serves(it, remote);
+            far_ends.extend(all.iter().filter(listens));
+        }
+        match far_ends.as_slice() {
+            [] => found.push(Owner::ContainerOnly(remote)),
+            far_ends => found.extend(owners(holders, far_ends, own)),
+        }
+    }
+    found
+}
+
+/// The message if others than `own` serve the address. `started`: processes that the server is known to have started.
+pub fn served_by_others(
+    address: SocketAddr,
+    own: &dyn Counted,
+    started: &dyn Fn() -> Vec<Pid>,
+) -> io::Result<Option<String>> {
+    let owners = outsiders(address, own, started)?;
     Ok((!owners.is_empty()).then(|| {
         format!(
             "{address} is served by {}, not by the server's own processes alone, so what that uses is not measured; \
@@ -150,6 +170,7 @@ fn twice(look: impl Fn() -> io::Result<Vec<Owner>>) -> io::Result<Vec<Owner>> {
     if !found.is_empty() {
         let again = look()?;
         found.retain(|owner| again.contains(owner));
+        found.sort();
         found.dedup();
     }
     Ok(found)
@@ -197,16 +218,19 @@ fn program(pid: i32) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+    use std::io::{BufRead as _, BufReader};
     use std::net::{Ipv4Addr, TcpListener, TcpStream};
     use std::os::fd::{AsFd, OwnedFd};
     use std::os::unix::process::CommandExt as _;
     use std::process::{Child, Command, Stdio};
 
     use rustix::fs::{Uid, fchown};
-    use rustix::process::Pid;
+    use rustix::process::{Signal, kill_process};
     use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 
     use super::*;
+    use crate::host::marked::marked;
     use crate::host::readings::{CpuTime, MemoryUse};
 
     struct Family(Vec<Pid>);
@@ -244,7 +268,7 @@ mod tests {
         let mut child = own.spawn().unwrap();
         drop(own);
         let pids = [&outside, &child].map(Pid::from_child);
-        let of = |own: &[Pid]| outsiders(address, &Family(own.to_vec())).unwrap();
+        let of = |own: &[Pid]| outsiders(address, &Family(own.to_vec()), &Vec::new).unwrap();
         let (both, one) = (of(&pids), of(&pids[1..]));
         for child in [&mut outside, &mut child] {
             child.kill().unwrap();
@@ -255,6 +279,40 @@ mod tests {
         assert!(matches!(one[0], Owner::Process { pid, .. } if pid == pids[0].as_raw_pid()));
     }
 
+    /// A child, and an orphan that only its mark shows.
+    #[test]
+    fn processes_started_outside_of_the_group_show_it() {
+        const MARK: &str = "RPCBENCH_TEST_MARK";
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let script = "sleep 60 >&- & echo $!; (sleep 60 >&- & echo $!); exec sleep 60";
+        let mut server = Command::new("sh");
+        server.args(["-c", script]).env(MARK, address.to_string()).stdin(OwnedFd::from(listener));
+        let mut server = server.stdout(Stdio::piped()).spawn().unwrap();
+        let started = BufReader::new(server.stdout.as_mut().unwrap()).lines().take(2);
+        let started: Vec<Pid> =
+            started.map(|pid| Pid::from_raw(pid.unwrap().parse().unwrap()).unwrap()).collect();
+        let own = Pid::from_child(&server);
+        let of = |own: Vec<Pid>, started: &dyn Fn() -> Vec<Pid>| {
+            let found = outsiders(address, &Family(own), started).unwrap();
+            let pid = |owner| match owner {
+                Owner::Process { pid, .. } => Pid::from_raw(pid),
+                _ => None,
+            };
+            found.into_iter().map(pid).collect::<Option<HashSet<Pid>>>().unwrap()
+        };
+        let marked = || marked(MARK, &address.to_string());
+        let all = of(vec![own], &marked);
+        let child = of(vec![own], &Vec::new);
+        let inside = of([vec![own], started.clone()].concat(), &marked);
+        started.iter().for_each(|pid| kill_process(*pid, Signal::KILL).unwrap());
+        server.kill().unwrap();
+        server.wait().unwrap();
+        assert_eq!(all, started.iter().copied().collect());
+        assert_eq!(child, HashSet::from([started[0]]));
+        assert_eq!(inside, HashSet::new());
+    }
+
     #[test]
     fn listening_socket_that_another_process_holds_too_shows_it() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -262,7 +320,7 @@ mod tests {
         let mut children = [holder(&listener), holder(&listener)];
         drop(listener);
         let pids = [0, 1].map(|at: usize| Pid::from_child(&children[at]));
-        let of = |own: &[Pid]| outsiders(address, &Family(own.to_vec())).unwrap();
+        let of = |own: &[Pid]| outsiders(address, &Family(own.to_vec()), &Vec::new).unwrap();
         let (inside, one_outside) = (of(&pids), of(&pids[..1]));
         let after = listeners(address).unwrap();
         for child in &mut children {
@@ -295,7 +353,7 @@ mod tests {
             let mut all = capabilities(None).unwrap();
             all.effective.remove(CapabilitySet::SYS_PTRACE);
             set_capabilities(None, all).unwrap();
-            outsiders(address, &Family(vec![pid]))
+            outsiders(address, &Family(vec![pid]), &Vec::new)
         });
         let found = found.join().unwrap();
         server.kill().unwrap();
@@ -319,7 +377,7 @@ mod tests {
         let pids = [Pid::from_child(&server), Pid::from_child(&other)];
         let address = listener.local_addr().unwrap();
         drop(listener);
-        let of = |own: &[Pid]| outsiders(address, &Family(own.to_vec())).unwrap();
+        let of = |own: &[Pid]| outsiders(address, &Family(own.to_vec()), &Vec::new).unwrap();
         let (with, without) = (of(&pids), of(&pids[..1]));
         for child in [&mut server, &mut other] {
             child.kill().unwrap();

@@ -20,7 +20,7 @@ use rustix::process::{
 use thiserror::Error;
 
 use super::isolation::{Backend, Group, Joiner, Owner};
-use super::marked::kill_marked;
+use super::marked::{kill_marked, marked};
 use crate::error::about;
 use crate::task::wait_readable;
 use crate::{log, units};
@@ -159,6 +159,11 @@ impl ServerProcess {
     /// The group it runs in.
     pub fn group(&self) -> &dyn Backend {
         &*self.group.backend
+    }
+
+    /// The processes that it started, in any group, unless they began with another environment.
+    pub fn marked(&self) -> Vec<Pid> {
+        marked(MARK, &self.mark)
     }
 
     /// The last lines of its log, at most `lines`.

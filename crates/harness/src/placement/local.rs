@@ -30,6 +30,11 @@ pub(super) trait Started {
     /// The group of its processes.
     fn group(&self) -> &dyn Backend;
 
+    /// Processes that it started, in any group. None in a container, which no process leaves.
+    fn marked(&self) -> Vec<Pid> {
+        Vec::new()
+    }
+
     /// See [`Running::freezer`].
     fn freezer(&self) -> Freezer;
 
@@ -239,7 +244,8 @@ impl<S: Started> Running for LocalServer<S> {
 
     fn served_by_others(&mut self) -> Result<Option<String>, PlacementError> {
         let Some(address) = self.contact.address() else { return Ok(None) };
-        let served = served_by_others(address, self.started.group());
+        let marked = || self.started.marked();
+        let served = served_by_others(address, self.started.group(), &marked);
         Ok(served.unwrap_or_else(|error| {
             let note = format!("who serves its port can't be checked: {error}");
             if !self.isolation.notes.contains(&note) {

@@ -344,6 +344,10 @@ impl Started for ServerProcess {
         self.group()
     }
 
+    fn marked(&self) -> Vec<Pid> {
+        self.marked()
+    }
+
     fn freezer(&self) -> Freezer {
         if self.group().procs_files().is_empty() { Freezer::Slow } else { Freezer::Cgroup }
     }

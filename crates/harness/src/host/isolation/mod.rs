@@ -27,6 +27,7 @@ pub use join::Joiner;
 use mounts::Mounts;
 pub(crate) use names::Owner;
 pub use tree::ProcessTree;
+pub(super) use tree::strangers;
 
 use crate::host::guard::Guard;
 use crate::host::readings::{CpuTime, MemoryUse};

@@ -1,6 +1,6 @@
 //! A process with its descendants, and what `/proc` counts about them.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
@@ -25,13 +25,9 @@ impl ProcessTree {
     }
 
     pub(super) fn stats(&self) -> io::Result<Vec<Stat>> {
-        // Processes that end while /proc is read are left out.
-        let all = all_processes().map_err(|error| {
-            io::Error::other(format!("the processes in /proc can't be listed: {error}"))
-        })?;
-        let all = all.flatten().filter_map(|process| process.stat().ok());
+        let all = all_stats()?;
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let family = family(self.leader.as_raw_pid(), &seen, all.collect());
+        let family = family(self.leader.as_raw_pid(), &seen, all);
         *seen = family.iter().map(|stat| (stat.pid, stat.starttime)).collect();
         Ok(family)
     }
@@ -84,19 +80,45 @@ fn proportional(pid: i32) -> Option<u64> {
     Some((field("Pss_Anon:")? + field("Pss_Shmem:")?) * KIB)
 }
 
+/// The processes that a server started and that do not count as it: descendants of `own`, and of `started`, other than `own`.
+pub(in crate::host) fn strangers(
+    own: &BTreeSet<i32>,
+    started: &[Pid],
+) -> io::Result<impl Iterator<Item = i32>> {
+    let all = all_stats()?;
+    let started = started.iter().map(|pid| pid.as_raw_pid());
+    let family = with_descendants(own.iter().copied().chain(started).collect(), &all);
+    // What has ended does no work. Its first thread may end before others.
+    let runs = |stat: &Stat| !"ZXx".contains(stat.state) || stat.num_threads > 1;
+    let left = all.into_iter().filter(move |stat| family.contains(&stat.pid) && runs(stat));
+    Ok(left.map(|stat| stat.pid).filter(move |pid| !own.contains(pid)))
+}
+
+/// All processes of this machine, without those that end while /proc is read.
+fn all_stats() -> io::Result<Vec<Stat>> {
+    let all = all_processes().map_err(|error| {
+        io::Error::other(format!("the processes in /proc can't be listed: {error}"))
+    })?;
+    Ok(all.flatten().filter_map(|process| process.stat().ok()).collect())
+}
+
 /// The leader, its process group, those seen before, and all their descendants.
 fn family(leader: i32, seen: &HashSet<(i32, u64)>, all: Vec<Stat>) -> Vec<Stat> {
     let is_root = |stat: &&Stat| {
         stat.pid == leader || stat.pgrp == leader || seen.contains(&(stat.pid, stat.starttime))
     };
-    let mut members: HashSet<i32> = all.iter().filter(is_root).map(|stat| stat.pid).collect();
+    let roots = all.iter().filter(is_root).map(|stat| stat.pid).collect();
+    let members = with_descendants(roots, &all);
+    all.into_iter().filter(|stat| members.contains(&stat.pid)).collect()
+}
+
+fn with_descendants(mut members: HashSet<i32>, all: &[Stat]) -> HashSet<i32> {
     loop {
         let before = members.len();
         let children = all.iter().filter(|stat| members.contains(&stat.ppid)).map(|stat| stat.pid);
         members.extend(children.collect::<Vec<_>>());
         if members.len() == before {
-            break;
+            return members;
         }
     }
-    all.into_iter().filter(|stat| members.contains(&stat.pid)).collect()
 }
