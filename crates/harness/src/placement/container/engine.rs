@@ -86,6 +86,11 @@ impl Engine {
         &self.program
     }
 
+    /// Its name, without the folder of its program.
+    pub(super) fn name(&self) -> &'static str {
+        if self.is_podman() { PODMAN } else { DOCKER }
+    }
+
     pub(super) fn is_podman(&self) -> bool {
         self.program.ends_with(PODMAN)
     }
@@ -122,8 +127,7 @@ impl Engine {
             return Err(PlacementError(format!("`{program}` is podman here; use --in podman")));
         }
         let version = self.run(&["version", "--format", "{{.Server.Version}}"])?;
-        let name = if self.is_podman() { PODMAN } else { DOCKER };
-        Ok(Toolchain { name: name.to_owned(), version })
+        Ok(Toolchain { name: self.name().to_owned(), version })
     }
 
     /// Runs one of its commands, and returns what it prints.

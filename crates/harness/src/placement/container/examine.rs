@@ -1,10 +1,11 @@
 //! Findings of `doctor` about container engines.
 
-use rpcbench_record::units::bytes;
+use rpcbench_record::units::{bytes, plural};
 
 use super::engine::Engine;
-use super::facts::{Docker, Found, Podman, PodmanHost};
-use super::image::BUILDKIT;
+use super::facts::{Docker, Found, Podman, PodmanHost, parted};
+use super::image::{BUILDKIT, LABEL};
+use super::trial::start_and_end;
 use super::{DOCKER, PODMAN};
 use crate::finding::{Finding, advice, fine};
 use crate::interrupt::Interrupt;
@@ -16,10 +17,47 @@ const DOCKER_USERNS: &str =
 
 const PODMAN_ROOT: &str = "run rpcbench as root, or delegate the controllers cpuset and memory of cgroup v2 to your user; --in podman refuses it as it is";
 
+const NO_CONTAINER: &str =
+    "correct what it complains of; servers in containers would fail in the same way";
+
 /// Findings on the engines of this machine.
 pub(in crate::placement) fn examine() -> Vec<Finding> {
-    let engine = |program| Engine::new(program, &Interrupt::default());
-    findings(&Found::ask(&engine(DOCKER)), Podman::ask(&engine(PODMAN)).as_ref())
+    let engines = [DOCKER, PODMAN].map(|program| Engine::new(program, &Interrupt::default()));
+    let [docker, podman] = &engines;
+    let mut found = findings(&Found::ask(docker), Podman::ask(podman).as_ref());
+    found.extend(engines.iter().flat_map(tried));
+    found
+}
+
+/// Findings on a container of an engine that may run servers, and on the images that it keeps.
+fn tried(engine: &Engine) -> Vec<Finding> {
+    if engine.version().is_err() || obstacle(engine).is_some() {
+        return Vec::new();
+    }
+    let id = format!("{}-run", engine.name());
+    let started = match start_and_end(engine) {
+        Ok(()) => fine(&id, "a container starts, and its limits are in force".to_owned()),
+        Err(error) => {
+            let (reason, remedy) = parted(&error.0);
+            advice(&id, reason.to_owned(), remedy.unwrap_or(NO_CONTAINER))
+        }
+    };
+    [started].into_iter().chain(images(engine)).collect()
+}
+
+/// The images that were built for servers. `None` without any.
+fn images(engine: &Engine) -> Option<Finding> {
+    let filter = format!("label={LABEL}");
+    let listed = engine.run(&["image", "ls", "--filter", &filter, "--quiet"]).ok()?;
+    let number = listed.lines().count() as u64;
+    let name = engine.name();
+    let of_builds = if engine.is_podman() { "podman image prune" } else { "docker builder prune" };
+    let what = format!(
+        "{} of servers; `{name} image prune --all --filter {filter}` removes those without a container, `{of_builds}` what \
+         builds left",
+        plural(number, "image")
+    );
+    (number > 0).then(|| fine(&format!("{name}-images"), what))
 }
 
 fn findings(docker: &Found, podman: Option<&Podman>) -> Vec<Finding> {
@@ -132,11 +170,15 @@ mod tests {
 
     fn shown(docker: &Found, podman: Option<&str>) -> String {
         let podman: Option<Podman> = podman.map(|text| serde_json::from_str(text).unwrap());
+        lines(findings(docker, podman.as_ref()))
+    }
+
+    fn lines(findings: Vec<Finding>) -> String {
         let line = |finding: Finding| {
             let remedy = finding.remedy.map(|text| format!("\n    -> {text}")).unwrap_or_default();
             format!("{:?} {}: {}{remedy}", finding.severity, finding.id, finding.what)
         };
-        findings(docker, podman.as_ref()).into_iter().map(line).collect::<Vec<_>>().join("\n")
+        findings.into_iter().map(line).collect::<Vec<_>>().join("\n")
     }
 
     fn answers(docker: Docker) -> Found {
@@ -201,6 +243,23 @@ mod tests {
             obstacle.contains("it remaps users (userns-remap); remove userns-remap"),
             "{obstacle}"
         );
+    }
+
+    #[test]
+    fn engine_is_tried_and_its_images_are_counted() {
+        let said = "Error: OCI runtime error: crun: cgroups in hybrid mode not supported";
+        let (folder, engine) = fake(&format!(
+            "case $1 in version) echo 20.10.24 ;; info) cat <<'END'\n{ROOT_20}\nEND\n;;\n\
+             run) echo '{said}' >&2; exit 1 ;; image) echo 4f5a; echo 91c0 ;; esac"
+        ));
+        let shown = lines(tried(&engine)).replace(&*folder.path().to_string_lossy(), "");
+        insta::assert_snapshot!(shown, @r#"
+        Advice docker-run: `/docker run` failed: Error: OCI runtime error: crun: cgroups in hybrid mode not supported
+            -> let podman use runc: runtime = "runc" under [engine] in /etc/containers/containers.conf
+        Ok docker-images: 2 images of servers; `docker image prune --all --filter label=dev.rpcbench=build` removes those without a container, `docker builder prune` what builds left
+        "#);
+        let (_folder, engine) = fake("exit 1");
+        assert_eq!(tried(&engine), []);
     }
 
     #[test]

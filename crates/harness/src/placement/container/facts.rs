@@ -88,9 +88,8 @@ impl Found {
             return Self::Missing;
         }
         let silent = |message: String| {
-            let remedy = super::engine::remedy(&message);
-            let reason = remedy.and_then(|it| message.strip_suffix(it)?.strip_suffix("; "));
-            Self::Silent { reason: reason.unwrap_or(&message).to_owned(), remedy }
+            let (reason, remedy) = parted(&message);
+            Self::Silent { reason: reason.to_owned(), remedy }
         };
         let info = match engine.run(&["info", "--format", "{{json .}}"]) {
             Ok(info) => info,
@@ -106,6 +105,13 @@ impl Found {
         let free_bytes = free_bytes(&docker.docker_root_dir);
         Self::Answers { docker, bridges, free_bytes }
     }
+}
+
+/// An engine's message without the remedy, and that.
+pub(super) fn parted(message: &str) -> (&str, Option<&'static str>) {
+    let remedy = super::engine::remedy(message);
+    let reason = remedy.and_then(|it| message.strip_suffix(it)?.strip_suffix("; "));
+    (reason.unwrap_or(message), remedy)
 }
 
 /// Free bytes where images are kept. `None` if that folder is another machine's or another user's.

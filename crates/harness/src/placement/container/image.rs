@@ -21,7 +21,7 @@ use crate::manifest::{DOCKERFILE, Server};
 /// Prefix of the names of images.
 const REPOSITORY: &str = "rpcbench";
 /// Label of all images that are built here.
-const LABEL: &str = "dev.rpcbench=build";
+pub(super) const LABEL: &str = "dev.rpcbench=build";
 /// The build folder in an image.
 const BUILD: &str = "/server";
 /// The sources in an image: the root.

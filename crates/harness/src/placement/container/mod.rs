@@ -10,6 +10,7 @@ mod facts;
 mod image;
 mod leftovers;
 mod server;
+mod trial;
 
 use std::collections::BTreeMap;
 use std::path::Path;
