@@ -25,6 +25,7 @@ def figures(window: dict) -> dict[str, float]:
     seconds = (usage["cpu_user_ns"] + usage["cpu_system_ns"]) / 1e9 * window["window_ns"] / usage["interval_ns"]
     return {
         "calls/cpu-s": window["ok_pro_rata"] / seconds,
+        "calls/client cpu-s": window["ok_pro_rata"] / (window["client"]["cpu_ns"] / 1e9),
         "p50": latency["p50_ns"],
         "p99": latency["p99_ns"],
     }
@@ -65,7 +66,7 @@ def main() -> None:
     for windows in processes.values():
         windows.sort(key=lambda window: window[0])
     rounds = min(map(len, processes.values()))
-    names = ["calls/cpu-s", "p50", "p99"]
+    names = ["calls/cpu-s", "calls/client cpu-s", "p50", "p99"]
     entries = ["all servers", *sorted({entry for entry, _ in processes})]
     found: dict[str, list[list[float]]] = {entry: [[] for _ in names] for entry in entries}
     for at, name in enumerate(names):
@@ -76,7 +77,7 @@ def main() -> None:
         for (entry, _), series in logs.items():
             found[entry][at] += differences([(own, value - mean) for own, value, mean in zip(kinds, series, common)], long)
     shown = [[entry, str(len(own[0])), *map(mean_of, own)] for entry, own in found.items()]
-    print(table(["server", "pairs", *(f"{name}, %" for name in names)], shown, range(1, 5), arguments.markdown))
+    print(table(["server", "pairs", *(f"{name}, %" for name in names)], shown, range(1, 2 + len(names)), arguments.markdown))
 
 
 if __name__ == "__main__":
