@@ -98,8 +98,10 @@ thrift_code() {
 containers() {
   if docker version >/dev/null 2>&1; then
     echo "foreign::docker"
+  elif podman info >/dev/null 2>&1; then
+    echo "foreign::docker::podman"
   else
-    echo "peers: no container engine answers \`docker version\`, so tests with containers are skipped" >&2
+    echo "peers: neither \`docker version\` nor \`podman info\` answers, so tests with containers are skipped" >&2
   fi
 }
 

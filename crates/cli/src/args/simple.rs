@@ -14,8 +14,8 @@ use rpcbench_record::{
 use super::values::port;
 use super::{Format, TableArgs};
 
-fn where_servers_run() -> String {
-    format!("Where servers run: {}", PlacementKind::HELP)
+fn placements(what_runs: &str) -> String {
+    format!("Where {what_runs}: {}", PlacementKind::HELP)
 }
 
 #[derive(Args, Debug)]
@@ -30,7 +30,7 @@ Exits with 1 if a server breaks the contract.")]
 pub struct CheckArgs {
     #[command(flatten)]
     pub selection: Selection,
-    #[arg(long = "in", value_name = "PLACEMENT", default_value_t, help = where_servers_run())]
+    #[arg(long = "in", value_name = "PLACEMENT", default_value_t, help = placements("servers and clients run"))]
     pub placement: PlacementKind,
     /// Check servers as last built
     #[arg(long)]
@@ -78,7 +78,7 @@ Builds only what has changed.")]
 pub struct BuildArgs {
     #[command(flatten)]
     pub selection: Selection,
-    #[arg(long = "in", value_name = "PLACEMENT", default_value_t, help = where_servers_run())]
+    #[arg(long = "in", value_name = "PLACEMENT", default_value_t, help = placements("servers and clients run"))]
     pub placement: PlacementKind,
     /// Update lock files, and build nothing
     #[arg(long, conflicts_with = "placement")]
@@ -142,7 +142,7 @@ pub struct ServeArgs {
     /// Memory limit of the server, such as 512M or 2G (M means MiB)
     #[arg(long, value_name = "SIZE", default_value = "512M", allow_hyphen_values = true)]
     pub memory: Memory,
-    #[arg(long = "in", value_name = "PLACEMENT", default_value_t, help = where_servers_run())]
+    #[arg(long = "in", value_name = "PLACEMENT", default_value_t, help = placements("the server runs"))]
     pub placement: PlacementKind,
     /// Run the server as last built
     #[arg(long)]

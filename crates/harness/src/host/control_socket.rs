@@ -1,59 +1,93 @@
-//! The socket by which a client program is controlled.
+//! The socket by which a client program is controlled, and the files that it reads.
 
-use std::fs::{self, DirBuilder};
+use std::fs::{self, File, Permissions};
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use rpcbench_clock::{self as clock, Nanos};
+use tempfile::TempDir;
 
+use super::isolation::Owner;
 use crate::error::about;
 
-/// Parent of a socket's folder: a socket's path has at most 107 bytes, and a repository's can be longer.
-const PARENT: &str = "/tmp";
-/// Prefix of the folder's name, before the process and a number.
-const PREFIX: &str = "rpcbench-client";
+/// Name of the socket in its folder.
+const SOCKET: &str = "control";
 
-/// Number of the next socket of this process.
-static NEXT: AtomicU32 = AtomicU32::new(0);
+/// A folder with files for a program, which may be in a container and see it at another path.
+#[derive(Clone, Debug)]
+pub struct SharedFolder {
+    here: PathBuf,
+    there: PathBuf,
+}
+
+impl SharedFolder {
+    /// The folder's path.
+    pub fn here(&self) -> &Path {
+        &self.here
+    }
+
+    /// Its path for the program.
+    pub fn there(&self) -> &Path {
+        &self.there
+    }
+
+    /// Writes a file, and returns its path for the program.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+        let file = self.here.join(name);
+        fs::write(&file, bytes)
+            .and_then(|()| permit(&file, 0o644))
+            .map_err(about(file.display()))?;
+        Ok(self.there.join(name))
+    }
+}
+
+/// Containers may run as other users than this one.
+fn permit(file: &Path, mode: u32) -> io::Result<()> {
+    fs::set_permissions(file, Permissions::from_mode(mode))
+}
 
 /// A socket that a program connects to, in a folder for it and for files that the program reads. Dropping it removes both.
 #[derive(Debug)]
 pub struct ControlSocket {
-    folder: PathBuf,
-    path: PathBuf,
+    folder: SharedFolder,
     listener: UnixListener,
     created: Nanos,
+    /// Has the folder, and only this user can enter it. A container has the folder alone.
+    _private: TempDir,
 }
 
 impl ControlSocket {
     /// The environment variable with its path.
     pub const VARIABLE: &str = "RPCBENCH_SOCKET";
 
-    /// A new socket, which only this user can reach.
-    pub fn create() -> io::Result<Self> {
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        sweep(Path::new(PARENT), |process| Path::new("/proc").join(process).exists());
-        let name = format!("{PREFIX}-{}-{number}", std::process::id());
-        let folder = Path::new(PARENT).join(name);
-        // A killed process with the same number may have left one.
-        let _ = fs::remove_dir_all(&folder);
-        DirBuilder::new().mode(0o700).create(&folder).map_err(about(folder.display()))?;
-        let path = folder.join("control");
-        let listener = UnixListener::bind(&path).map_err(about(path.display()))?;
+    /// A new socket, which other users can't reach, in a new folder in `parent`. Its program sees the folder at `there`. `None`:
+    /// at the same path, which must be short, as a socket's has at most 107 bytes.
+    pub fn create(parent: &Path, there: Option<&Path>) -> io::Result<Self> {
+        let owner = Owner::this_process().map_err(io::Error::other)?;
+        sweep(parent, owner);
+        let private = tempfile::Builder::new()
+            .prefix(&owner.name("client"))
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir_in(parent)?;
+        let here = private.path().join("files");
+        fs::create_dir(&here).and_then(|()| permit(&here, 0o755)).map_err(about(here.display()))?;
+        let listener = bind(&here).map_err(about(here.display()))?;
         listener.set_nonblocking(true)?;
-        Ok(Self { folder, path, listener, created: clock::now() })
+        let there = there.unwrap_or(&here).to_owned();
+        let folder = SharedFolder { here, there };
+        Ok(Self { folder, listener, created: clock::now(), _private: private })
     }
 
-    /// The socket's path.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// The socket's path for its program.
+    pub fn path(&self) -> PathBuf {
+        self.folder.there.join(SOCKET)
     }
 
-    /// The folder for files that the program reads.
-    pub fn folder(&self) -> &Path {
+    /// The folder of the socket, and of files that the program reads.
+    pub fn folder(&self) -> &SharedFolder {
         &self.folder
     }
 
@@ -75,22 +109,21 @@ impl ControlSocket {
     }
 }
 
-/// Removes folders that killed processes have left.
-fn sweep(parent: &Path, runs: impl Fn(&str) -> bool) {
-    let Ok(items) = fs::read_dir(parent) else { return };
-    for item in items.flatten() {
-        let name = item.file_name();
-        let process = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.strip_prefix('-'));
-        let process = process.and_then(|rest| rest.split_once('-')).map(|(process, _)| process);
-        if process.is_some_and(|process| process.parse::<u32>().is_ok() && !runs(process)) {
-            let _ = fs::remove_dir_all(item.path());
-        }
-    }
+/// Binds the socket in a folder, whose path may be longer than a socket's.
+fn bind(folder: &Path) -> io::Result<UnixListener> {
+    let open = File::open(folder)?;
+    let listener = UnixListener::bind(format!("/proc/self/fd/{}/{SOCKET}", open.as_raw_fd()))?;
+    permit(&folder.join(SOCKET), 0o666)?;
+    Ok(listener)
 }
 
-impl Drop for ControlSocket {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
+/// Removes folders that killed processes have left.
+fn sweep(parent: &Path, this: Owner) {
+    let Ok(items) = fs::read_dir(parent) else { return };
+    for path in items.flatten().map(|item| item.path()) {
+        if Owner::of_folder(&path).is_some_and(|owner| owner.is_dead(this)) {
+            let _ = fs::remove_dir_all(path);
+        }
     }
 }
 
@@ -98,13 +131,16 @@ impl Drop for ControlSocket {
 mod tests {
     use super::*;
 
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
     #[test]
     fn folder_is_private_and_goes_with_its_socket() {
-        use std::os::unix::fs::PermissionsExt as _;
-
-        let control = ControlSocket::create().unwrap();
-        let folder = control.folder().to_owned();
-        assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+        let parent = tempfile::tempdir().unwrap();
+        let control = ControlSocket::create(parent.path(), None).unwrap();
+        let folder = control.folder().here().parent().unwrap().to_owned();
+        assert_eq!(mode(&folder), 0o700);
         assert!(control.accept().unwrap().is_none());
         let _program = UnixStream::connect(control.path()).unwrap();
         assert!(control.accept().unwrap().is_some());
@@ -112,14 +148,31 @@ mod tests {
         assert!(!folder.exists());
     }
 
+    /// As of a container, which has the inner folder alone.
+    #[test]
+    fn program_of_another_user_can_use_the_inner_folder_by_its_own_path() {
+        let parent = tempfile::tempdir().unwrap();
+        let long = parent.path().join("x".repeat(107));
+        fs::create_dir(&long).unwrap();
+        let control = ControlSocket::create(&long, Some(Path::new("/inside"))).unwrap();
+        let folder = control.folder();
+        assert_eq!(control.path(), Path::new("/inside/control"));
+        assert_eq!(folder.write("requests", b"x").unwrap(), Path::new("/inside/requests"));
+        let modes = ["", "control", "requests"].map(|name| mode(&folder.here().join(name)));
+        assert_eq!(modes, [0o755, 0o666, 0o644]);
+    }
+
     #[test]
     fn folders_of_killed_processes_are_removed() {
         let parent = tempfile::tempdir().unwrap();
-        let names =
-            ["rpcbench-client-7-0", "rpcbench-client-8-1", "rpcbench-client-x-1", "other-7-0"];
+        let this = Owner::this_process().unwrap();
+        let living = this.name("client");
+        let namespace = living.split('-').nth(1).unwrap();
+        let dead = format!("rpcbench-{namespace}-{}-1-1-client", i32::MAX);
+        let names = [&*dead, &*living, "other"];
         names.iter().for_each(|name| fs::create_dir(parent.path().join(name)).unwrap());
-        sweep(parent.path(), |process| process == "8");
+        sweep(parent.path(), this);
         let left = names.map(|name| parent.path().join(name).exists());
-        assert_eq!(left, [false, true, true, true]);
+        assert_eq!(left, [false, true, true]);
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::iter;
-use std::net::IpAddr;
+use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
@@ -27,15 +27,6 @@ pub struct Entry {
     pub build: Option<Build>,
     /// The server that a client calls. `None`: the reference server, and of a server.
     pub counterpart: Option<Arc<Self>>,
-}
-
-/// The address of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Address {
-    /// The interface's address.
-    pub host: IpAddr,
-    /// The port.
-    pub port: u16,
 }
 
 impl Entry {
@@ -172,14 +163,14 @@ impl Entry {
     pub fn environment(
         &self,
         base: &BTreeMap<String, String>,
-        address: Option<Address>,
+        address: Option<SocketAddr>,
         limits: &Limits,
     ) -> BTreeMap<String, String> {
         let mut env = base.clone();
         env.extend(self.env());
-        if let Some(Address { host, port }) = address {
-            env.insert("RPCBENCH_HOST".into(), host.to_string());
-            env.insert("RPCBENCH_PORT".into(), port.to_string());
+        if let Some(address) = address {
+            env.insert("RPCBENCH_HOST".into(), address.ip().to_string());
+            env.insert("RPCBENCH_PORT".into(), address.port().to_string());
         }
         env.insert("RPCBENCH_PROTOCOL".into(), self.protocol.to_string());
         env.insert("RPCBENCH_CPUS".into(), limits.cpus.to_string());

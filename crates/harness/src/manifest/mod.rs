@@ -26,7 +26,7 @@ use regex::Regex;
 use rpcbench_record::{Protocol, Role};
 
 pub use catalog::{Broken, Catalog};
-pub use entry::{Address, Entry};
+pub use entry::Entry;
 pub use matrix::{Matrix, MatrixCell, MatrixRow};
 pub(crate) use names::{NAME_RULE, is_name};
 pub use pairs::{Partners, pairs};

@@ -12,7 +12,7 @@ use rustix::process::Pid;
 
 use super::certificates::Certificates;
 use super::host_machine::HostMachine;
-use super::native::Native;
+use super::local_placement::LocalPlacement;
 use super::{Counters, CpuReading, Endpoint, Freezer, Machine, PlacementError, Running};
 use crate::host::control_socket::ControlSocket;
 use crate::host::freezes::Freezes;
@@ -20,7 +20,6 @@ use crate::host::isolation::Backend;
 use crate::host::meter::Meter;
 use crate::host::port::{listening, served_by_others, still_served};
 use crate::host::runtime_log::RuntimeLog;
-use crate::manifest::{Address, Entry};
 
 /// A process or container started for a server, and ended with it.
 pub(super) trait Started {
@@ -71,25 +70,19 @@ pub(super) enum Contact {
     Socket(ControlSocket),
 }
 
-impl From<Address> for Contact {
-    fn from(Address { host, port }: Address) -> Self {
-        Self::Address(SocketAddr::new(host, port))
-    }
-}
-
 impl Contact {
     fn endpoint(&self) -> Endpoint {
         match self {
             Self::Address(address) => (*address).into(),
             Self::Socket(socket) => {
-                let address = ServerAddress::Unix(socket.path().to_owned());
+                let address = ServerAddress::Unix(socket.path());
                 Endpoint { authority: address.authority(), address, others: Vec::new(), tls: None }
             }
         }
     }
 
     /// The address on which it listens. `None` for a client.
-    fn address(&self) -> Option<SocketAddr> {
+    pub(super) fn address(&self) -> Option<SocketAddr> {
         match self {
             Self::Address(address) => Some(*address),
             Self::Socket(_) => None,
@@ -111,7 +104,7 @@ pub(super) struct LocalServer<S> {
     freezes: Freezes,
     /// True if it may run on other CPUs than the servers'.
     pub(super) is_away: bool,
-    /// See [`Native::wider_cpus`]. Empty if it can't be moved.
+    /// See [`super::native::Native::wider_cpus`]. Empty if it can't be moved.
     pub(super) wider_cpus: Vec<u32>,
 }
 
@@ -121,14 +114,14 @@ impl<S: Started> LocalServer<S> {
         started: S,
         (contact, runtime): (Contact, Option<RuntimeLog>),
         isolation: Isolation,
-        (site, entry): (&Native, &Entry),
+        LocalPlacement { machine, entry, .. }: &LocalPlacement,
     ) -> Self {
         Self {
             started,
             endpoint: contact.endpoint(),
             contact,
             authority_file: None,
-            machine: HostMachine::owned(&isolation, site.presence.clone()),
+            machine: HostMachine::owned(&isolation, machine.presence.clone()),
             isolation,
             meter: Meter::new(&entry.server.runtime.compiler_threads),
             runtime,

@@ -16,6 +16,7 @@ mod container;
 mod error;
 mod host_machine;
 mod local;
+mod local_placement;
 mod native;
 mod processes;
 mod unmanaged;

@@ -3,20 +3,19 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use procfs::{Current as _, Meminfo};
-use rpcbench_record::{
-    Isolation as IsolationRecord, IsolationMode, Limits, Machines, Role, TlsMode,
-};
+use rpcbench_record::{Isolation as IsolationRecord, IsolationMode, Machines, TlsMode};
 use rustix::process::Pid;
 
 use super::certificates::Certificates;
-use super::local::{Contact, LocalServer, Started};
+use super::local::Started;
+use super::local_placement::LocalPlacement;
 use super::processes::ProcessBuilder;
 use super::{CPUS, Freezer, OpenSite, Placement, PlacementError, Running, Site, SiteOptions};
 use crate::build::ServerBuilder;
@@ -30,7 +29,7 @@ use crate::host::presence::{Presence, Rival};
 use crate::host::process::{ProcessError, ServerProcess, Spec};
 use crate::host::runtime_log::RuntimeLog;
 use crate::interrupt::Interrupt;
-use crate::manifest::{Address, Entry, Runtime};
+use crate::manifest::{Entry, Runtime};
 
 /// This machine as a site.
 pub(super) struct ThisMachine;
@@ -65,6 +64,8 @@ pub struct Native {
 
 /// Address of every server.
 const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+/// Parent of the folders of clients' sockets: the path of a repository can be too long for a socket.
+const SOCKETS: &str = "/tmp";
 
 impl Native {
     /// Divides this machine between servers and client, and removes what killed runs left on it. The calling thread moves
@@ -138,16 +139,16 @@ impl Native {
 
     /// An address for a server. If no port was asked for, a free one that no server of this run has been given: those that
     /// start do not listen yet.
-    pub(super) fn address(&self) -> io::Result<Address> {
+    pub(super) fn address(&self) -> io::Result<SocketAddr> {
         if let Some(port) = self.options.port {
-            return Ok(Address { host: HOST, port });
+            return Ok(SocketAddr::new(HOST, port));
         }
         loop {
             let free = TcpListener::bind((HOST, 0)).and_then(|socket| socket.local_addr());
-            let port = free.map_err(about(format!("no free port on {HOST}")))?.port();
+            let address = free.map_err(about(format!("no free port on {HOST}")))?;
             let mut given = self.given_ports.lock().unwrap_or_else(PoisonError::into_inner);
-            if given.insert(port) {
-                return Ok(Address { host: HOST, port });
+            if given.insert(address.port()) {
+                return Ok(address);
             }
         }
     }
@@ -206,13 +207,11 @@ fn make_logs(folder: &Path) -> io::Result<()> {
 
 impl OpenSite for Rc<Native> {
     fn place(&self, entry: &Entry) -> Box<dyn Placement> {
-        let cpus = self.split.server.clone();
-        Box::new(NativePlacement { site: Self::clone(self), entry: entry.clone(), cpus })
+        Box::new(NativePlacement(LocalPlacement::measured(self, entry.clone())))
     }
 
     fn place_counterpart(&self, entry: &Entry) -> Result<Box<dyn Placement>, PlacementError> {
-        let cpus = self.split.client.clone();
-        Ok(Box::new(NativePlacement { site: Self::clone(self), entry: entry.clone(), cpus }))
+        Ok(Box::new(NativePlacement(LocalPlacement::counterpart(self, entry.clone()))))
     }
 
     fn machines(&self) -> Machines {
@@ -228,26 +227,31 @@ impl OpenSite for Rc<Native> {
     }
 }
 
-struct NativePlacement {
-    site: Rc<Native>,
-    entry: Entry,
-    /// Those of the process.
-    cpus: Vec<u32>,
+struct NativePlacement(LocalPlacement);
+
+impl Placement for NativePlacement {
+    fn isolation(&self) -> IsolationRecord {
+        self.0.describe(None)
+    }
+
+    fn has_room(&self) -> bool {
+        self.0.machine.has_room()
+    }
+
+    fn start(&self, process: u32, tls: TlsMode) -> Result<Box<dyn Running>, PlacementError> {
+        self.start_on((process, tls), &self.0.cpus)
+    }
+
+    fn start_early(&self, process: u32, tls: TlsMode) -> Option<Box<dyn Running>> {
+        let waiting = self.0.machine.waiting_cpu().filter(|_| self.0.is_measured());
+        self.start_on((process, tls), &[waiting?]).ok()
+    }
 }
 
 impl NativePlacement {
-    /// True if its process has the CPUs of what is measured.
-    fn is_measured(&self) -> bool {
-        self.cpus == self.site.split.server
-    }
-
-    fn describe(&self, memory_bytes: Option<u64>) -> IsolationRecord {
-        IsolationRecord { server_cpus: self.cpus.clone(), ..self.site.describe(memory_bytes) }
-    }
-
     /// Names the manifest if its command can't be started.
     fn explain(&self, error: ProcessError) -> PlacementError {
-        let server = &self.entry.server;
+        let server = &self.0.entry.server;
         let manifest = server.folder.join(server.manifest());
         PlacementError(match error {
             ProcessError::Command(error) => {
@@ -256,77 +260,32 @@ impl NativePlacement {
             ProcessError::System(error) => error.to_string(),
         })
     }
-}
-
-impl Placement for NativePlacement {
-    fn isolation(&self) -> IsolationRecord {
-        self.describe(None)
-    }
-
-    fn has_room(&self) -> bool {
-        self.site.has_room()
-    }
-
-    fn start(&self, process: u32, tls: TlsMode) -> Result<Box<dyn Running>, PlacementError> {
-        self.start_on((process, tls), &self.cpus)
-    }
-
-    fn start_early(&self, process: u32, tls: TlsMode) -> Option<Box<dyn Running>> {
-        let waiting = self.site.waiting_cpu().filter(|_| self.is_measured());
-        self.start_on((process, tls), &[waiting?]).ok()
-    }
-}
-
-impl NativePlacement {
-    /// The address for its server to listen on. `None` for a client.
-    fn address(&self) -> io::Result<Option<Address>> {
-        match self.entry.server.role {
-            Role::Server => self.site.address().map(Some),
-            Role::Client => Ok(None),
-        }
-    }
 
     fn start_on(
         &self,
         (process, tls): (u32, TlsMode),
         cpus: &[u32],
     ) -> Result<Box<dyn Running>, PlacementError> {
-        let Self { site, entry, .. } = self;
-        let SiteOptions { limits, base_env, .. } = &site.options;
-        let limits = Limits { cpus: self.cpus.len() as u32, ..*limits };
-        let address = self.address()?;
-        let contact = address
-            .map_or_else(|| ControlSocket::create().map(Contact::Socket), |it| Ok(it.into()))?;
-        let group_limits = GroupLimits { cpus: cpus.to_vec(), memory_bytes: limits.memory_bytes };
-        let group = site.isolation.create(&entry.name(), group_limits)?;
-        let isolation = self.describe(group.memory_enforced);
-        let file = |kind: &str| site.options.log_file(entry, process, kind);
-        let mut env = entry.environment(base_env, address, &limits);
-        if let Contact::Socket(socket) = &contact {
-            env.insert(
-                ControlSocket::VARIABLE.into(),
-                socket.path().to_string_lossy().into_owned(),
-            );
-        }
-        let certificates = site.certificates(tls)?;
-        env.extend(certificates.into_iter().flat_map(Certificates::environment));
-        let runtime = site.runtime_log(entry, process)?;
-        if let Some(log) = &runtime {
-            env.insert(RuntimeLog::VARIABLE.into(), log.path().to_string_lossy().into_owned());
-        }
+        let Self(place) = self;
+        let LocalPlacement { machine, entry, .. } = place;
+        let socket = || ControlSocket::create(Path::new(SOCKETS), None);
+        let provisions = place.provide(process, tls, socket)?;
+        let SiteOptions { base_env, limits, .. } = place.options();
+        let limits = GroupLimits { cpus: cpus.to_vec(), memory_bytes: limits.memory_bytes };
+        let group = machine.isolation.create(&entry.name(), limits)?;
+        let isolation = place.describe(group.memory_enforced);
         let spec = Spec {
             command: entry.command(),
-            env,
+            env: provisions.environment(base_env),
             cwd: entry.server.build_folder.clone(),
-            log: file("log"),
+            log: place.options().log_file(entry, process, "log"),
             stop_timeout: entry.server.stop_timeout,
         };
         let started = ServerProcess::spawn(&spec, group).map_err(|error| self.explain(error))?;
-        let mut server = LocalServer::new(started, (contact, runtime), isolation, (site, entry));
-        server.secure(certificates, (entry.protocol, tls))?;
-        server.is_away = cpus != self.cpus;
-        if self.is_measured() {
-            server.wider_cpus = site.wider_cpus(&entry.server.runtime);
+        let mut server = provisions.running(started, isolation)?;
+        server.is_away = cpus != place.cpus;
+        if place.is_measured() {
+            server.wider_cpus = machine.wider_cpus(&entry.server.runtime);
         }
         Ok(Box::new(server))
     }

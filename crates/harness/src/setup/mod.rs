@@ -23,7 +23,7 @@ use std::sync::Arc;
 use rpcbench_clock as clock;
 use rpcbench_engine::{CallLog, ConnectionOptions};
 use rpcbench_record::{
-    Header, LaterSecrets, Machines, PlacementKind, Plan, Role, Run, StoreError, Tool, Trial, Writer,
+    Header, LaterSecrets, Machines, Plan, Role, Run, StoreError, Tool, Trial, Writer,
 };
 
 use crate::build::{BuildEvent, BuildState, Builder, Building, Candidate};
@@ -34,7 +34,7 @@ use crate::interrupt::{Interrupt, StopNow};
 use crate::load::room::{self, NoRoom};
 use crate::load::{ClientPrograms, InProcess, LoadGenerator};
 use crate::manifest::{Entry, TreeError};
-use crate::placement::{self, PlacementError, Site, SiteOptions};
+use crate::placement::{PlacementError, Site, SiteOptions};
 use crate::reach::{self, ReachError};
 use crate::run::{Ending, Environment, Observer, ResumeError, Runner, SliceLength, Subject};
 use crate::toolchain;
@@ -302,16 +302,6 @@ impl PreparedRun {
         let remark = renewer.and_then(|renewer| renewer.remark());
         FinishedRun { run, ending, hint, remark, folder }
     }
-}
-
-/// The site of a kind, for entries of a role.
-fn site(role: Role, kind: PlacementKind) -> Result<Box<dyn Site>, SetupError> {
-    if role == Role::Client && kind != PlacementKind::Native {
-        return Err(SetupError::Refused(format!(
-            "clients run as processes of this machine only; leave '--in {kind}' out"
-        )));
-    }
-    Ok(placement::site(kind)?)
 }
 
 /// True if windows were measured, and no call was answered correctly.

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use rpcbench_record::{Labels, MAX_SEED, Plan, Role, Writer, printable};
 
-use super::{PreparedRun, Setup, SetupError, folders, room, site, time};
+use super::{PreparedRun, Setup, SetupError, folders, room, time};
 use crate::build::{Building, Candidate};
 use crate::manifest::{Entry, Selection};
+use crate::placement::site;
 use crate::run::{CurrentSetup, resumable};
 use crate::spec::RunSpec;
 use crate::suite::{Suite, fit, plan};
@@ -44,7 +45,7 @@ impl Setup<'_> {
         let mut entries = self.compared(request)?;
         let planned: Vec<_> = entries.iter().map(Entry::planned).collect();
         let placement = suite.with(&request.spec)?.placement;
-        let site = site(request.selection.role(), placement)?;
+        let site = site(placement)?;
         let capacity = site.capacity()?;
         let spec = fit(&suite, &request.spec, capacity.cpus, request.scale_to_machine)?;
         let seed = request.seed.unwrap_or_else(|| rand::random::<u64>() & MAX_SEED);
@@ -96,7 +97,7 @@ impl Setup<'_> {
             return Err(refused(format!("'{}' can't be the name of a file", printable(name))));
         }
         let entries = self.planned(plan)?;
-        let site = site(plan.role(), plan.placement)?;
+        let site = site(plan.placement)?;
         // Before builds, which take long: it may be refused.
         let writer = Some(Writer::resume(&folder)?);
         let candidates = self.build(&*site, &entries, building)?;
@@ -152,7 +153,7 @@ fn ensure_any_tls(plan: &Plan, entries: &[Entry]) -> Result<(), SetupError> {
 mod tests {
     use std::path::Path;
 
-    use rpcbench_record::{PlacementKind, PlannedServer, Protocol, TlsMode, Workload};
+    use rpcbench_record::{PlannedServer, Protocol, TlsMode, Workload};
 
     use super::*;
     use crate::manifest::Catalog;
@@ -169,15 +170,6 @@ mod tests {
         let java = expanded(&["java-grpc"]);
         assert!(java[0].starts_with("java-grpc is 4 entries: java-grpc"), "{java:?}");
         assert!(java[0].ends_with("; name one of them for fewer"), "{java:?}");
-    }
-
-    #[test]
-    fn clients_are_refused_in_containers() {
-        for kind in [PlacementKind::Docker, PlacementKind::Podman] {
-            let refused = site(Role::Client, kind).map(drop).unwrap_err().to_string();
-            let reason = "clients run as processes of this machine only";
-            assert_eq!(refused, format!("{reason}; leave '--in {kind}' out"));
-        }
     }
 
     #[test]

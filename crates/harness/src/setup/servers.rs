@@ -2,12 +2,12 @@
 
 use std::net::{Ipv4Addr, TcpListener};
 
-use rpcbench_record::{Limits, PlacementKind, Readiness, Role, TlsMode};
+use rpcbench_record::{Limits, PlacementKind, Readiness, TlsMode};
 
-use super::{PreparedServers, Setup, SetupError, site};
+use super::{PreparedServers, Setup, SetupError};
 use crate::build::{Building, Candidate};
 use crate::manifest::{Entry, Selection};
-use crate::placement::SiteOptions;
+use crate::placement::{SiteOptions, site};
 
 /// Limits of checks: one CPU, and memory for the largest messages of the slowest runtime.
 const CHECK_LIMITS: Limits = Limits { cpus: 1, memory_bytes: Some(1 << 30) };
@@ -40,7 +40,7 @@ impl Setup<'_> {
         building: Building,
     ) -> Result<Vec<Candidate>, SetupError> {
         let entries = self.entries(selection)?;
-        self.build(&*site(selection.role(), placement)?, &entries, building)
+        self.build(&*site(placement)?, &entries, building)
     }
 
     /// Prepares servers to be checked.
@@ -54,14 +54,14 @@ impl Setup<'_> {
         let candidates = self.candidates(selection, placement, building)?;
         let options =
             SiteOptions { limits: CHECK_LIMITS, tls: tls.is_on(), ..SiteOptions::default() };
-        Ok(self.open(&*site(selection.role(), placement)?, &candidates, options, SEED)?.1)
+        Ok(self.open(&*site(placement)?, &candidates, options, SEED)?.1)
     }
 
     /// Prepares one server for the user.
     pub fn serve(mut self, request: &ServeRequest) -> Result<PreparedServers, SetupError> {
         let entries = self.entries(&Selection::named(vec![request.server.clone()]))?;
         let entry = only(&request.server, entries)?;
-        let site = site(Role::Server, request.placement)?;
+        let site = site(request.placement)?;
         site.capacity()?.check(&request.limits)?;
         ensure_free(request.port)?;
         let candidates = self.build(&*site, &[entry], request.building)?;

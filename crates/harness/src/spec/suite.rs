@@ -48,9 +48,9 @@ pub struct SuiteSpec {
     /// currency may precede each, as in '$0.04/cpu-hour' [default: no cost is shown]
     #[arg(long, value_name = "PRICES", allow_hyphen_values = true)]
     pub price: Option<Given<Price>>,
-    /// Where servers run.
+    /// Where servers and clients run.
     #[serde(rename = "in")]
-    #[arg(long = "in", value_name = "PLACEMENT", help = format!("Where servers run: {} [default: native]", PlacementKind::HELP))]
+    #[arg(long = "in", value_name = "PLACEMENT", help = format!("Where servers and clients run: {} [default: native]", PlacementKind::HELP))]
     pub placement: Option<Given<PlacementKind>>,
     /// Only entries of these protocols; of all, if it is missing.
     #[arg(skip)]

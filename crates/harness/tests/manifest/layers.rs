@@ -1,12 +1,12 @@
 //! What a server gets from its language, its variants and the defaults.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use rpcbench_harness::build_env::BuildEnv;
 use rpcbench_harness::doctor;
-use rpcbench_harness::manifest::{Address, Catalog, Entry, MatrixCell};
+use rpcbench_harness::manifest::{Catalog, Entry, MatrixCell};
 use rpcbench_harness::toolchain::Probe;
 use rpcbench_record::{Limits, Protocol};
 
@@ -116,7 +116,7 @@ fn variant_changes_command_and_environment() {
     assert_eq!(command[..3], ["java", "-XX:+UseZGC", "-jar"]);
     assert!(command[3].ends_with("/build/servers/java-grpc/server.jar"));
     let base = BTreeMap::from([("PATH".to_owned(), "/bin".to_owned())]);
-    let address = Address { host: IpAddr::V4(Ipv4Addr::LOCALHOST), port: 4711 };
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 4711));
     let limits = Limits { cpus: 2, memory_bytes: Some(512 << 20) };
     let env = entry.environment(&base, Some(address), &limits);
     for (key, value) in [

@@ -50,7 +50,7 @@ impl Owner {
     }
 
     /// The owner of a group, if that is a harness.
-    pub(super) fn of_folder(folder: &Path) -> Option<Self> {
+    pub(crate) fn of_folder(folder: &Path) -> Option<Self> {
         Self::from_name(folder.file_name()?.to_str()?)
     }
 

@@ -18,9 +18,7 @@ mod session;
 mod tests;
 mod usage;
 
-use std::fs;
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -95,15 +93,15 @@ fn shape(content: &Content) -> Result<Shape, LoadError> {
     name.parse().map_err(|error| LoadError::Failed(format!("{name}: {error}")))
 }
 
-/// Writes requests, each after its length.
-fn write_requests(path: &Path, corpus: &Corpus) -> Result<(), LoadError> {
+/// The requests, each after its length.
+fn requests(corpus: &Corpus) -> Vec<u8> {
     let mut bytes = Vec::new();
     for index in 0..corpus.len() {
         let request = corpus.request(index);
         bytes.extend_from_slice(&(request.len() as u32).to_le_bytes());
         bytes.extend_from_slice(request);
     }
-    fs::write(path, bytes).map_err(failed)
+    bytes
 }
 
 /// Connections to open.
@@ -122,8 +120,7 @@ struct Opening<'a> {
 fn open(program: &Program, interrupt: &Interrupt, opening: &Opening<'_>) -> Result<u32, LoadError> {
     let Opening { corpus, allowed, connect_timeout, .. } = *opening;
     let Allowed { connections, calls_per_connection, .. } = allowed;
-    let requests = program.folder().join("requests");
-    write_requests(&requests, corpus)?;
+    let requests = program.write("requests", &requests(corpus))?;
     program.send(&Command::Open {
         target: opening.target.clone(),
         protocol: opening.protocol.to_string(),

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -12,10 +12,11 @@ use std::time::Duration;
 use rpcbench_clock::{self as clock, Nanos};
 use rustix::thread::gettid;
 
+use super::failed;
 use super::frame::{self, Kind};
 use super::message::{Command, Hello, Report};
 use super::records::Counted;
-use crate::host::control_socket::ControlSocket;
+use crate::host::control_socket::{ControlSocket, SharedFolder};
 use crate::interrupt::Interrupt;
 use crate::load::LoadError;
 
@@ -32,7 +33,7 @@ const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Program {
     stream: UnixStream,
-    folder: PathBuf,
+    folder: SharedFolder,
     shared: Arc<Shared>,
     /// The thread that reads its reports, and its number.
     reader: Option<JoinHandle<()>>,
@@ -78,7 +79,7 @@ impl Program {
             theirs.changed.notify_all();
         })?;
         let reader_id = ids.recv().map_err(io::Error::other)?;
-        let folder = control.folder().to_owned();
+        let folder = control.folder().clone();
         Ok(Self { stream, folder, shared, reader: Some(reader), reader_id })
     }
 
@@ -87,9 +88,9 @@ impl Program {
         self.with(|state| state.hello.clone())
     }
 
-    /// The folder of files that it reads.
-    pub(super) fn folder(&self) -> &Path {
-        &self.folder
+    /// Writes a file that it reads, and returns the path by which it does.
+    pub(super) fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, LoadError> {
+        self.folder.write(name, bytes).map_err(failed)
     }
 
     /// The thread that reads its reports.

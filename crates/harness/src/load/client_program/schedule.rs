@@ -1,14 +1,8 @@
 //! Due times of an open loop, as a file that the program reads.
 
-use std::fs;
-use std::path::Path;
-
 use rpcbench_clock::{Nanos, Span};
 use rpcbench_engine::Schedule;
 use rpcbench_record::{Arrivals, Pacing, Slice};
-
-use super::failed;
-use crate::load::LoadError;
 
 /// The arrivals of a load: first those of settling, then those of the window.
 #[derive(Clone, Copy, Debug)]
@@ -22,17 +16,16 @@ pub(super) struct DueTimes {
 }
 
 impl DueTimes {
-    /// Writes them as distances from the load's begin, and returns them.
-    pub fn write(&self, path: &Path) -> Result<Vec<Nanos>, LoadError> {
+    /// The file, which has them as distances from the load's begin, and the due times themselves.
+    pub fn schedule(&self) -> (Vec<u8>, Vec<Nanos>) {
         let Self { arrivals, seed, begin, window } = *self;
         let (settle, length) = (window.start - begin, window.end - window.start);
         // Another seed, so that the window does not repeat what settling drew.
         let before = Schedule::new(arrivals, !seed).take_while(|due| *due < settle);
         let within = Schedule::new(arrivals, seed).take_while(|due| *due < length);
         let all: Vec<Nanos> = before.chain(within.map(|due| settle + due)).collect();
-        let bytes: Vec<u8> = all.iter().flat_map(|due| due.0.to_le_bytes()).collect();
-        fs::write(path, bytes).map_err(failed)?;
-        Ok(all.into_iter().map(|due| begin + due).collect())
+        let file = all.iter().flat_map(|due| due.0.to_le_bytes()).collect();
+        (file, all.into_iter().map(|due| begin + due).collect())
     }
 
     /// The calls that came due in a window of `length`, with `slices` of its series.
@@ -56,13 +49,11 @@ mod tests {
         let window = Span { start: Nanos::from_millis(1250), end: Nanos::from_millis(2250) };
         let begin = Nanos::from_millis(1000);
         let times = DueTimes { arrivals: Arrivals::Constant { rate }, seed: 1, begin, window };
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let written = times.write(file.path()).unwrap();
-        let bytes = fs::read(file.path()).unwrap();
-        let (due, []) = bytes.as_chunks() else { panic!("{} bytes", bytes.len()) };
+        let (file, all) = times.schedule();
+        let (due, []) = file.as_chunks() else { panic!("{} bytes", file.len()) };
         let due: Vec<u64> = due.iter().map(|due| u64::from_le_bytes(*due) / 1_000_000).collect();
         assert_eq!(due, [0, 100, 200, 250, 350, 450, 550, 650, 750, 850, 950, 1050, 1150]);
-        let instants: Vec<u64> = written.iter().map(|due| due.0 / 1_000_000 - 1000).collect();
+        let instants: Vec<u64> = all.iter().map(|due| due.0 / 1_000_000 - 1000).collect();
         assert_eq!(instants, due);
         let pacing = times.pacing(Nanos::from_millis(1000), 10);
         assert_eq!((pacing.due, pacing.due_second_half), (10, 5));

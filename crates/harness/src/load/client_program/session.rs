@@ -100,10 +100,9 @@ impl ProgramSession {
         due: Option<&DueTimes>,
     ) -> Result<(), LoadError> {
         let slots = self.setting.slots;
-        let file = self.program.folder().join("schedule");
-        let kind = match due {
-            Some(due) => Loop::open(due.write(&file)?),
-            None => Loop::closed(slots),
+        let (kind, schedule) = match due.map(DueTimes::schedule) {
+            Some((file, due)) => (Loop::open(due), Some(self.program.write("schedule", &file)?)),
+            None => (Loop::closed(slots), None),
         };
         self.program.with(|state| state.stopped = None)?;
         self.program.counted(|counted| counted.begin(at, kind, calls))?;
@@ -112,7 +111,7 @@ impl ProgramSession {
         self.program.send(&Command::Start {
             at_ns: if is_fixed { at.0 } else { 0 },
             calls: calls.unwrap_or(0),
-            schedule: due.map(|_| &*file),
+            schedule: schedule.as_deref(),
             in_flight_max: due.map(|_| slots),
         })?;
         let ends = calls.is_some() || due.is_some();

@@ -1,4 +1,4 @@
-//! Images of servers.
+//! Images of servers and clients.
 //!
 //! A language has one `Dockerfile`, which runs its `build.sh`; a server's own takes its place. The base images are in
 //! `servers/_images.toml`. An image's name ends with the hash of all that it is built from, so one that exists is up to date.
@@ -295,6 +295,8 @@ fn explained(mut error: BuildError) -> BuildError {
 
 #[cfg(test)]
 mod tests {
+    use rpcbench_record::Role;
+
     use super::*;
     use crate::interrupt::Interrupt;
     use crate::manifest::Catalog;
@@ -304,15 +306,19 @@ mod tests {
     }
 
     #[test]
-    fn every_server_has_a_dockerfile_and_base_images() {
+    fn every_server_and_client_has_a_dockerfile_and_base_images() {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let catalog = Catalog::load(&repository).expect("servers");
-        for server in catalog.servers() {
-            let dockerfile = Image::of(server).dockerfile.expect(&server.name);
-            let is_own = dockerfile.starts_with(&server.folder);
-            assert!(is_own || bases(server).expect("a table").is_some(), "{}", server.name);
-            if server.language == "kotlin" {
-                assert!(dockerfile.ends_with("servers/java/Dockerfile"), "{dockerfile:?}");
+        for (role, of_java) in
+            [(Role::Server, "servers/java/Dockerfile"), (Role::Client, "clients/java/Dockerfile")]
+        {
+            let catalog = Catalog::of(&repository, role).expect("manifests");
+            for server in catalog.servers() {
+                let dockerfile = Image::of(server).dockerfile.expect(&server.name);
+                let is_own = dockerfile.starts_with(&server.folder);
+                assert!(is_own || bases(server).expect("a table").is_some(), "{}", server.name);
+                if server.language == "kotlin" {
+                    assert!(dockerfile.ends_with(of_java), "{dockerfile:?}");
+                }
             }
         }
     }

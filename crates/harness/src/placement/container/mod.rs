@@ -1,4 +1,4 @@
-//! Servers in containers of this machine: images built, containers started and removed by the command `docker` or `podman`.
+//! Servers and clients in containers of this machine: images built, containers started and removed by the command `docker` or `podman`.
 //!
 //! The command does what is needed once in a server's life. While servers are measured, counters are read and processes frozen in
 //! the container's cgroup, by the code that native uses.
@@ -9,6 +9,7 @@ mod examine;
 mod facts;
 mod image;
 mod leftovers;
+mod run;
 mod server;
 mod trial;
 
@@ -21,27 +22,30 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rpcbench_record::{Isolation, Machines, TlsMode, Toolchain, regular, units};
 use rustix::process::Pid;
 
-use super::certificates::Certificates;
-use super::local::LocalServer;
+use super::local_placement::LocalPlacement;
 use super::native::Native;
 use super::{OpenSite, Placement, PlacementError, Running, Site, SiteOptions};
 use crate::build::ServerBuilder;
 use crate::build_env::BuildEnv;
+use crate::host::control_socket::ControlSocket;
 use crate::host::guard::Guard;
 use crate::host::isolation::{Adopted, Owner};
-use crate::host::runtime_log::RuntimeLog;
 use crate::interrupt::Interrupt;
-use crate::manifest::{Address, Entry};
+use crate::manifest::Entry;
 use engine::Engine;
 pub(super) use examine::examine;
 use image::Image;
 pub(super) use image::ImageBuilder;
-use leftovers::{OWNER, guard, sweep};
+use leftovers::{guard, sweep};
 use server::{Container, Process, StartedContainer};
 
 /// The commands that drive engines.
 pub(super) const DOCKER: &str = "docker";
 pub(super) const PODMAN: &str = "podman";
+
+/// The folder of a client's socket in its container. The one of this machine is next to the logs, where a daemon sees it under the
+/// same path even if this process is in a container.
+const CONTROL: &str = "/control";
 
 /// The remedy for an engine that doesn't limit containers.
 const ROOTLESS: &str = "a rootless engine needs cgroup v2 with the controllers cpuset and memory delegated to its user, so use one \
@@ -109,13 +113,11 @@ impl Containers {
 
 impl OpenSite for Rc<Containers> {
     fn place(&self, entry: &Entry) -> Box<dyn Placement> {
-        let image = Image::of(&entry.server);
-        let entry = Entry { server: image.server.clone().into(), ..entry.clone() };
-        Box::new(ContainerPlacement {
-            site: Self::clone(self),
-            entry,
-            image: image.name().map_err(|error| PlacementError(error.to_string())),
-        })
+        Box::new(ContainerPlacement::new(self, entry, LocalPlacement::measured))
+    }
+
+    fn place_counterpart(&self, entry: &Entry) -> Result<Box<dyn Placement>, PlacementError> {
+        Ok(Box::new(ContainerPlacement::new(self, entry, LocalPlacement::counterpart)))
     }
 
     fn machines(&self) -> Machines {
@@ -133,70 +135,26 @@ impl OpenSite for Rc<Containers> {
 
 struct ContainerPlacement {
     site: Rc<Containers>,
-    /// The entry with paths inside the container.
-    entry: Entry,
+    /// With paths inside the container.
+    place: LocalPlacement,
     /// Name of the image, which changes with the sources.
     image: Result<String, PlacementError>,
 }
 
 impl ContainerPlacement {
-    /// The arguments of `docker run`.
-    fn arguments(
-        &self,
-        name: &str,
-        image: &str,
-        address: Address,
-        (runtime, certificates): (Option<&RuntimeLog>, Option<&Certificates>),
-    ) -> Vec<String> {
-        let Self { site, entry, .. } = self;
-        let Native { options, split, .. } = &*site.machine;
-        let mut words: Vec<String> =
-            ["run", "-d", "--init", "--network", "host"].map(str::to_owned).into();
-        // An image was built here. Anyone could publish one of its name.
-        words.extend(["--pull", "never"].map(str::to_owned));
-        // A health check of the image would run within windows.
-        words.push("--no-healthcheck".to_owned());
-        let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
-        // The user's default may keep no output, or not where the engine can show it.
-        let driver = if site.engine.is_podman() { "k8s-file" } else { "json-file" };
-        option("--log-driver", driver.to_owned());
-        option("--name", name.to_owned());
-        option("--label", format!("{OWNER}={}", site.owner.prefix()));
-        let cpus: Vec<String> = split.server.iter().map(u32::to_string).collect();
-        option("--cpuset-cpus", cpus.join(","));
-        if let Some(bytes) = options.limits.memory_bytes {
-            option("--memory", bytes.to_string());
-            option("--memory-swap", bytes.to_string());
+    /// A container of an entry in a place for what its image has.
+    fn new(
+        site: &Rc<Containers>,
+        entry: &Entry,
+        place: fn(&Rc<Native>, Entry) -> LocalPlacement,
+    ) -> Self {
+        let image = Image::of(&entry.server);
+        let inside = Entry { server: image.server.clone().into(), ..entry.clone() };
+        Self {
+            site: Rc::clone(site),
+            place: place(&site.machine, inside),
+            image: image.name().map_err(|error| PlacementError(error.to_string())),
         }
-        for limit in site.engine.own_limits() {
-            option("--ulimit", limit);
-        }
-        option("--pids-limit", "-1".to_owned());
-        option("--tmpfs", "/tmp:exec".to_owned());
-        option("--cap-drop", "ALL".to_owned());
-        option("--security-opt", "no-new-privileges".to_owned());
-        option("--log-opt", "max-size=1m".to_owned());
-        let mut env = entry.environment(&Default::default(), Some(address), &options.limits);
-        if let Some(log) = runtime {
-            let path = log.path().to_string_lossy().into_owned();
-            option("--volume", format!("{path}:{path}"));
-            env.insert(RuntimeLog::VARIABLE.into(), path);
-        }
-        if let Some(certificates) = certificates {
-            let path = certificates.folder().to_string_lossy();
-            option("--volume", format!("{path}:{path}:ro"));
-            env.extend(certificates.environment());
-        }
-        for (name, value) in env {
-            option("--env", format!("{name}={value}"));
-        }
-        let command = entry.command();
-        if let Some(program) = command.first() {
-            option("--entrypoint", program.clone());
-        }
-        words.extend(["--read-only".to_owned(), image.to_owned()]);
-        words.extend(command.into_iter().skip(1));
-        words
     }
 
     /// The group of a container that was just started, once its limits are known to be in force.
@@ -209,7 +167,7 @@ impl ContainerPlacement {
         let state = container.engine.run(&["inspect", "--format", format, &container.name])?;
         let (id, pid) = state.split_once(' ').unwrap_or_default();
         let Some(pid) = pid.parse().ok().and_then(Pid::from_raw) else {
-            let exit = container.exit(self.site.machine.options.limits.memory_bytes)?;
+            let exit = container.exit(self.place.options().limits.memory_bytes)?;
             let said = container.engine.logs(&container.name, "20").unwrap_or_default();
             let _ = regular::replace(log, &said);
             let last = said.lines().rev().find(|line| !line.trim().is_empty());
@@ -232,11 +190,11 @@ impl ContainerPlacement {
     fn verify(&self, group: &Adopted) -> Result<(), PlacementError> {
         /// The kernel rounds limits down to pages.
         const PAGE: u64 = 64 << 10;
-        let Native { options, split, .. } = &*self.site.machine;
-        let mut wanted = split.server.clone();
+        let mut wanted = self.place.cpus.clone();
         wanted.sort_unstable();
         let cpus = group.limits.cpus == wanted;
-        let memory = options.limits.memory_bytes.is_none_or(|bytes| {
+        let memory_bytes = self.place.options().limits.memory_bytes;
+        let memory = memory_bytes.is_none_or(|bytes| {
             group.limits.memory_bytes.is_some_and(|limit| limit.abs_diff(bytes) < PAGE)
         });
         if cpus && memory {
@@ -246,7 +204,7 @@ impl ContainerPlacement {
         Err(PlacementError(format!(
             "the engine ignored the limits: CPUs {wanted:?} and {} of memory were asked for, and {:?} and {} are in \
              force; {ROOTLESS}",
-            size(options.limits.memory_bytes),
+            size(memory_bytes),
             group.limits.cpus,
             size(group.limits.memory_bytes),
         )))
@@ -255,7 +213,7 @@ impl ContainerPlacement {
 
 impl Placement for ContainerPlacement {
     fn isolation(&self) -> Isolation {
-        self.site.machine.describe(None)
+        self.place.describe(None)
     }
 
     fn has_room(&self) -> bool {
@@ -263,16 +221,13 @@ impl Placement for ContainerPlacement {
     }
 
     fn start(&self, process: u32, tls: TlsMode) -> Result<Box<dyn Running>, PlacementError> {
-        let Self { site, entry, image } = self;
-        let image = image.clone()?;
-        let options = &site.machine.options;
-        let address = site.machine.address()?;
+        let Self { site, place, image } = self;
+        let (image, entry, options) = (image.clone()?, &place.entry, place.options());
         let log = options.log_file(entry, process, "log");
-        let runtime = site.machine.runtime_log(entry, process)?;
         let name = site.owner.name(&entry.name()).replace(['@', '#'], "_");
-        let certificates = site.machine.certificates(tls)?;
-        let files = (runtime.as_ref(), certificates);
-        let arguments = self.arguments(&name, &image, address, files);
+        let socket = || ControlSocket::create(&options.logs, Some(Path::new(CONTROL)));
+        let provisions = place.provide(process, tls, socket)?;
+        let arguments = self.arguments(&name, &image, &provisions);
         let is_any_left = Arc::clone(&site.is_any_left);
         let container =
             Container { engine: site.engine.clone(), name, removed: false, is_any_left };
@@ -283,13 +238,10 @@ impl Placement for ContainerPlacement {
         let isolation = Isolation {
             mode: group.mode,
             details: BTreeMap::from([("image".to_owned(), id)]),
-            ..site.machine.describe(options.limits.memory_bytes)
+            ..place.describe(options.limits.memory_bytes)
         };
         let (limit, stop_timeout) = (isolation.memory_bytes, entry.server.stop_timeout);
         let started = StartedContainer { container, group, process, limit, log, stop_timeout };
-        let place = (&*site.machine, entry);
-        let mut server = LocalServer::new(started, (address.into(), runtime), isolation, place);
-        server.secure(certificates, (entry.protocol, tls))?;
-        Ok(Box::new(server))
+        Ok(Box::new(provisions.running(started, isolation)?))
     }
 }

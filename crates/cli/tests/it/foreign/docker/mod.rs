@@ -3,6 +3,7 @@
 
 mod alone;
 mod bad_days;
+mod clients;
 mod inside;
 mod killed;
 mod own_daemon;
@@ -36,21 +37,35 @@ impl Docker {
     /// With `steps` at the end of the Dockerfile.
     fn of(bench: Bench, steps: &str, host: Option<String>) -> Self {
         let label = format!("dev.rpcbench.test={}", bench.root().display());
-        let folder = bench.root().join("servers/testkit/liar");
-        let image = folder.join("image");
-        place(testkit::program(), &image.join("server/server"));
-        let linked = Command::new("ldd").arg(testkit::program()).output().unwrap();
-        let linked = String::from_utf8(linked.stdout).unwrap();
-        for library in linked.split_whitespace().filter(|word| word.starts_with('/')) {
-            place(Path::new(library), &image.join(&library[1..]));
-        }
-        let dockerfile =
-            format!("FROM scratch\nCOPY servers/testkit/liar/image /\nLABEL {label}\n{steps}\n");
-        fs::write(folder.join("Dockerfile"), dockerfile).unwrap();
+        let docker = Self { bench, label, engine: "docker", host };
+        docker.lay_out_server("liar", steps);
+        docker
+    }
+
+    /// Gives a server of the testkit an image.
+    fn lay_out_server(&self, name: &str, steps: &str) {
+        let folder = format!("servers/testkit/{name}");
+        self.lay_out(&folder, &[("server", testkit::program())], steps);
         // Its versions are in the lock file of the sources.
         let lock = testkit::folder().join("../../Cargo.lock");
-        fs::copy(lock, folder.join("Cargo.lock")).unwrap();
-        Self { bench, label, engine: "docker", host }
+        fs::copy(lock, self.bench.root().join(folder).join("Cargo.lock")).unwrap();
+    }
+
+    /// Gives what is in a folder an image with these programs in the build folder, and their libraries.
+    fn lay_out(&self, folder: &str, programs: &[(&str, &Path)], steps: &str) {
+        let to = self.bench.root().join(folder);
+        let image = to.join("image");
+        for (name, program) in programs {
+            place(program, &image.join("server").join(name));
+            let linked = Command::new("ldd").arg(program).output().unwrap();
+            let linked = String::from_utf8(linked.stdout).unwrap();
+            for library in linked.split_whitespace().filter(|word| word.starts_with('/')) {
+                place(Path::new(library), &image.join(&library[1..]));
+            }
+        }
+        let label = &self.label;
+        let dockerfile = format!("FROM scratch\nCOPY {folder}/image /\nLABEL {label}\n{steps}\n");
+        fs::write(to.join("Dockerfile"), dockerfile).unwrap();
     }
 
     fn command(&self, words: &str) -> Command {

@@ -5,7 +5,7 @@ use std::process::Command;
 use rpcbench_testkit::skip;
 
 use crate::bench::Bench;
-use crate::foreign::docker::Docker;
+use crate::foreign::docker::{Docker, clients};
 
 /// `None`, and a line, if podman can't be used here.
 fn podman(bench: Bench) -> Option<Docker> {
@@ -57,4 +57,16 @@ fn killed_rpcbench_leaves_nothing_in_podman() {
     program.await_line("measuring, trial 1");
     program.signal(rustix::process::Signal::KILL);
     docker.await_containers(program.finish().pid, 0);
+}
+
+#[test]
+#[ignore = "needs a container engine: scripts/peers.sh"]
+fn client_is_checked_and_measured_next_to_one_that_exits_in_podman() {
+    podman(Bench::new()).iter().for_each(clients::check_and_measure);
+}
+
+#[test]
+#[ignore = "needs a container engine: scripts/peers.sh"]
+fn killed_rpcbench_leaves_neither_client_nor_server_in_podman() {
+    podman(Bench::new()).iter().for_each(clients::kill);
 }

@@ -28,7 +28,7 @@ const ALLOWED: Allowed = Allowed::new(2, 0);
 
 /// A program whose other end is served by a thread, and the folder of its files.
 fn program(serve: impl FnOnce(UnixStream) + Send + 'static) -> (Arc<Program>, ControlSocket) {
-    let control = ControlSocket::create().unwrap();
+    let control = ControlSocket::create(&std::env::temp_dir(), None).unwrap();
     let theirs = UnixStream::connect(control.path()).unwrap();
     let ours = control.accept().unwrap().unwrap();
     let program = Program::start(ours, &control).unwrap();
