@@ -18,8 +18,9 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use rpcbench_record::{Isolation, Machines, TlsMode, Toolchain, regular, units};
+use rpcbench_record::{Isolation, Machines, TlsMode, Toolchain, units};
 use rustix::process::Pid;
 
 use super::local_placement::LocalPlacement;
@@ -166,24 +167,26 @@ impl ContainerPlacement {
         let format = "{{.Id}} {{.State.Pid}}";
         let state = container.engine.run(&["inspect", "--format", format, &container.name])?;
         let (id, pid) = state.split_once(' ').unwrap_or_default();
-        let Some(pid) = pid.parse().ok().and_then(Pid::from_raw) else {
-            let exit = container.exit(self.place.options().limits.memory_bytes)?;
-            let said = container.engine.logs(&container.name, "20").unwrap_or_default();
-            let _ = regular::replace(log, &said);
-            let last = said.lines().rev().find(|line| !line.trim().is_empty());
-            let last = last.map(|line| format!(": {line}")).unwrap_or_default();
-            return Err(PlacementError(format!("its container {exit} at once{last}")));
+        let limit = self.place.options().limits.memory_bytes;
+        let pid = pid.parse().ok().and_then(Pid::from_raw);
+        let Some(process) = pid.map(Process::open).transpose()?.flatten() else {
+            return Err(container.early_end(limit, log)?);
         };
-        let process = Process::open(pid)?;
-        let group = Adopted::of(pid, id).map_err(|error| {
+        match self.group(&process, id) {
+            Err(_) if process.has_ended(Duration::ZERO)? => Err(container.early_end(limit, log)?),
+            group => Ok((process, group?)),
+        }
+    }
+
+    fn group(&self, process: &Process, id: &str) -> Result<Adopted, PlacementError> {
+        let group = Adopted::of(process.pid, id).map_err(|error| {
             PlacementError(format!(
-                "the cgroup of container {} can't be used: {error}; {ROOTLESS}; rpcbench and its engine must run on \
-                 the same machine, in its process namespace",
-                container.name
+                "the cgroup of its container can't be used: {error}; {ROOTLESS}; rpcbench and its engine must run on the \
+                 same machine, in its process namespace"
             ))
         })?;
         self.verify(&group)?;
-        Ok((process, group))
+        Ok(group)
     }
 
     /// Engines ignore limits with a mere warning: a rootless one does on cgroup v1, and on v2 without delegated controllers.

@@ -2,12 +2,13 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rpcbench_record::regular;
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::engine::Engine;
@@ -43,6 +44,22 @@ impl Container {
             _ if code > SIGNALLED => Exit::Signal(code - SIGNALLED),
             _ => Exit::Code(code),
         })
+    }
+
+    /// The error about a container that ended right after its start. What it printed goes to `log`.
+    pub(super) fn early_end(
+        &self,
+        limit: Option<u64>,
+        log: &Path,
+    ) -> Result<PlacementError, PlacementError> {
+        // The engine may notice later.
+        self.engine.run(&["wait", &self.name])?;
+        let exit = self.exit(limit)?;
+        let said = self.engine.logs(&self.name, "20").unwrap_or_default();
+        let _ = regular::replace(log, &said);
+        let last = said.lines().rev().find(|line| !line.trim().is_empty());
+        let last = last.map(|line| format!(": {line}")).unwrap_or_default();
+        Ok(PlacementError(format!("its container {exit} at once{last}")))
     }
 
     /// Ends it, and removes it.
@@ -89,10 +106,18 @@ pub(super) struct Process {
 }
 
 impl Process {
-    pub(super) fn open(pid: Pid) -> io::Result<Self> {
-        let ended = pidfd_open(pid, PidfdFlags::empty());
-        let ended = ended.map_err(about("a container's process can't be waited for"))?;
-        Ok(Self { pid, ended })
+    /// `None` if it has ended.
+    pub(super) fn open(pid: Pid) -> io::Result<Option<Self>> {
+        match pidfd_open(pid, PidfdFlags::empty()) {
+            Ok(ended) => Ok(Some(Self { pid, ended })),
+            Err(Errno::SRCH) => Ok(None),
+            Err(error) => Err(about("a container's process can't be waited for")(error)),
+        }
+    }
+
+    /// True if it has ended, or does so `within` that time.
+    pub(super) fn has_ended(&self, within: Duration) -> io::Result<bool> {
+        wait_readable(&self.ended, Some(within))
     }
 }
 
@@ -132,7 +157,7 @@ impl Started for StartedContainer {
     }
 
     fn ended(&mut self, within: Duration) -> Result<Option<String>, PlacementError> {
-        if wait_readable(&self.process.ended, Some(within))? {
+        if self.process.has_ended(within)? {
             return Ok(Some(self.container.exit(self.limit).map_or_else(
                 |error| format!("ended, probably with its engine, which can't say how: {error};"),
                 |exit| exit.to_string(),
@@ -161,5 +186,35 @@ impl Started for StartedContainer {
         let kept = self.keep_log();
         self.container.stop(self.stop_timeout)?;
         kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::placement::container::engine::fake;
+
+    #[test]
+    fn process_that_has_ended_is_none() {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let pid = Pid::from_child(&child);
+        assert!(Process::open(pid).unwrap().unwrap().has_ended(Duration::from_secs(60)).unwrap());
+        child.wait().unwrap();
+        assert!(Process::open(pid).unwrap().is_none());
+    }
+
+    /// It is inspected once the engine has noticed.
+    #[test]
+    fn container_that_ends_at_once_says_why() {
+        let (folder, engine) = fake(
+            "case $1 in wait) touch \"$0.ended\" ;; logs) echo 'no socket' ;;\n\
+             inspect) [ -e \"$0.ended\" ] && echo false 7 || echo false 0 ;; esac",
+        );
+        let name = "client".to_owned();
+        let container = Container { engine, name, removed: true, is_any_left: Arc::default() };
+        let log = folder.path().join("log");
+        let error = container.early_end(None, &log).unwrap().to_string();
+        assert_eq!(error, "its container exited with code 7 at once: no socket");
+        assert!(std::fs::read_to_string(log).unwrap().contains("no socket"));
     }
 }
