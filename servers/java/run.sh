@@ -44,6 +44,8 @@ fi
 # Runtime statistics, if the harness asks for them: an agent writes them, with pauses from the JVM's own log.
 if [ -n "${RPCBENCH_RUNTIME_LOG:-}" ]; then
     log=$RPCBENCH_RUNTIME_LOG.jvm
+    # A container has the one file.
+    [ -w "${log%/*}" ] || log=/tmp/jvm.log
     rm -f "$log"
     set -- "-Xlog:gc,gc+phases:file=\"$log\":timenanos:filecount=0" "-javaagent:$build/statistics/agent.jar=$log" "$@"
 fi
