@@ -46,7 +46,7 @@ fn wide_table_has_runtime_statistics_and_notes_missing_ones() {
 }
 
 #[test]
-fn server_that_a_client_calls_has_statistics_of_its_own() {
+fn server_that_a_client_calls_has_statistics_too() {
     let both = |trial: &mut Measured| {
         collected(trial);
         let pauses = Pauses { count: 3, total_ns: 30_000_000, max_ns: 10_000_000 };
