@@ -1,5 +1,6 @@
 //! Runs of servers that rpcbench starts.
 
+use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
@@ -68,7 +69,9 @@ impl Setup<'_> {
         }
         self.call_log = self.call_log.filter(|_| plan.log_calls);
         let folder = folders::new_run(&request.results)?;
-        self.begin(plan, (&*site, &candidates), Some(folder))
+        let begun = self.begin(plan, (&*site, &candidates), Some(folder.clone()));
+        // Removed if nothing is in it.
+        begun.inspect_err(|_| drop(fs::remove_dir(folder)))
     }
 
     /// Prepares the rest of a run that was interrupted.

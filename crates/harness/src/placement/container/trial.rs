@@ -13,6 +13,7 @@ use super::image::LABEL;
 use super::{ContainerPlacement, Containers, PlacementError, SiteOptions};
 use crate::manifest::{DOCKERFILE, Entry, Server};
 use crate::placement::Placement as _;
+use crate::placement::local_placement::LocalPlacement;
 
 const NAME: &str = "doctor";
 const IMAGE: &str = "rpcbench/doctor";
@@ -62,7 +63,8 @@ fn start(engine: &str, folder: &Path) -> Result<(), PlacementError> {
     let entry =
         Entry { server: server.into(), ..Entry::existing(NAME.to_owned(), Protocol::default()) };
     let site = Rc::new(Containers::open(engine, options)?);
-    let placement = ContainerPlacement { site, entry, image: Ok(IMAGE.to_owned()) };
+    let place = LocalPlacement::measured(&site.machine, entry);
+    let placement = ContainerPlacement { site, place, image: Ok(IMAGE.to_owned()) };
     placement.start(1, TlsMode::Off)?.stop()
 }
 
