@@ -7,30 +7,36 @@ use crate::profile::Need;
 use crate::shape::Shape;
 use crate::values::Value;
 
+// What several cases verify; the contract's page has one line for them.
+const FILLED: &str =
+    "16 different values come back, with every field set and, in trees, either member of the oneof";
+const EMPTY: &str = "content with every field at its default comes back, present and empty";
+const ABSENT: &str = "a request without content gets a reply with none, or with empty content";
+
 #[rustfmt::skip]
 pub(super) const CASES: &[Case] = &[
     case("text/filled", &[], |probe| filled(probe, TEXT),
-        "16 different values come back, with every field set and, in trees, either member of the oneof"),
+        FILLED),
     case("record/filled", &[], |probe| filled(probe, Shape::Record),
-        "16 different values come back, with every field set and, in trees, either member of the oneof"),
+        FILLED),
     case("dto/filled", &[], |probe| filled(probe, Shape::Dto),
-        "16 different values come back, with every field set and, in trees, either member of the oneof"),
+        FILLED),
     case("tree/filled", &[], |probe| filled(probe, Shape::Tree),
-        "16 different values come back, with every field set and, in trees, either member of the oneof"),
+        FILLED),
     case("text/empty", &[Need::Decoding], text_empty,
         "an empty text comes back, whether omitted from the request or sent with length 0 (JSON: `\"\"`)"),
     case("record/empty", &[Need::Decoding, Need::EmptyMembers], |probe| probe.echoes(&Value::empty(Shape::Record)),
-        "content with every field at its default comes back, present and empty"),
+        EMPTY),
     case("dto/empty", &[Need::Decoding, Need::EmptyMembers], |probe| probe.echoes(&Value::empty(Shape::Dto)),
-        "content with every field at its default comes back, present and empty"),
+        EMPTY),
     case("tree/empty", &[Need::Decoding, Need::EmptyMembers], |probe| probe.echoes(&Value::empty(Shape::Tree)),
-        "content with every field at its default comes back, present and empty"),
+        EMPTY),
     case("record/absent", &[Need::AbsentContent], |probe| absent(probe, Shape::Record),
-        "a request without content gets a reply with none, or with empty content"),
+        ABSENT),
     case("dto/absent", &[Need::AbsentContent], |probe| absent(probe, Shape::Dto),
-        "a request without content gets a reply with none, or with empty content"),
+        ABSENT),
     case("tree/absent", &[Need::AbsentContent], |probe| absent(probe, Shape::Tree),
-        "a request without content gets a reply with none, or with empty content"),
+        ABSENT),
     case("wire/unknown-fields", &[Need::UnknownFields], unknown_fields_are_tolerated,
         "unknown fields of every type around the content are ignored and do not come back, in each method"),
 ];

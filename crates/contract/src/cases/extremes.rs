@@ -6,24 +6,27 @@ use crate::profile::Need;
 use crate::shape::Shape;
 use crate::values::{Branch, Contact, FlatRecord, PropertyDto, Status, Tag, TreeNode, Value};
 
+// What several cases verify; the contract's page has one line for them.
+const LENGTHS: &str = "texts of these lengths come back: the shortest; those around a longer length prefix, HTTP/2's default frame and its initial flow-control window; and 1 MiB";
+
 #[rustfmt::skip]
 pub(super) const CASES: &[Case] = &[
     case("text/length-1", &[], |probe| length(probe, 1),
-        "texts of these lengths come back: the shortest; those around a longer length prefix, HTTP/2's default frame and its initial flow-control window; and 1 MiB"),
+        LENGTHS),
     case("text/length-127", &[], |probe| length(probe, 127),
-        "texts of these lengths come back: the shortest; those around a longer length prefix, HTTP/2's default frame and its initial flow-control window; and 1 MiB"),
+        LENGTHS),
     case("text/length-128", &[], |probe| length(probe, 128),
-        "texts of these lengths come back: the shortest; those around a longer length prefix, HTTP/2's default frame and its initial flow-control window; and 1 MiB"),
+        LENGTHS),
     case("text/length-16383", &[], |probe| length(probe, 16_383),
-        "texts of these lengths come back: the shortest; those around a longer length prefix, HTTP/2's default frame and its initial flow-control window; and 1 MiB"),
+        LENGTHS),
     case("text/length-16384", &[], |probe| length(probe, 16_384),
-        "texts of these lengths come back: the shortest; those around a longer length prefix, HTTP/2's default frame and its initial flow-control window; and 1 MiB"),
+        LENGTHS),
     case("text/length-65535", &[], |probe| length(probe, 65_535),
-        "texts of these lengths come back: the shortest; those around a longer length prefix, HTTP/2's default frame and its initial flow-control window; and 1 MiB"),
+        LENGTHS),
     case("text/length-65536", &[], |probe| length(probe, 65_536),
-        "texts of these lengths come back: the shortest; those around a longer length prefix, HTTP/2's default frame and its initial flow-control window; and 1 MiB"),
+        LENGTHS),
     case("text/length-1048576", &[], |probe| length(probe, 1 << 20),
-        "texts of these lengths come back: the shortest; those around a longer length prefix, HTTP/2's default frame and its initial flow-control window; and 1 MiB"),
+        LENGTHS),
     case("text/unicode", &[Need::Decoding], text_unicode,
         "NUL, control, combining, right-to-left and four-byte characters, a byte-order mark and a joined emoji come back byte for byte"),
     case("record/extremes", &[Need::Decoding], record_extremes,

@@ -10,16 +10,19 @@ use crate::shape::Shape;
 /// Calls per shape: enough to catch a server that is wrong once in 1,000 calls of a method.
 const CALLS: usize = 1250;
 
+// What several cases verify; the contract's page has one line for them.
+const OWN_REPLIES: &str = "1,250 requests of a run (`text`: 100 bytes), in order, each get their own reply: none canned, cached or wrong now and then";
+
 #[rustfmt::skip]
 pub(super) const CASES: &[Case] = &[
     case("text/many-requests", &[], |probe| many(probe, Shape::Text(100)),
-        "1,250 requests of a run (`text`: 100 bytes), in order, each get their own reply: none canned, cached or wrong now and then"),
+        OWN_REPLIES),
     case("record/many-requests", &[], |probe| many(probe, Shape::Record),
-        "1,250 requests of a run (`text`: 100 bytes), in order, each get their own reply: none canned, cached or wrong now and then"),
+        OWN_REPLIES),
     case("dto/many-requests", &[], |probe| many(probe, Shape::Dto),
-        "1,250 requests of a run (`text`: 100 bytes), in order, each get their own reply: none canned, cached or wrong now and then"),
+        OWN_REPLIES),
     case("tree/many-requests", &[], |probe| many(probe, Shape::Tree),
-        "1,250 requests of a run (`text`: 100 bytes), in order, each get their own reply: none canned, cached or wrong now and then"),
+        OWN_REPLIES),
 ];
 
 /// The method of which a case makes many requests. `None` of other cases.

@@ -9,16 +9,19 @@ use crate::shape::Shape;
 
 const PROTOBUF: &[Need] = &[Need::Wire(Encoding::Protobuf)];
 
+// What several cases verify; the contract's page has one line for them.
+const TRUNCATED: &str = "a request is refused if cut short, or if its outer length fits content that lacks its last byte";
+
 #[rustfmt::skip]
 pub(in crate::cases) const CASES: &[Case] = &[
     case("text/truncated", PROTOBUF, |probe| truncated(probe, Shape::Text(100)),
         "a request is refused if cut after its first byte, in the middle, or before its last byte"),
     case("record/truncated", PROTOBUF, |probe| truncated(probe, Shape::Record),
-        "a request is refused if cut short, or if its outer length fits content that lacks its last byte"),
+        TRUNCATED),
     case("dto/truncated", PROTOBUF, |probe| truncated(probe, Shape::Dto),
-        "a request is refused if cut short, or if its outer length fits content that lacks its last byte"),
+        TRUNCATED),
     case("tree/truncated", PROTOBUF, |probe| truncated(probe, Shape::Tree),
-        "a request is refused if cut short, or if its outer length fits content that lacks its last byte"),
+        TRUNCATED),
     case("malformed/wire-type", PROTOBUF, |probe| probe.all_refuse(&invalid_wire_type(), "a field of wire type 7"),
         "a field with the nonexistent wire type 7 is refused by each method"),
     case("malformed/length-past-end", PROTOBUF, length_past_end,

@@ -9,46 +9,53 @@ use crate::shape::Shape;
 
 const PROTOBUF: &[Need] = &[Need::Wire(Encoding::Protobuf)];
 
+// What several cases verify; the contract's page has one line for them.
+const OVERLONG: &str = "content comes back re-encoded if every tag, length, integer and boolean, at every level, takes one byte more than needed";
+const TWICE: &str = "if the content, each of its fields (but lists and the oneof) and each map key occur twice with different values, the later values come back, once each";
+const DESCENDING: &str = "content comes back re-encoded if its fields, at every level, are in descending order and overlong; map values precede keys, and the record's list is split into packed and unpacked pieces";
+const UNKNOWN: &str = "content with unknown fields at every level, and overlong known ones, comes back re-encoded, with the unknown fields or without";
+const NOT_UTF8: &str = "content is refused if any string or map key, at any level, is not UTF-8";
+
 #[rustfmt::skip]
 pub(in crate::cases) const CASES: &[Case] = &[
     case("text/overlong", PROTOBUF, |probe| non_canonical(probe, TEXT, NonCanonical::Overlong),
         "a tag and a length in one byte more than needed (`0a` as `8a 00`) are understood"),
     case("record/overlong", PROTOBUF, |probe| non_canonical(probe, Shape::Record, NonCanonical::Overlong),
-        "content comes back re-encoded if every tag, length, integer and boolean, at every level, takes one byte more than needed"),
+        OVERLONG),
     case("dto/overlong", PROTOBUF, |probe| non_canonical(probe, Shape::Dto, NonCanonical::Overlong),
-        "content comes back re-encoded if every tag, length, integer and boolean, at every level, takes one byte more than needed"),
+        OVERLONG),
     case("tree/overlong", PROTOBUF, |probe| non_canonical(probe, Shape::Tree, NonCanonical::Overlong),
-        "content comes back re-encoded if every tag, length, integer and boolean, at every level, takes one byte more than needed"),
+        OVERLONG),
     case("record/twice", PROTOBUF, |probe| non_canonical(probe, Shape::Record, NonCanonical::Twice),
-        "if the content, each of its fields (but lists and the oneof) and each map key occur twice with different values, the later values come back, once each"),
+        TWICE),
     case("dto/twice", PROTOBUF, |probe| non_canonical(probe, Shape::Dto, NonCanonical::Twice),
-        "if the content, each of its fields (but lists and the oneof) and each map key occur twice with different values, the later values come back, once each"),
+        TWICE),
     case("tree/twice", PROTOBUF, |probe| non_canonical(probe, Shape::Tree, NonCanonical::Twice),
-        "if the content, each of its fields (but lists and the oneof) and each map key occur twice with different values, the later values come back, once each"),
+        TWICE),
     case("record/reordered", PROTOBUF, |probe| non_canonical(probe, Shape::Record, NonCanonical::Reordered),
-        "content comes back re-encoded if its fields, at every level, are in descending order and overlong; map values precede keys, and the record's list is split into packed and unpacked pieces"),
+        DESCENDING),
     case("dto/reordered", PROTOBUF, |probe| non_canonical(probe, Shape::Dto, NonCanonical::Reordered),
-        "content comes back re-encoded if its fields, at every level, are in descending order and overlong; map values precede keys, and the record's list is split into packed and unpacked pieces"),
+        DESCENDING),
     case("tree/reordered", PROTOBUF, |probe| non_canonical(probe, Shape::Tree, NonCanonical::Reordered),
-        "content comes back re-encoded if its fields, at every level, are in descending order and overlong; map values precede keys, and the record's list is split into packed and unpacked pieces"),
+        DESCENDING),
     case("record/unknown-inside", PROTOBUF, |probe| non_canonical(probe, Shape::Record, NonCanonical::Unknown),
-        "content with unknown fields at every level, and overlong known ones, comes back re-encoded, with the unknown fields or without"),
+        UNKNOWN),
     case("dto/unknown-inside", PROTOBUF, |probe| non_canonical(probe, Shape::Dto, NonCanonical::Unknown),
-        "content with unknown fields at every level, and overlong known ones, comes back re-encoded, with the unknown fields or without"),
+        UNKNOWN),
     case("tree/unknown-inside", PROTOBUF, |probe| non_canonical(probe, Shape::Tree, NonCanonical::Unknown),
-        "content with unknown fields at every level, and overlong known ones, comes back re-encoded, with the unknown fields or without"),
+        UNKNOWN),
 ];
 
 #[rustfmt::skip]
 pub(in crate::cases) const INVALID_UTF8: &[Case] = &[
     case("text/invalid-utf8", PROTOBUF, |probe| invalid_utf8(probe, TEXT),
-        "content is refused if any string or map key, at any level, is not UTF-8"),
+        NOT_UTF8),
     case("record/invalid-utf8", PROTOBUF, |probe| invalid_utf8(probe, Shape::Record),
-        "content is refused if any string or map key, at any level, is not UTF-8"),
+        NOT_UTF8),
     case("dto/invalid-utf8", PROTOBUF, |probe| invalid_utf8(probe, Shape::Dto),
-        "content is refused if any string or map key, at any level, is not UTF-8"),
+        NOT_UTF8),
     case("tree/invalid-utf8", PROTOBUF, |probe| invalid_utf8(probe, Shape::Tree),
-        "content is refused if any string or map key, at any level, is not UTF-8"),
+        NOT_UTF8),
 ];
 
 /// Values per form.

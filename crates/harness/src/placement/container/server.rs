@@ -205,7 +205,7 @@ mod tests {
 
     /// It is inspected once the engine has noticed.
     #[test]
-    fn container_that_ends_at_once_says_why() {
+    fn early_end_reports_exit_code_and_last_line() {
         let (folder, engine) = fake(
             "case $1 in wait) touch \"$0.ended\" ;; logs) echo 'no socket' ;;\n\
              inspect) [ -e \"$0.ended\" ] && echo false 7 || echo false 0 ;; esac",
