@@ -15,6 +15,7 @@ require (
 )
 
 require (
+	golang.org/x/sys v0.48.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	rpcbench.dev/servers/go/service v0.0.0 // indirect
 )

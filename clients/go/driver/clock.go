@@ -3,7 +3,6 @@ package driver
 import (
 	"math"
 	"runtime"
-	"syscall"
 	"time"
 
 	"rpcbench.dev/servers/go/service"
@@ -11,9 +10,6 @@ import (
 
 // spin is how long before an instant a sleeper stays awake.
 const spin = 2 * time.Millisecond
-
-// resolution is how late Go's timers can be in an idle process, which waits for events in whole milliseconds; in nanoseconds.
-const resolution = int64(time.Millisecond)
 
 // Package time reads CLOCK_MONOTONIC without a system call, but only relative to another reading. base is one whose nanoseconds on that
 // clock are known: baseNs.
@@ -42,10 +38,4 @@ func sleepUntil(instant int64) {
 	for now() < instant {
 		runtime.Gosched()
 	}
-}
-
-// nap sleeps for some nanoseconds, to the resolution of the kernel. A signal may end it early.
-func nap(nanoseconds int64) {
-	length := syscall.NsecToTimespec(nanoseconds)
-	_ = syscall.Nanosleep(&length, nil)
 }

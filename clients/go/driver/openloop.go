@@ -45,6 +45,7 @@ func (r *run[C]) openLoop() {
 func (l *openLoop[C]) dispatch() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	defer l.run.alarm.close()
 	for i, offset := range l.run.schedule {
 		call := due{uint32(i), l.run.at + offset}
 		if !l.run.await(call.at, timer) {

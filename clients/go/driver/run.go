@@ -28,6 +28,7 @@ type run[C any] struct {
 
 	// schedule has due times relative to at; nil in a closed loop.
 	schedule    []int64
+	alarm       *alarm
 	inFlightMax int
 }
 
@@ -55,7 +56,10 @@ func (l *load[C]) prepare(command command, wire *wire) (*run[C], error) {
 	}
 	run.schedule = schedule[:min(int64(len(schedule)), run.limit)]
 	run.inFlightMax = command.InFlightMax
-	run.slots, err = l.newSlots(number, l.connections[0].target)
+	if run.slots, err = l.newSlots(number, l.connections[0].target); err != nil {
+		return nil, err
+	}
+	run.alarm, err = newAlarm()
 	return run, err
 }
 
@@ -132,7 +136,7 @@ func (r *run[C]) await(instant int64, timer *time.Timer) bool {
 			return true
 		}
 		if rest <= resolution {
-			nap(rest)
+			r.alarm.await(instant)
 			continue
 		}
 		timer.Reset(time.Duration(rest - resolution))
