@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::process::{Command, ExitStatus};
 
 use rpcbench_record::{Run, TrialResult};
+use rpcbench_testkit::skip;
 use rustix::process::Signal;
 
 use crate::bench::Bench;
@@ -185,6 +188,28 @@ fn killed_run_leaves_nothing() {
     wait_until("the servers' end", || bench.processes().is_empty());
     wait_until("the end of their groups", || groups_of(ended.pid).is_empty());
     resume(&bench, ended.pid, 1);
+}
+
+/// As when a container is killed, with its guard: no one is left to thaw a frozen server, and the kernel waits for its end.
+#[test]
+fn killed_pid_namespace_ends_its_frozen_servers() {
+    let launcher = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"];
+    let can_unshare = Command::new(launcher[0]).args(&launcher[1..]).arg("true").status();
+    if !can_unshare.as_ref().is_ok_and(ExitStatus::success) {
+        return skip(format!("no right to make a PID namespace: {can_unshare:?}"));
+    }
+    let bench = Bench::new();
+    let words = "run @honest @busy --warmup none --duration 1h -v";
+    let mut program = Program::start(&mut bench.command_by(&launcher, words));
+    program.await_line("measuring, trial 1");
+    let server = bench.processes()[0];
+    let namespace = fs::metadata(format!("/proc/{server}/ns/pid")).unwrap().ino();
+    program.signal(Signal::KILL);
+    program.finish();
+    wait_until("the servers' end", || bench.processes().is_empty());
+    for group in groups_of(namespace.try_into().unwrap()) {
+        wait_until("the end of its processes", || fs::remove_dir(&group).is_ok());
+    }
 }
 
 #[track_caller]

@@ -308,7 +308,7 @@ impl Started for ServerProcess {
     }
 
     fn freezer(&self) -> Freezer {
-        if self.group().procs_files().is_empty() { Freezer::Slow } else { Freezer::Cgroup }
+        if self.group().freezes_fast() { Freezer::Cgroup } else { Freezer::Slow }
     }
 
     fn ended(&mut self, within: Duration) -> Result<Option<String>, PlacementError> {

@@ -1,16 +1,14 @@
 //! Isolates a server without cgroups: CPU affinity, and signals.
 
-use std::collections::HashSet;
 use std::io;
 
-use procfs::process::{Process, Stat};
+use procfs::process::Stat;
 use rpcbench_record::IsolationMode;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal};
 
 use super::files::await_state;
 use super::tree::ProcessTree;
-use super::{Backend, Counted, GroupLimits};
-use crate::error::about;
+use super::{Backend, Counted, GroupLimits, signals};
 use crate::host::readings::{CpuTime, MemoryUse};
 
 #[derive(Debug)]
@@ -37,32 +35,6 @@ impl Group {
     fn stats(&self) -> io::Result<Vec<Stat>> {
         self.tree.as_ref().map_or(Ok(Vec::new()), ProcessTree::stats)
     }
-
-    /// Signals all processes with a thread in a wrong state, until two scans in a row find none: one may have been started during
-    /// the first look.
-    fn signal_until(
-        &self,
-        signal: Signal,
-        state: &str,
-        right: impl Fn(char, bool) -> bool,
-    ) -> io::Result<()> {
-        let mut signalled = HashSet::new();
-        let mut quiet = false;
-        await_state(&self.name, state, || {
-            let mut wrong = self.stats()?;
-            wrong.retain(|stat| {
-                let known = signalled.contains(&stat.pid);
-                !thread_states(stat.pid).into_iter().all(|state| right(state, known))
-            });
-            for stat in &wrong {
-                send(stat.pid, signal)?;
-                signalled.insert(stat.pid);
-            }
-            let was_quiet = quiet;
-            quiet = wrong.is_empty();
-            Ok(quiet && was_quiet)
-        })
-    }
 }
 
 impl Counted for Group {
@@ -84,18 +56,16 @@ impl Backend for Group {
         self.tree = Some(ProcessTree::of(leader));
     }
 
-    /// A thread in uninterruptible sleep with the signal pending runs no more of its program either: it may wait there for a
-    /// child that was stopped between vfork and exec.
-    fn freeze(&self) -> io::Result<()> {
-        self.signal_until(Signal::STOP, "frozen", |state, signalled| {
-            "TtZXx".contains(state) || (state == 'D' && signalled)
-        })
+    fn freezes_fast(&self) -> bool {
+        false
     }
 
-    /// Signals every process: one that waits for its child between vfork and exec is not stopped yet, but would be by the
-    /// pending signal.
+    fn freeze(&self) -> io::Result<()> {
+        signals::freeze(&self.name, self)
+    }
+
     fn thaw(&self) -> io::Result<()> {
-        self.signal_until(Signal::CONT, "thawed", |state, signalled| signalled && state != 'T')
+        signals::thaw(&self.name, self)
     }
 
     fn kill(&self) -> io::Result<()> {
@@ -103,25 +73,9 @@ impl Backend for Group {
             let mut alive = self.stats()?;
             alive.retain(|stat| !"ZXx".contains(stat.state));
             for stat in &alive {
-                send(stat.pid, Signal::KILL)?;
+                Pid::from_raw(stat.pid).map_or(Ok(()), |pid| signals::send(pid, Signal::KILL))?;
             }
             Ok(alive.is_empty())
         })
-    }
-}
-
-fn thread_states(pid: i32) -> Vec<char> {
-    let tasks = Process::new(pid).and_then(|process| process.tasks());
-    let states = tasks.map(|tasks| {
-        tasks.flatten().filter_map(|task| task.stat().ok()).map(|stat| stat.state).collect()
-    });
-    states.unwrap_or_default()
-}
-
-fn send(pid: i32, signal: Signal) -> io::Result<()> {
-    let Some(target) = Pid::from_raw(pid) else { return Ok(()) };
-    match kill_process(target, signal) {
-        Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
-        Err(error) => Err(about(format!("process {pid} can't be signalled"))(error)),
     }
 }

@@ -9,6 +9,7 @@ mod files;
 mod join;
 mod mounts;
 mod names;
+mod signals;
 mod tree;
 mod v1;
 mod v2;
@@ -68,6 +69,11 @@ pub trait Backend: Counted + Debug + Send + Sync {
 
     /// Names the process that was started in the group; without a cgroup nothing else does.
     fn adopt(&mut self, _leader: Pid) {}
+
+    /// True if [`Self::freeze`] takes less than a millisecond; otherwise it sends signals.
+    fn freezes_fast(&self) -> bool {
+        true
+    }
 
     /// Stops all of them, and returns when they have stopped.
     ///

@@ -21,6 +21,14 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
+    /// The PID namespace of the machine, `PROC_PID_INIT_INO` in Linux.
+    const MACHINE: u64 = 0xEFFF_FFFC;
+
+    /// True in a PID namespace that can be killed as a whole.
+    pub(super) fn is_in_container(self) -> bool {
+        self.namespace != Self::MACHINE
+    }
+
     pub(crate) fn this_process() -> ProcResult<Self> {
         Self::of(&Process::myself()?)
     }

@@ -14,7 +14,7 @@ use super::files::{
 };
 use super::mounts::Mounts;
 use super::names::Owner;
-use super::{Adopted, Backend, Counted, GroupLimits};
+use super::{Adopted, Backend, Counted, GroupLimits, signals};
 use crate::host::cpus::parse_list;
 use crate::host::guard::Guard;
 use crate::host::readings::{CpuTime, MemoryUse};
@@ -27,6 +27,15 @@ const TRIES: u32 = 12;
 struct Home {
     owner: Owner,
     folders: Folders,
+    freezes_by: FreezesBy,
+}
+
+/// How a group is frozen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FreezesBy {
+    Freezer,
+    /// In a container. When it is killed, so is the guard, and no one thaws frozen processes, for whose end the kernel waits.
+    Signals,
 }
 
 /// A group's folder in each hierarchy.
@@ -79,7 +88,8 @@ impl Folders {
 
 /// `Err`: the missing controller, as part of a sentence.
 pub(super) fn find(mounts: &Mounts, owner: Owner) -> Result<Box<dyn super::Home>, String> {
-    Ok(Box::new(Home { owner, folders: Folders::own(mounts)? }))
+    let freezes_by = if owner.is_in_container() { FreezesBy::Signals } else { FreezesBy::Freezer };
+    Ok(Box::new(Home { owner, folders: Folders::own(mounts)?, freezes_by }))
 }
 
 /// The group that `mounts` found, made by someone else. `Err`: the missing controller, as part of a sentence.
@@ -94,7 +104,11 @@ pub(super) fn adopt(mounts: &Mounts) -> Result<io::Result<Adopted>, String> {
         Ok((limits, can_freeze))
     };
     Ok(read().map(|(limits, can_freeze)| Adopted {
-        backend: Box::new(Group { name: "the adopted group".to_owned(), folders }),
+        backend: Box::new(Group {
+            name: "the adopted group".to_owned(),
+            folders,
+            freezes_by: FreezesBy::Freezer,
+        }),
         mode: IsolationMode::CgroupV1,
         limits,
         can_freeze,
@@ -116,7 +130,8 @@ impl super::Home for Home {
 
     fn create(&self, label: &str, limits: &GroupLimits) -> io::Result<Box<dyn Backend>> {
         let name = self.owner.name(label);
-        let group = Group { folders: self.folders.join(&name), name };
+        let folders = self.folders.join(&name);
+        let group = Group { name, folders, freezes_by: self.freezes_by };
         let made = group.make(&self.folders.cpuset, limits);
         if made.is_err() {
             let _ = group.remove();
@@ -129,6 +144,7 @@ impl super::Home for Home {
 struct Group {
     name: String,
     folders: Folders,
+    freezes_by: FreezesBy,
 }
 
 impl Group {
@@ -207,8 +223,15 @@ impl Backend for Group {
         folders.into_iter().map(|folder| folder.join("cgroup.procs")).collect()
     }
 
+    fn freezes_fast(&self) -> bool {
+        self.freezes_by == FreezesBy::Freezer
+    }
+
     fn freeze(&self) -> io::Result<()> {
-        self.set_state("FROZEN", "frozen")
+        match self.freezes_by {
+            FreezesBy::Freezer => self.set_state("FROZEN", "frozen"),
+            FreezesBy::Signals => signals::freeze(&self.name, self),
+        }
     }
 
     fn set_cpus(&self, cpus: &[u32]) -> io::Result<()> {
@@ -216,7 +239,10 @@ impl Backend for Group {
     }
 
     fn thaw(&self) -> io::Result<()> {
-        self.set_state("THAWED", "thawed")
+        match self.freezes_by {
+            FreezesBy::Freezer => self.set_state("THAWED", "thawed"),
+            FreezesBy::Signals => signals::thaw(&self.name, self),
+        }
     }
 
     fn oom_kills(&self) -> io::Result<u64> {
