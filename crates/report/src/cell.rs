@@ -8,7 +8,7 @@ use rpcbench_record::{
     Protocol, RankedBy, Rate, Readiness, Run, Search, Trial, TrialResult, Workload, in_parallel,
 };
 
-use crate::doubt::{doubts_if, faster_in_slices, outside_group, remembers_replies, too_little_cpu};
+use crate::doubt::{doubts_if, outside_group, remembers_replies, too_little_cpu};
 use crate::figures::Figures;
 use crate::format;
 use crate::open::{bracket, client_bound, highest_rate, paced, searched};
@@ -17,7 +17,7 @@ use crate::row::{Absent, Row};
 use crate::speed_trend::SpeedTrend;
 use crate::verdict::{Verdict, VerdictKind};
 use crate::warming::{remark, unsteady, warming};
-use crate::{connections, disturbed, figures, left_out, words};
+use crate::{connections, disturbed, figures, in_slices, left_out, words};
 
 /// A cell's part of the record.
 pub(crate) struct Cell<'a> {
@@ -232,7 +232,7 @@ impl<'a> Cell<'a> {
             && let Some(reason) = outside_group(&self.measured())
                 .or_else(|| too_little_cpu(&self.measured(), self.workload, self.server.protocol))
                 .or_else(|| remembers_replies(self.preparations.iter().copied()))
-                .or_else(|| self.faster_in_slices(trend))
+                .or_else(|| self.in_slices(trend).and_then(in_slices::doubt))
         {
             return Verdict::because(VerdictKind::Suspect, reason);
         }
@@ -262,10 +262,10 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// See [`faster_in_slices`]. A server that became faster in the windows did not finish its warm-up.
-    fn faster_in_slices(&self, trend: SpeedTrend) -> Option<String> {
+    /// See [`in_slices::ratio`]. `None` for a server that became faster or slower in the windows: its warm-up says little.
+    fn in_slices(&self, trend: SpeedTrend) -> Option<f64> {
         matches!(trend, SpeedTrend::Level | SpeedTrend::Unknown)
-            .then(|| faster_in_slices(self.preparations.iter().copied(), &self.measured()))
+            .then(|| in_slices::ratio(self.preparations.iter().copied(), &self.measured()))
             .flatten()
     }
 
@@ -301,6 +301,7 @@ impl<'a> Cell<'a> {
         notes.extend(disturbed::note(&self.measured()));
         notes.extend(self.disagreement());
         notes.extend(left_out::notes(&self.measured()));
+        notes.extend(self.in_slices(trend).and_then(in_slices::note));
         if self.client_bound_capacity().is_some() {
             notes.push("the capacity is the client's: a load thread had no CPU left".to_owned());
         }

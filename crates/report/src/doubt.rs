@@ -1,7 +1,7 @@
 //! Checks of a trial's own arithmetic. Figures that contradict each other are not ranked.
 
 use rpcbench_record::{
-    Latency, Measured, Preparation, Protocol, Slice, UnseenPair, WarmSlice, Window, Workload,
+    Latency, Measured, Preparation, Protocol, Slice, UnseenPair, Window, Workload,
 };
 use rpcbench_stats::{Histogram, mean_interval_at};
 
@@ -120,48 +120,6 @@ pub fn outside_group(trials: &[&Measured]) -> Option<String> {
             duration_ns(ns as f64),
             windows,
             plural(trials.len() as u64, "window")
-        )
-    })
-}
-
-/// The end of a warm-up that is compared with slices, milliseconds, and the ratio of calls per CPU-second above which they are
-/// doubted: 46 entries of 8 runs on a noisy machine had 0.73 to 1.28.
-const WARM_END_MS: u64 = 2000;
-const MAX_SLICES_RATIO: f64 = 1.6;
-/// Maximum share of compiler threads in the CPU time of that end: while a runtime compiles, it says little.
-const MAX_COMPILING: f64 = 0.05;
-
-/// The reason to doubt a server that needs less CPU time for its calls when it is frozen and thawed than without a break, at the end
-/// of its warm-up. `None` if it does not, or that is not known.
-pub fn faster_in_slices<'a>(
-    preparations: impl IntoIterator<Item = &'a Preparation>,
-    trials: &[&Measured],
-) -> Option<String> {
-    let (mut calls, mut cpu_ns) = (0.0, 0.0);
-    for curve in preparations.into_iter().filter_map(|preparation| preparation.warm.as_ref()) {
-        let from = curve.length_ms().saturating_sub(WARM_END_MS);
-        let sum = |of: fn(&WarmSlice) -> u64| {
-            curve.slices.iter().filter(|slice| slice.at_ms > from).map(of).sum::<u64>() as f64
-        };
-        if curve.is_open()
-            || sum(|it| it.compiler_cpu_ns) > MAX_COMPILING * sum(|it| it.server_cpu_ns)
-        {
-            return None;
-        }
-        calls += sum(|it| it.calls);
-        cpu_ns += sum(|it| it.server_cpu_ns);
-    }
-    let (mut sliced, mut sliced_ns) = (0.0, 0.0);
-    for trial in trials {
-        trial.slicing?;
-        sliced += trial.ok_pro_rata;
-        sliced_ns += trial.server_cpu_s()? * 1e9;
-    }
-    let ratio = (sliced / sliced_ns) / (calls / cpu_ns);
-    (ratio.is_finite() && ratio > MAX_SLICES_RATIO).then(|| {
-        format!(
-            "frozen and thawed, it answered {ratio:.1} times as many calls per CPU-second as at the end of its warm-up: it \
-             behaves differently when it is measured"
         )
     })
 }

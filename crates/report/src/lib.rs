@@ -18,6 +18,7 @@ mod figures;
 mod groups;
 mod history;
 mod html;
+mod in_slices;
 mod layout;
 mod left_out;
 mod lives;

@@ -52,7 +52,7 @@ fn windows_in_slices_and_in_one_piece_are_not_compared() {
 
 /// At the end of its warm-up it answered 10,000 calls in a CPU-second; in its first second, which says nothing, many more.
 #[test]
-fn server_that_does_less_work_in_slices_is_suspect() {
+fn server_is_suspect_if_faster_in_slices_and_has_a_note_if_slower() {
     let judged = |rate: u64, change: fn(&mut WarmCurve), in_slices: bool| {
         let run = RunBuilder::new()
             .with("go-grpc", &[rate; 3], |t| t.slicing = in_slices.then_some(SLICING))
@@ -67,20 +67,28 @@ fn server_that_does_less_work_in_slices_is_suspect() {
                 curve.slices = (1..=6).map(slice).collect();
                 change(curve);
             });
-        let verdict = summary(&run.run).tables[0].rows[0].verdict.clone();
-        (verdict.name(), verdict.reason)
+        let row = summary(&run.run).tables[0].rows[0].clone();
+        let (verdict, note) = (row.verdict, row.notes.into_iter().find(|it| it.contains("thawed")));
+        (verdict.name(), verdict.reason, note)
     };
     let unchanged = |_: &mut WarmCurve| {};
     let compiling = |it: &mut WarmCurve| it.slices[5].compiler_cpu_ns += 1_000_000;
     let open = |it: &mut WarmCurve| it.steady_after_ms = None;
     let honest = [
         judged(15_800, unchanged, true),
+        judged(6_300, unchanged, true),
         judged(20_000, unchanged, false),
         judged(20_000, compiling, true),
         judged(20_000, open, true),
     ];
-    assert!(honest.iter().all(|(name, _)| *name != "suspect"), "{honest:?}");
-    let (name, reason) = judged(15_900, unchanged, true);
+    assert!(
+        honest.iter().all(|(name, _, note)| *name != "suspect" && note.is_none()),
+        "{honest:?}"
+    );
+    let (name, reason, _) = judged(15_900, unchanged, true);
     assert_eq!(name, "suspect");
     insta::assert_snapshot!(reason.expect("a reason"));
+    let (name, _, note) = judged(6_100, unchanged, true);
+    assert_ne!(name, "suspect");
+    insta::assert_snapshot!(note.expect("a note"));
 }
