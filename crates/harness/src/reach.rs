@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_engine::{
-    CallError, CallPosition, Client, ConnectionOptions, Cryptography, Greeting, Scheme,
-    ServerAddress, Target, TlsClient, TlsError, TlsSettings, TlsVersion, Trust, greet,
+    CallError, CallPosition, Client, ConnectionOptions, Greeting, Scheme, ServerAddress, Target,
+    TlsClient, TlsError, TlsSettings, Trust, greet,
 };
 use rpcbench_record::{Protocol, Transport, units};
 
@@ -206,15 +206,8 @@ impl Speaks {
 /// Whether a server answers a handshake of TLS, if only with an alert.
 fn answers_tls(server: &ConnectionOptions, within: Duration) -> bool {
     let client = TlsClient::new(TlsSettings {
-        server_name: host(&server.authority),
-        trust: Trust::Anyone,
-        identity: None,
-        version: TlsVersion::Any,
-        cryptography: Cryptography::Any,
-        alpn: Vec::new(),
         resume: false,
-        log_keys: false,
-        verified_by: "nothing".to_owned(),
+        ..TlsSettings::new(host(&server.authority), Trust::Anyone, "nothing")
     });
     let Ok(client) = client else { return false };
     // A protocol that has no handshake after that of TLS.

@@ -91,6 +91,27 @@ pub struct TlsSettings {
     pub verified_by: String,
 }
 
+impl TlsSettings {
+    /// The defaults of clients: any version and cipher suite, no ALPN, sessions are resumed.
+    pub fn new(
+        server_name: impl Into<String>,
+        trust: Trust,
+        verified_by: impl Into<String>,
+    ) -> Self {
+        Self {
+            server_name: server_name.into(),
+            trust,
+            identity: None,
+            version: TlsVersion::Any,
+            cryptography: Cryptography::Any,
+            alpn: Vec::new(),
+            resume: true,
+            log_keys: false,
+            verified_by: verified_by.into(),
+        }
+    }
+}
+
 /// Why TLS can't be set up as asked for: what is wrong, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]

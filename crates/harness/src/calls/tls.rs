@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use rpcbench_engine::{ClientIdentity, Cryptography, TlsClient, TlsSettings, TlsVersion, Trust};
+use rpcbench_engine::{ClientIdentity, TlsClient, TlsSettings, TlsVersion, Trust};
 use rpcbench_record::{Protocol, Transport, regular};
 use rustls_pki_types::pem::{Error as PemError, PemObject};
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -143,16 +143,14 @@ impl TlsSpec {
         }
         key_log.map_or(Ok(()), check_key_log)?;
         let (trust, verified_by) = self.trust()?;
+        let server_name = self.servername.clone().unwrap_or_else(|| host(authority));
         let client = TlsClient::new(TlsSettings {
-            server_name: self.servername.clone().unwrap_or_else(|| host(authority)),
-            trust,
             identity: self.identity()?,
             version: self.tls_version.map_or(TlsVersion::Any, |Version(version)| version),
-            cryptography: Cryptography::Any,
             alpn: self.offered(protocol)?,
             resume: self.tls_resume.is_none_or(|Switch(on)| on),
             log_keys: key_log.is_some(),
-            verified_by,
+            ..TlsSettings::new(server_name, trust, verified_by)
         });
         client.map(Some).map_err(|error| ConfigError::value("TLS", error))
     }

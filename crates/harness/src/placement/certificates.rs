@@ -12,7 +12,7 @@ use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
     KeyPair, KeyUsagePurpose, date_time_ymd,
 };
-use rpcbench_engine::{Cryptography, TlsClient, TlsSettings, TlsVersion, Trust};
+use rpcbench_engine::{Cryptography, TlsClient, TlsSettings, Trust};
 use rpcbench_record::{Protocol, TlsMode};
 use rustls_pki_types::CertificateDer;
 use tempfile::TempDir;
@@ -82,16 +82,12 @@ impl Certificates {
         protocol: Protocol,
         mode: TlsMode,
     ) -> Result<TlsClient, PlacementError> {
+        let trust = Trust::Authorities(vec![self.authority.clone()]);
         let settings = TlsSettings {
-            server_name: self.host.to_string(),
-            trust: Trust::Authorities(vec![self.authority.clone()]),
-            identity: None,
-            version: TlsVersion::Any,
             cryptography: Cryptography::Aes128,
             alpn: needed_alpn(protocol),
             resume: mode == TlsMode::On,
-            log_keys: false,
-            verified_by: "the run's authority".to_owned(),
+            ..TlsSettings::new(self.host.to_string(), trust, "the run's authority")
         };
         TlsClient::new(settings).map_err(|error| PlacementError(error.to_string()))
     }

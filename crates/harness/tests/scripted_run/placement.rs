@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use rpcbench_clock::Nanos;
-use rpcbench_engine::{Cryptography, TlsClient, TlsSettings, TlsVersion, Trust};
+use rpcbench_engine::{TlsClient, TlsSettings, Trust};
 use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_harness::placement::{
     Counters, CpuReading, CpuTime, Endpoint, Freezer, Machine, MachineReading, Placement,
@@ -83,17 +83,7 @@ impl ScriptedPlacement {
 }
 
 fn tls_client() -> TlsClient {
-    let settings = TlsSettings {
-        server_name: "localhost".to_owned(),
-        trust: Trust::Anyone,
-        identity: None,
-        version: TlsVersion::Any,
-        cryptography: Cryptography::Any,
-        alpn: Vec::new(),
-        resume: true,
-        log_keys: false,
-        verified_by: "a test's authority".to_owned(),
-    };
+    let settings = TlsSettings::new("localhost", Trust::Anyone, "a test's authority");
     TlsClient::new(settings).expect("settings")
 }
 

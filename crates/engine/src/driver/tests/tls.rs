@@ -16,7 +16,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use super::{pattern, receive, soon, wait};
 use crate::driver::tls::MAX_HANDSHAKES;
 use crate::driver::{Driver, EpollDriver, Sources, TlsDriver, Waker};
-use crate::tls::{Cryptography, TlsClient, TlsSettings, TlsVersion, Trust};
+use crate::tls::{TlsClient, TlsSettings, TlsVersion, Trust};
 use rpcbench_clock::Nanos;
 
 /// An authority, and what it has issued for a server.
@@ -67,17 +67,8 @@ pub(super) fn server_config(issued: &Issued) -> ServerConfig {
 }
 
 pub(super) fn settings(issued: &Issued) -> TlsSettings {
-    TlsSettings {
-        server_name: "localhost".to_owned(),
-        trust: Trust::Authorities(vec![issued.authority.clone()]),
-        identity: None,
-        version: TlsVersion::Any,
-        cryptography: Cryptography::Any,
-        alpn: Vec::new(),
-        resume: true,
-        log_keys: false,
-        verified_by: "a test's authority".to_owned(),
-    }
+    let trust = Trust::Authorities(vec![issued.authority.clone()]);
+    TlsSettings::new("localhost", trust, "a test's authority")
 }
 
 pub(super) fn driver(settings: TlsSettings) -> TlsDriver<EpollDriver> {
