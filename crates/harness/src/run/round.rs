@@ -1,4 +1,4 @@
-//! A round of windows in slices: all processes take turns with the CPU, in random order, so that all windows cover the same
+//! A round of windows in slices. All processes take turns on the CPU in random order, so that their windows cover the same
 //! moments.
 
 use rand::seq::SliceRandom as _;
@@ -14,7 +14,7 @@ use super::trial::{self, MAX_REPEATS, over};
 use super::{Runner, StopReason};
 use crate::placement::Freezer;
 
-/// A process in a round.
+/// A process that takes part in a round.
 struct Member<'a> {
     planned: PlannedTrial,
     server: Box<LoadedServer<'a>>,
@@ -23,16 +23,16 @@ struct Member<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// The means to freeze the servers of a workload between the slices of a round. `None` if its windows are measured in one
-    /// piece: they can't be sliced, there is one entry, or some process can't be frozen.
+    /// How the servers of a workload are frozen between slices. `None` if windows are measured in one piece: the workload can't be
+    /// sliced, there is only one entry, or a process can't be frozen.
     pub(super) fn slices(&self, planned: &PlannedTrial) -> Option<Freezer> {
         let allowed = self.can_be_sliced(planned);
         let freezers = allowed.then(|| self.state.freezers()).flatten()?;
         Some(freezers.into_iter().max().unwrap_or(Freezer::Cgroup))
     }
 
-    /// False if the windows of a workload are measured in one piece in any case: calls don't come due in a closed loop until a
-    /// time, or it asks for cold servers or for a log of calls.
+    /// False if a workload's windows must be in one piece: open loops, windows of a number of calls, searches, cold servers, logs
+    /// of calls.
     pub(super) fn can_be_sliced(&self, planned: &PlannedTrial) -> bool {
         let plan = &self.record.run.header.plan;
         let Some(workload) = plan.workload(&planned.workload) else { return false };
@@ -54,7 +54,7 @@ impl<'a> Runner<'a> {
             && !was_whole
     }
 
-    /// The slices of a trial in its round.
+    /// The slice length of a trial. `--slices` may alternate it by round.
     fn length(&self, planned: &PlannedTrial, workload: &Workload, freezer: Freezer) -> SliceLength {
         let plan = &self.record.run.header.plan;
         let round = plan.rounds(&workload.name).get(&planned.number).copied().unwrap_or(0);
@@ -66,7 +66,7 @@ impl<'a> Runner<'a> {
         given.unwrap_or_else(|| SliceLength::of(freezer, connections))
     }
 
-    /// Measures a window of each of these trials, which are of one round.
+    /// Measures a round: one window for each of these trials.
     pub(super) fn measure_round(
         &mut self,
         trials: &[PlannedTrial],
@@ -113,7 +113,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Each member has a turn. Returns those whose window is not over.
+    /// Gives each member a turn. Returns those whose window is unfinished.
     fn pass(
         &mut self,
         members: Vec<Member<'a>>,
@@ -165,8 +165,8 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Ends the load of the processes that took turns, and checks for the last time that they answer correctly and alone. One
-    /// that does not fails with its last window.
+    /// Ends the load of the processes that took turns, and checks once more that they answer correctly and alone. A process that
+    /// doesn't fails with its last window.
     pub(super) fn end_rounds(&mut self) -> Result<(), StopReason> {
         let done: Vec<Trial> = self.record.run.trials.clone();
         for (planned, mut server) in self.state.take_members() {

@@ -1,4 +1,4 @@
-//! Windows in slices: a server has its CPUs for a slice, and is frozen with its calls in flight while others have theirs.
+//! Windows in slices: a server runs for a slice, then is frozen, with its calls in flight, while the others run.
 
 use std::str::FromStr;
 
@@ -11,13 +11,13 @@ use super::settle::settle_by_slices;
 use super::window::Window;
 use crate::placement::{Counters, Freezer, MachineReading};
 
-/// Time before an edge of a slice at which counters are read.
+/// How long before a slice's start its first counters are read.
 const LEAD: Nanos = Nanos::from_millis(5);
 
 /// The parts of a slice of one server. Parses from `50+70`, milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliceLength {
-    /// Time at the start that does not count, until caches are warm and all calls in flight are at the server.
+    /// Time at the start that does not count: caches warm up, and the calls in flight reach the server.
     pub discarded: Nanos,
     /// Time that counts.
     pub counted: Nanos,
@@ -42,9 +42,9 @@ impl FromStr for SliceLength {
 }
 
 impl SliceLength {
-    /// The slice of a server that is frozen in this way, with this many connections. Measured after thaws (docs/evidence.md):
-    /// with 50 connections, rates are back after 20 to 50 ms, with 1,000, whose sockets are all ready then, after 100 ms. The
-    /// machine's noise lasts for some 200 ms: many short slices know more than a few long ones.
+    /// The slice for this kind of freezer and number of connections. After a thaw, the rate is back within 20 to 50 ms with 50
+    /// connections, and within 100 ms with 1,000, whose sockets are all ready at once (docs/evidence.md). The machine's noise lasts
+    /// some 200 ms, so many short slices say more than a few long ones.
     pub(super) fn of(freezer: Freezer, connections: u32) -> Self {
         const MAX: Nanos = Nanos::from_millis(100);
         let thaw = Nanos::from_millis(46) + Nanos(84_000 * u64::from(connections));
@@ -56,13 +56,13 @@ impl SliceLength {
     }
 }
 
-/// A window of which some slices were measured.
+/// A window in progress.
 pub(super) struct SlicedWindow {
     length: SliceLength,
-    /// When it began, with the counters then.
+    /// Its start, with the counters at that time.
     begun: Option<Begun>,
     slices: Vec<Span>,
-    /// Between the readings at the edges of the slices.
+    /// Total time between the readings at the slices' edges.
     read: Nanos,
     cpu: CpuOfBoth,
     machine: MachineUsage,
@@ -76,14 +76,14 @@ struct Begun {
     own: Nanos,
 }
 
-/// CPU time of a server or client, and of its counterpart, nanoseconds.
+/// CPU time of a subject and its counterpart, nanoseconds.
 #[derive(Clone, Copy, Default)]
 struct CpuOfBoth {
     own: u64,
     counterpart: u64,
 }
 
-/// The same for all counters.
+/// All counters of a subject and its counterpart.
 struct CountersOfBoth {
     own: Option<Counters>,
     counterpart: Option<Counters>,
@@ -110,12 +110,12 @@ impl SlicedWindow {
         }
     }
 
-    /// Another window like this one.
+    /// A new window with the same slices.
     pub fn again(&self) -> Self {
         Self::new(self.length)
     }
 
-    /// Time that its slices take.
+    /// Total length of its slices.
     pub fn takes(&self, workload: &Workload) -> Nanos {
         let SliceLength { discarded, counted } = self.length;
         let length = Nanos::from_millis(workload.window.length_ms().unwrap_or(0));
@@ -127,8 +127,8 @@ impl SlicedWindow {
         self.slices.is_empty()
     }
 
-    /// True if it ends with the next slice: it is long enough, and as many calls have ended in it as are in flight, since its
-    /// edges cut most of fewer calls. Each call in flight ends within the timeout, so it has an end.
+    /// True if the next slice is the last: the window is then long enough, and at least as many calls have ended in it as are in
+    /// flight (with fewer, most calls would be cut by an edge). Timeouts end all calls, so a window always ends.
     fn ends(&self, workload: &Workload) -> bool {
         let length = Nanos::from_millis(workload.window.length_ms().unwrap_or(0));
         let counted = Nanos(self.length.counted.0 * (self.slices.len() as u64 + 1));
@@ -149,8 +149,8 @@ impl SlicedWindow {
         self.ended += last.ended - first.ended;
     }
 
-    /// A process's usage in the slices: its CPU time as read at their edges, and their part of what was counted from the first
-    /// to the last, `own` apart in its own time.
+    /// A process's usage within the slices. CPU time was read at their edges; the other counters, read at the window's start and
+    /// end, are scaled down from `own`, the own time between those two readings.
     fn usage(&self, cpu_ns: u64, (first, last): (&Counters, &Counters), own: Nanos) -> ServerUsage {
         let whole = last.since(first);
         let (cpu, part) = (whole.cpu_user_ns + whole.cpu_system_ns, self.read.0 as f64);
@@ -182,8 +182,8 @@ impl SlicedWindow {
 }
 
 impl LoadedServer<'_> {
-    /// Puts the load on, waits until the server is at its level, and freezes it with its calls in flight. Does nothing if it
-    /// is so.
+    /// Starts the load, waits until the server is back at its usual rate, and freezes it with its calls in flight. No-op if it
+    /// has joined before.
     pub fn join_round(&mut self, workload: &Workload) -> Result<(), StepError> {
         if self.own_time.is_none() {
             self.wake()?;
@@ -195,7 +195,7 @@ impl LoadedServer<'_> {
         Ok(())
     }
 
-    /// Has its turn: a slice of the window. Returns the window if this was its last one.
+    /// Runs one slice of the window. Returns the finished window after the last slice.
     pub fn take_turn(
         &mut self,
         window: &mut SlicedWindow,
@@ -203,7 +203,7 @@ impl LoadedServer<'_> {
     ) -> Result<Option<Window>, StepError> {
         let is_last = window.ends(workload);
         let begin = self.context.now();
-        // Its own time begins first: a reply must not seem to come before it was made.
+        // The client's own time must resume before the server runs: replies would otherwise arrive before they were sent.
         self.load()?.enter()?;
         self.thaw()?;
         if window.begun.is_none() {
@@ -240,7 +240,7 @@ impl LoadedServer<'_> {
         Ok(CountersOfBoth { own, counterpart })
     }
 
-    /// Waits for the window's last calls under the same load.
+    /// Waits for the window's last calls, with the load still on.
     fn end_window(
         &mut self,
         window: &SlicedWindow,
@@ -268,7 +268,7 @@ impl LoadedServer<'_> {
         Ok(Window { started, measured, unmeasured, cut: false })
     }
 
-    /// Freezes it with its calls in flight, after a turn that began at `begin`.
+    /// Freezes it, with its calls in flight, after a turn that began at `begin`.
     fn end_turn(&mut self, begin: Nanos) -> Result<(), StepError> {
         self.freeze()?;
         self.load()?.leave()?;
@@ -277,7 +277,7 @@ impl LoadedServer<'_> {
         Ok(())
     }
 
-    /// Ends the load that rounds keep in flight, if there is one.
+    /// Ends the load that stays in flight across rounds, if there is one.
     pub fn leave_rounds(&mut self) -> Result<(), StepError> {
         if self.own_time.take().is_some() {
             self.load()?.enter()?;
