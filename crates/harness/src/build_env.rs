@@ -1,13 +1,13 @@
 //! The part of the user's environment that builds see.
 //!
-//! `RUSTFLAGS`, `CXXFLAGS`, `GOAMD64` and the like would tune the servers of one language only, so builds get only what leads to
-//! tools, registries and networks. Tool versions are read in the same environment, and recorded. The tools' own configuration
-//! files, such as `~/.cargo/config.toml`, remain the user's business.
+//! `RUSTFLAGS`, `CXXFLAGS`, `GOAMD64` and the like would tune the servers of one language only, so builds get only the variables
+//! that locate tools, registries and networks. Tool versions are read in the same environment, and recorded. The tools' own
+//! configuration files, such as `~/.cargo/config.toml`, remain the user's business.
 
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// Names to pass on, in capitals. Case does not matter, as programs disagree on that of `http_proxy`.
+/// Names to pass on, in upper case. Matching ignores case, since programs disagree on the case of `http_proxy`.
 const NAMES: &[&str] = &[
     // Programs, homes and caches.
     "PATH",
@@ -56,11 +56,11 @@ const NAMES: &[&str] = &[
     "CARGO_HOME",
 ];
 
-/// Prefixes of names to pass on, in capitals. With the last three, the commands of container engines find their engine
-/// and its settings.
+/// Prefixes of names to pass on, in upper case. The last three let the commands of container engines find their engine and its
+/// settings.
 const PREFIXES: &[&str] = &["RUSTUP_", "RPCBENCH_", "DOCKER_", "CONTAINERS_", "XDG_RUNTIME_DIR"];
 
-/// Further names to pass on, which lead to registries and networks: a build in an image needs no others.
+/// More names to pass on, which locate registries and networks. A build in an image needs only these.
 const REGISTRIES: &[&str] = &[
     "HTTP_PROXY",
     "HTTPS_PROXY",
@@ -85,7 +85,7 @@ const REGISTRIES: &[&str] = &[
     "PIP_DEFAULT_TIMEOUT",
 ];
 
-/// Prefixes of such names.
+/// Prefixes of names like those in [`REGISTRIES`].
 const REGISTRY_PREFIXES: &[&str] =
     &["CARGO_HTTP_", "CARGO_NET_", "CARGO_REGISTRY_", "CARGO_REGISTRIES_"];
 
@@ -114,7 +114,7 @@ impl BuildEnv {
         self.passed.get(name).map(String::as_str)
     }
 
-    /// The variables that lead to registries and networks.
+    /// The variables that locate registries and networks.
     pub(crate) fn registries(&self) -> impl Iterator<Item = (&str, &str)> {
         let all = self.passed.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         all.filter(|(name, _)| is_listed(name, REGISTRIES, REGISTRY_PREFIXES))

@@ -1,11 +1,11 @@
-//! Errors of the system, with what they are about.
+//! Adds context to I/O errors.
 
 use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// For `map_err`: puts a path, or what was refused, in front of an error.
+/// For `map_err`: prefixes an error with the path or value that it is about.
 pub(crate) fn about<E: Into<io::Error>>(what: impl Display) -> impl FnOnce(E) -> io::Error {
     move |error| {
         let error = error.into();

@@ -24,12 +24,12 @@ pub struct Finding {
     pub remedy: Option<String>,
 }
 
-/// All is well.
+/// A finding of severity [`Severity::Ok`].
 pub(crate) fn fine(id: &str, what: String) -> Finding {
     Finding { id: id.to_owned(), severity: Severity::Ok, what, remedy: None }
 }
 
-/// It could be better.
+/// A finding of severity [`Severity::Advice`].
 pub(crate) fn advice(id: &str, what: String, remedy: &str) -> Finding {
     let remedy = Some(remedy.to_owned());
     Finding { id: id.to_owned(), severity: Severity::Advice, what, remedy }

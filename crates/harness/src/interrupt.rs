@@ -1,5 +1,5 @@
-//! Ctrl-C. During a trial the first lets the trial end, or ends its window, and the second stops the run; outside of trials the
-//! first stops it.
+//! Ctrl-C. During a trial the first Ctrl-C stops the run after the trial (or cuts its window short), and the second stops it at
+//! once. Outside of trials the first one stops it.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,24 +10,24 @@ use std::time::Duration;
 
 use rpcbench_clock::{self as clock, Nanos};
 
-/// Interval of checks while a thread works.
+/// Interval of checks for Ctrl-C while a thread works.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Raised by the thread of the signal handler, checked by a run.
+/// Set by the thread of the signal handler, checked by a run.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// Number of times raised; at least 2 once the run stops now, so that a trial that begins meanwhile stops too.
+    /// Number of Ctrl-Cs so far. One outside of trials counts as two, so that a trial that is just starting stops too.
     times: Mutex<u8>,
     raised: Condvar,
     trial: Mutex<Option<CurrentTrial>>,
-    /// True if the first ends the current window.
+    /// True if the first Ctrl-C ends the current window.
     ends_window: bool,
     /// True if nothing is left to stop.
     concluded: AtomicBool,
-    /// The time in virtual time. `None`: the clock's.
+    /// The current virtual time. `None`: real time.
     virtual_now: Option<AtomicU64>,
 }
 
@@ -55,11 +55,11 @@ pub enum Raised {
     AfterTrial(CurrentTrial),
     /// The run stops now: there is no current trial, or it was the second.
     Now,
-    /// Nothing, since nothing checks it any more: the caller should quit.
+    /// Ignored: nothing checks for it any more, so the caller should quit.
     Ignored,
 }
 
-/// The run stops now.
+/// The run must stop now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("stopped before the trial was over")]
 pub struct StopNow;
@@ -70,12 +70,12 @@ impl Interrupt {
         Self(Arc::new(Shared { ends_window: true, ..Shared::default() }))
     }
 
-    /// An interrupt for tests, in virtual time, which only waits advance.
+    /// An interrupt for tests, in virtual time, which advances only while waiting.
     pub fn in_virtual_time() -> Self {
         Self(Arc::new(Shared { virtual_now: Some(AtomicU64::new(0)), ..Shared::default() }))
     }
 
-    /// The time by which runs are planned, on the monotonic clock.
+    /// The current time on the clock that runs are planned by: monotonic, or virtual.
     pub fn now(&self) -> Nanos {
         let virtual_now = self.0.virtual_now.as_ref();
         virtual_now.map_or_else(clock::now, |now| Nanos(now.load(Ordering::Relaxed)))
@@ -107,12 +107,12 @@ impl Interrupt {
         self.0.trial.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number of interrupts that stops the run now.
+    /// The number of Ctrl-Cs that stop the run at once.
     fn enough(&self) -> u8 {
         if self.trial().is_some() { 2 } else { 1 }
     }
 
-    /// The run is over; showing and writing it checks nothing.
+    /// Marks the run as over: printing and writing its results can't be interrupted.
     pub fn conclude(&self) {
         self.0.concluded.store(true, Ordering::Relaxed);
     }
@@ -121,7 +121,7 @@ impl Interrupt {
         self.0.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// True if it was raised: nothing new should begin.
+    /// True after the first Ctrl-C: nothing new should start.
     pub fn is_raised(&self) -> bool {
         *self.times() >= 1
     }
@@ -131,13 +131,13 @@ impl Interrupt {
         self.0.ends_window && self.is_raised()
     }
 
-    /// Checks whether to stop now.
+    /// Fails if the run must stop now.
     pub fn check(&self) -> Result<(), StopNow> {
         if *self.times() >= self.enough() { Err(StopNow) } else { Ok(()) }
     }
 
-    /// The result of `work`, which may wait for others: a pipe, a name server. Fails as soon as the run stops now, and leaves the
-    /// work to its thread.
+    /// Runs `work`, which may block on a pipe or a name server, on its own thread and returns its result. Fails as soon as the
+    /// run must stop, without waiting for the thread.
     pub fn wait_for<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -153,21 +153,21 @@ impl Interrupt {
         Ok(thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
     }
 
-    /// Waits until `deadline`. Fails as soon as the run stops now.
+    /// Waits until `deadline`. Fails as soon as the run must stop.
     pub fn wait_until(&self, deadline: Nanos) -> Result<(), StopNow> {
         self.wait(deadline, self.enough());
         self.check()
     }
 
-    /// Waits until `deadline`, or until the current window should end; returns true in that case. Fails as soon as the run
-    /// stops now.
+    /// Waits until `deadline`, or until the current window should end; returns true in that case. Fails as soon as the run must
+    /// stop.
     pub fn wait_or_cut(&self, deadline: Nanos) -> Result<bool, StopNow> {
         self.wait(deadline, if self.0.ends_window { 1 } else { self.enough() });
         self.check()?;
         Ok(self.ends_window())
     }
 
-    /// Waits until `deadline`, or until it was raised `enough` times. It sleeps, as the client's CPUs belong to the load.
+    /// Waits until `deadline` or until Ctrl-C was pressed `enough` times. It sleeps because the client's CPUs belong to the load.
     fn wait(&self, deadline: Nanos, enough: u8) {
         let mut times = self.times();
         loop {

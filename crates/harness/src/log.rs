@@ -1,4 +1,4 @@
-//! Log files: how long they may be, and their ends.
+//! Log files: their maximum size and their last lines.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -6,16 +6,15 @@ use std::path::Path;
 
 use rpcbench_record::{is_printable, regular};
 
-/// Maximum bytes of a log. A server or a build that writes more is ended.
+/// Maximum size of a log, bytes. A server or build that writes more is stopped.
 pub(crate) const MAX_LOG: u64 = 256 << 20;
 
-/// True if a log takes too much of the disk, wherever it is by now.
+/// True if an open log exceeds [`MAX_LOG`], even if it was moved.
 pub(crate) fn is_flooded(log: &File) -> bool {
     log.metadata().is_ok_and(|about| about.len() > MAX_LOG)
 }
 
-/// The last lines of a file, at most `lines`, from its last 64 KiB. Lines are cut to 500 characters. Empty if the file can't be
-/// read.
+/// The last lines of a file, at most `lines`, from its last 64 KiB, each cut to 500 characters. Empty if the file can't be read.
 pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
     regular::open(path).ok().and_then(|file| end_of(file).ok()).map_or_else(Vec::new, |text| {
         let all: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();

@@ -1,4 +1,4 @@
-//! Checks before a load that something listens and speaks the protocol, since a load may wait long for its connections.
+//! Checks before a load that a server listens and speaks the protocol, since a load may wait long for its connections.
 
 use std::io;
 use std::slice;
@@ -16,9 +16,9 @@ use rpcbench_record::{Protocol, Transport, units};
 use crate::calls::host;
 use crate::interrupt::Interrupt;
 
-/// Interval of checks for Ctrl-C while a server is sought.
+/// Interval of checks for Ctrl-C while searching for a server.
 const POLL: Duration = Duration::from_millis(50);
-/// Time limit of each question by which a server whose calls fail shows what it speaks.
+/// Time limit of each probe that detects the protocol of a server whose calls fail.
 const DETECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The reason why there is no server to load: the address, the problem and the remedy.
@@ -34,8 +34,8 @@ fn describe(error: &io::Error, within: Duration) -> String {
     }
 }
 
-/// The first of `addresses` that accepts a connection of `server`, which else has the address. If servers of its protocol
-/// speak first, it must speak the protocol.
+/// The first of `addresses` that accepts a connection with the other options of `server`. In protocols where the server speaks
+/// first, it must also speak the protocol.
 pub fn reach(
     addresses: &[ServerAddress],
     server: &ConnectionOptions,
@@ -44,7 +44,7 @@ pub fn reach(
     let deadline = clock::now() + Nanos::from(within);
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for (at, address) in addresses.iter().enumerate() {
-        // An address that never answers leaves time for the others.
+        // Leave time for the other addresses in case this one never answers.
         let left = Duration::from(deadline - clock::now()).max(Duration::from_millis(1));
         let share = left / u32::try_from(addresses.len() - at).unwrap_or(1);
         match greet(&ConnectionOptions { address: address.clone(), ..server.clone() }, share) {
@@ -66,19 +66,19 @@ pub fn reach(
     Err(ReachError(format!("{tried}: {problem}; start the server, or correct the address")))
 }
 
-/// Addresses of a server that accept connections.
+/// The addresses at which a server accepts connections.
 #[derive(Debug)]
 pub(crate) struct Reached {
     /// The first one.
     pub address: ServerAddress,
-    /// The others of its family.
+    /// The other addresses of the same family.
     pub others: Vec<ServerAddress>,
-    /// Those of its family that can't be reached, and why.
+    /// Errors of the unreachable addresses of the same family.
     pub missing: Vec<String>,
 }
 
 impl Reached {
-    /// The first address is reached; finds out which of the others are, all at once.
+    /// `address` is reached; tries all others of its family concurrently.
     fn of(
         address: ServerAddress,
         addresses: &[ServerAddress],
@@ -109,7 +109,7 @@ impl Reached {
     }
 }
 
-/// All of `addresses` that accept connections, of the family of the first that does, unless Ctrl-C comes first.
+/// Like [`reach`], but finds all reachable addresses of the first one's family. Ctrl-C stops the search.
 pub(crate) fn reach_unless(
     interrupt: &Interrupt,
     addresses: Vec<ServerAddress>,
@@ -132,7 +132,7 @@ pub(crate) fn reach_unless(
     }
 }
 
-/// The reason to think that the server does not speak `protocol`. `None` if it may.
+/// Why the server seems not to speak the protocol. `None` if it may.
 fn unexpected(greeting: Greeting, server: &ConnectionOptions, within: Duration) -> Option<String> {
     let found = |said: &[u8]| Speaks::find(said, server, within.min(DETECT_TIMEOUT));
     match greeting {
@@ -147,7 +147,7 @@ fn unexpected(greeting: Greeting, server: &ConnectionOptions, within: Duration) 
     }
 }
 
-/// The option that names a protocol.
+/// The command-line option for a protocol.
 fn option(protocol: Protocol) -> String {
     match protocol {
         Protocol::Http2 => "--http 2".to_owned(),
@@ -155,19 +155,19 @@ fn option(protocol: Protocol) -> String {
     }
 }
 
-/// Rounds up to whole milliseconds, as a share has lost some microseconds to the clock.
+/// Rounds up to whole milliseconds, since the clock takes some microseconds off a share.
 fn round_up(within: Duration) -> Duration {
     Duration::from_millis((within + Duration::from_micros(999)).as_millis() as u64)
 }
 
-/// The protocol of a server, judging by its first bytes.
+/// The protocol of a server, detected from its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Speaks {
     Http2,
     Tls,
     Http1,
     Ssh,
-    /// None of these: it closes the connection.
+    /// None of these: the server closes the connection.
     Closes,
     Unknown,
 }
@@ -177,7 +177,7 @@ impl Speaks {
         match said {
             // An alert or a handshake of any version.
             [0x15 | 0x16, 0x03, ..] => Self::Tls,
-            // An error page for those who speak HTTP to it, as servers in Go, nginx and Apache httpd have one.
+            // An error page for plain HTTP on a TLS port, as servers in Go, nginx and Apache httpd send.
             _ if said.starts_with(b"HTTP/1") && names_tls(said) => Self::Tls,
             _ if said.starts_with(b"HTTP/1") => Self::Http1,
             _ if said.starts_with(b"SSH-") => Self::Ssh,
@@ -185,8 +185,8 @@ impl Speaks {
         }
     }
 
-    /// The protocol of a server that says this when spoken to in HTTP/2, and then closes the connection. It may be no answer:
-    /// many servers with TLS say nothing, or refuse the request as one of HTTP/1.1 would.
+    /// The protocol of a server that answers HTTP/2 with `said` and closes the connection. That may prove nothing: many TLS
+    /// servers close without an answer, or refuse the request with an HTTP/1.1 response.
     fn find(said: &[u8], server: &ConnectionOptions, within: Duration) -> Self {
         let speaks = Self::of(said);
         if !matches!(speaks, Self::Http1 | Self::Unknown) {
@@ -203,21 +203,21 @@ impl Speaks {
     }
 }
 
-/// Whether a server answers a handshake of TLS, if only with an alert.
+/// True if a server answers a TLS handshake, even with an alert.
 fn answers_tls(server: &ConnectionOptions, within: Duration) -> bool {
     let client = TlsClient::new(TlsSettings {
         resume: false,
         ..TlsSettings::new(host(&server.authority), Trust::Anyone, "nothing")
     });
     let Ok(client) = client else { return false };
-    // A protocol that has no handshake after that of TLS.
+    // A protocol without a handshake after the TLS one.
     let protocol = Protocol::Http;
     let server = ConnectionOptions { protocol, tls: Some(client), ..server.clone() };
     greet(&server, within).map_or_else(|error| TlsError::shows_tls(&error), |_| true)
 }
 
-/// What a server answers in HTTP/1.1 to the question for nothing but that (RFC 9110, section 9.3.7): the beginning of the page, if
-/// it is one of an error. `None` without an answer.
+/// Sends `OPTIONS *`, which has no effect (RFC 9110, section 9.3.7), over HTTP/1.1. Returns the beginning of the body if the
+/// status is an error, otherwise an empty text. `None` without an answer.
 fn http1_answer(server: &ConnectionOptions, within: Duration) -> Option<String> {
     let ping = Target { http_method: "OPTIONS".to_owned(), has_body: false, ..Target::new("*") };
     answer(server, Protocol::Http, (&ping, &[]), within)
@@ -243,7 +243,7 @@ pub(crate) fn commands_for_url(server: &ConnectionOptions, is_http2: bool) -> St
     )
 }
 
-/// The protocol of the server instead of its supposed one, and the remedy. `None` if it may be that.
+/// What the server speaks instead of the expected protocol, and what to do. `None` if it may speak that.
 fn explain(speaks: Speaks, server: &ConnectionOptions) -> Option<String> {
     let protocol = server.protocol;
     let transport = protocol.spec().transport;
@@ -286,12 +286,12 @@ fn explain(speaks: Speaks, server: &ConnectionOptions) -> Option<String> {
     Some(what)
 }
 
-/// True if servers with TLS are not offered HTTP/2, which most of them speak only then.
+/// True if TLS is used without offering HTTP/2; most TLS servers speak it only if offered.
 fn hides_http2(server: &ConnectionOptions) -> bool {
     server.tls.as_ref().is_some_and(|tls| !tls.offers("h2"))
 }
 
-/// How to give TLS to calls.
+/// How to switch calls to TLS.
 fn with_tls(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::Http | Protocol::Http2 => "write https:// in place of http://",
@@ -309,16 +309,16 @@ fn command(server: &ConnectionOptions) -> String {
     }
 }
 
-/// What a server whose calls fail speaks, with its address, if it shows.
+/// The address of a server whose calls fail and what it speaks, if that can be detected.
 pub(crate) fn explain_failed_calls(server: &ConnectionOptions) -> Option<String> {
     let speaks = detect_protocol(server, DETECT_TIMEOUT)?;
     Some(format!("{}: {speaks}", server.address))
 }
 
-/// The protocol of a server whose calls fail, if it shows when spoken to in HTTP/2, TLS, HTTP/1.1 or another form of Thrift: in
-/// most protocols, servers wait for the first call.
+/// Detects the protocol of a server whose calls fail by speaking HTTP/2, TLS, HTTP/1.1 and other forms of Thrift to it: in most
+/// protocols, servers wait for the first call.
 fn detect_protocol(server: &ConnectionOptions, within: Duration) -> Option<String> {
-    // Many servers with TLS speak HTTP/2 only if it is offered, and those without ALPN need not choose.
+    // Many TLS servers speak HTTP/2 only if offered, and those without ALPN ignore the offer.
     let tls = server.tls.as_ref().map(|tls| tls.with_alpn(&["http/1.1", "h2"]));
     let in_http2 = ConnectionOptions { protocol: Protocol::Grpc, tls, ..server.clone() };
     let speaks = match greet(&in_http2, within) {
@@ -338,22 +338,22 @@ fn detect_protocol(server: &ConnectionOptions, within: Duration) -> Option<Strin
     }
 }
 
-/// The form of Thrift in which the server answers a call, if it is another than `protocol`.
+/// The form of Thrift in which the server answers, if it differs from `protocol`.
 fn other_thrift(server: &ConnectionOptions, within: Duration) -> Option<String> {
-    // In Thrift, a struct without fields.
+    // An empty struct in Thrift.
     const NOTHING: &[u8] = &[0];
     let protocol = server.protocol;
     if !protocol.is_thrift() {
         return None;
     }
-    // No service has this method: the server says so, in a form that it speaks.
+    // No service has this method. The server replies with an error, in a form that it speaks.
     let target = Target::new("rpcbench_probe");
     let mut others = Protocol::ALL.into_iter().filter(|form| form.is_thrift() && *form != protocol);
     let other = others.find(|form| answer(server, *form, (&target, NOTHING), within).is_some())?;
     Some(format!("it speaks {other}, not {protocol}; give --protocol {other}"))
 }
 
-/// The message with which a server answers a call of a protocol; empty if that succeeds. `None` without an answer.
+/// The error message that a server returns in `protocol`; empty if the call succeeds. `None` without an answer.
 fn answer(
     server: &ConnectionOptions,
     protocol: Protocol,

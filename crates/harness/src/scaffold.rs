@@ -41,7 +41,7 @@ pub struct Created {
 /// template's files.
 ///
 /// # Errors
-/// If the language has no template, the name is no name, the folder exists, or a file can't be read or written.
+/// If the language has no template, the name is invalid, the folder exists, or a file can't be read or written.
 pub fn create(root: &Path, wanted: Wanted<'_>) -> io::Result<Created> {
     let Wanted { role, language, library, protocol } = wanted;
     let known = languages(root, role)?;
@@ -82,7 +82,7 @@ pub fn create(root: &Path, wanted: Wanted<'_>) -> io::Result<Created> {
     Ok(Created { name: format!("{language}-{library}"), folder, files })
 }
 
-/// What explains how to go on.
+/// The page that explains the next steps.
 pub fn page(role: Role) -> &'static str {
     match role {
         Role::Server => "CONTRIBUTING.md",

@@ -14,7 +14,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, set_parent_process_death_signal,
 };
 
-/// Interval of calls to a caller that waits for output.
+/// Interval between calls of `keep_waiting` in [`Task::output`].
 const TICK: Duration = Duration::from_millis(100);
 
 /// A running helper in its own process group. Dropping it kills the group.
@@ -26,7 +26,7 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    /// Starts it. The kernel kills it when the thread that called this ends.
+    /// Starts the helper. The kernel kills it when the calling thread ends.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         command.process_group(0);
         // SAFETY: between fork and exec only async-signal-safe calls are allowed; the closure makes one
@@ -39,13 +39,13 @@ impl Task {
         Ok(Self { child, pidfd, ended: false })
     }
 
-    /// Starts it without input, for [`Self::output`].
+    /// Starts the helper without input, for [`Self::output`].
     pub(crate) fn ask(command: &mut Command) -> io::Result<Self> {
         Self::start(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()))
     }
 
-    /// Waits for its end, at most `limit` and while `keep_waiting`, called several times a second, returns true. Returns what it
-    /// printed.
+    /// Waits until the helper ends and returns its output. `None` after `limit`, or once `keep_waiting` returns false; it is
+    /// called several times a second.
     pub(crate) fn output(
         mut self,
         limit: Duration,
@@ -60,8 +60,8 @@ impl Task {
         Ok(Some(Output { out: text(out), err: text(err), success: status.success() }))
     }
 
-    /// Waits for its end, at most `limit`, then kills what is left of its process group. `None`: it did not end in time, or
-    /// `keep_waiting`, called each `every`, returned false.
+    /// Waits until the helper ends, then kills the rest of its process group. `None` after `limit`, or once `keep_waiting`,
+    /// called at intervals of `every`, returns false.
     pub(crate) fn wait_while(
         mut self,
         limit: Duration,
@@ -107,13 +107,13 @@ pub(crate) struct Output {
 fn collect(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What was read before an error may still be of use.
+        // What was read before an error may still be useful.
         let _ = from.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).into_owned()
     })
 }
 
-/// Waits until the process of a pidfd has ended. `false`: `limit` is over.
+/// Waits until the process of a pidfd has ended. Returns false if `limit` expires first.
 pub(crate) fn wait_readable(pidfd: &OwnedFd, limit: Option<Duration>) -> io::Result<bool> {
     let deadline = limit.map(|limit| clock::now() + Nanos::from(limit));
     loop {

@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::manifest::{Server, ToolchainSpec};
 use crate::task::{Output, Task};
 
-/// Time limit for printing a version, with time to download the release first.
+/// Time limit for printing a version; long enough for a tool that first downloads its release.
 const TIMEOUT: Duration = Duration::from_secs(90);
 
 /// The result of looking for a toolchain.
@@ -72,15 +72,15 @@ impl Probe {
     }
 }
 
-/// Versions of toolchains, queried side by side, each command once: in the folder of the first server that needs it.
+/// Versions of toolchains. Queried concurrently, each command once, in the folder of the first server that needs it.
 #[derive(Debug)]
 pub struct Versions<'a>(BTreeMap<&'a [String], Result<Output, String>>);
 
 impl<'a> Versions<'a> {
-    /// Maximum commands at once: they mostly wait for disks, and start runtimes that need memory.
+    /// Maximum number of commands at once. They mostly wait for disks and start runtimes, which need memory.
     const AT_ONCE: usize = 16;
 
-    /// Asks for every toolchain of some servers.
+    /// Queries every toolchain of `servers`.
     pub fn ask(
         servers: impl IntoIterator<Item = &'a Server>,
         env: &BuildEnv,
@@ -108,12 +108,12 @@ impl<'a> Versions<'a> {
         Self(answers)
     }
 
-    /// Every toolchain that a server needs, which must be one of those asked for.
+    /// Every toolchain that `server` needs. They must have been queried by [`Self::ask`].
     pub fn of(&self, server: &Server) -> Vec<Probe> {
         server.toolchains.iter().filter_map(|spec| self.probe(spec)).collect()
     }
 
-    /// One toolchain. `None` if it was not asked for.
+    /// One toolchain. `None` if it was not queried.
     pub(crate) fn probe(&self, spec: &ToolchainSpec) -> Option<Probe> {
         Some(judged(spec, self.0.get(spec.command.as_slice())?.as_ref()))
     }
@@ -175,7 +175,7 @@ fn both(output: &Output) -> String {
     format!("{}\n{}", output.out, output.err)
 }
 
-/// A command that fails with one line gives the reason.
+/// Why there is no version. If a command fails with one line, that line is the reason.
 fn no_version(spec: &ToolchainSpec, success: bool, text: &str) -> String {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     match (lines.next(), lines.next()) {
@@ -191,7 +191,7 @@ fn no_version(spec: &ToolchainSpec, success: bool, text: &str) -> String {
     }
 }
 
-/// The toolchains that are past the end of their support on `today`, one line each.
+/// The toolchains whose support has ended by `today`, one line each.
 pub fn unsupported(server: &Server, found: &[Toolchain], today: Date) -> Vec<String> {
     let ended = |tool: &Toolchain| {
         let spec = server.toolchains.iter().find(|spec| spec.name == tool.name)?;
@@ -205,7 +205,7 @@ pub fn unsupported(server: &Server, found: &[Toolchain], today: Date) -> Vec<Str
     found.iter().filter_map(ended).collect()
 }
 
-/// True if a version belongs to a release: `3.0.7` of `3.0`, and `3.10.1` not of `3.1`.
+/// True if a version belongs to a release: `3.0.7` to `3.0`, but `3.10.1` not to `3.1`.
 fn is_of(version: &str, release: &str) -> bool {
     let rest = version.strip_prefix(release);
     rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_digit()))
@@ -335,7 +335,7 @@ mod tests {
     fn commands_run_side_by_side_and_once() {
         let folder = tempfile::tempdir().unwrap();
         let (here_is, log) = (folder.path().display(), folder.path().join("log"));
-        // Each answers only once both run.
+        // Each answers only once both are running.
         let meet = |own: &str, other: &str| {
             format!(
                 "cd {here_is}; echo {own} >>log; : >{own}; until [ -e {other} ]; do sleep 0.01; done; echo v1"

@@ -23,7 +23,7 @@ pub fn examine(facts: &Facts) -> Vec<Finding> {
     findings
 }
 
-/// `what`, and how it is worse than it should be unless it `is_fine`.
+/// A finding with `what` that is fine, or advice that appends `worse`.
 fn rated(id: &str, is_fine: bool, what: String, worse: &str, remedy: &str) -> Finding {
     match is_fine {
         true => fine(id, what),

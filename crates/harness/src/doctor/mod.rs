@@ -1,4 +1,4 @@
-//! Checks this machine for obstacles to true figures, and says what to do about them.
+//! Checks this machine for anything that distorts figures, and says how to fix it.
 
 mod findings;
 mod noise;
@@ -33,7 +33,7 @@ pub struct Facts {
     pub isolation: IsolationMode,
     /// The reason for this mode, and other notes.
     pub isolation_notes: Vec<String>,
-    /// Available memory, bytes. `None` if the kernel does not say.
+    /// Available memory, bytes. `None` if unknown.
     pub memory_available: Option<u64>,
     /// First and last local port.
     pub local_ports: Option<(u32, u32)>,
@@ -63,7 +63,7 @@ pub struct Language {
 }
 
 impl Facts {
-    /// Reads the facts of this machine. Takes as long as its toolchains take to print their versions.
+    /// Reads the facts of this machine. Takes as long as the toolchains take to print their versions.
     pub fn gather(
         topology: &Topology,
         isolation: &Isolation,
@@ -94,7 +94,7 @@ fn steal_share(time: &procfs::CpuTime) -> Option<f64> {
     (wanted > 0).then(|| stolen as f64 / wanted as f64)
 }
 
-/// The toolchains of the servers by language, each looked for once, all at the same time.
+/// The toolchains of `servers` by language. Each is looked up once, all concurrently.
 pub fn languages<'a>(
     servers: impl Iterator<Item = &'a Server> + Clone,
     env: &BuildEnv,

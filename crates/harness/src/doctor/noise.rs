@@ -1,4 +1,4 @@
-//! Variation of the time of a fixed piece of work, by CPU.
+//! How much the time of a fixed piece of work varies, by CPU.
 
 use std::hint::black_box;
 use std::io;
@@ -8,7 +8,7 @@ use rpcbench_clock as clock;
 
 use crate::host::cpus::pin_this_thread;
 
-/// Target length of a round: long enough for the clock, short enough to notice an interrupt.
+/// Target length of a round: long for the clock's resolution, short enough to react to an interrupt.
 const ROUND_NS: u64 = 2_000_000;
 
 /// Times of equal rounds of work on one CPU.
@@ -22,7 +22,7 @@ pub struct CpuNoise {
     pub median_ns: u64,
     /// Distance from the 5th to the 95th percentile as a share of the median.
     pub spread: f64,
-    /// The longest round less the median, as a share of the median.
+    /// The longest round minus the median, as a share of the median.
     pub worst: f64,
 }
 

@@ -43,7 +43,7 @@ impl Catalog {
         Self::of(root, Role::Server)
     }
 
-    /// The same for the entries of a role: clients are in `root/clients`, each with a `client.toml`.
+    /// Like [`Self::load`] for the entries of a role: clients are in `root/clients`, each with a `client.toml`.
     pub fn of(root: &Path, role: Role) -> Result<Self, ConfigError> {
         let root = root.canonicalize().map_err(|source| unreadable(root, source))?;
         let folder = root.join(role.plural());
@@ -84,7 +84,7 @@ impl Catalog {
         self.servers.iter().flat_map(Entry::of).collect()
     }
 
-    /// Languages against protocols.
+    /// The matrix of languages and protocols.
     pub fn matrix(&self) -> Matrix {
         matrix::matrix(self.servers.iter().map(Arc::as_ref), &self.missing)
     }
@@ -95,13 +95,13 @@ impl Catalog {
     /// (`go-connect:json`), a variant (`java-grpc@zgc`), or a glob of these (`java-*`, `*@zgc`, `*@*`: all variants). An
     /// entry that is named in full twice is run twice: the second time it is `go-grpc#2`. A glob repeats nothing.
     ///
-    /// Fails if a pattern selects nothing or is no valid glob, for an unknown language, and if languages and protocols leave
-    /// nothing.
+    /// Fails if a pattern selects nothing or is not a valid glob, if a language is unknown, and if the languages and protocols
+    /// leave no entry.
     pub fn select(&self, selection: &Selection) -> Result<Vec<Entry>, ConfigError> {
         select::select(&self.entries(), selection)
     }
 
-    /// As [`Self::select`], but fails with what is wrong with the manifest of a named server.
+    /// Like [`Self::select`], but if a pattern names a server with a broken manifest, fails with that manifest's error.
     pub fn into_selected(mut self, selection: &Selection) -> Result<Vec<Entry>, ConfigError> {
         let is_meant =
             |broken: &Broken| selection.patterns().iter().any(|pattern| broken.is(pattern));
@@ -224,7 +224,7 @@ fn other_manifest(role: Role, folder: &Path) -> Option<String> {
     folder.join(&other).exists().then_some(other)
 }
 
-/// The visible folders in `parent`, sorted, without those that begin with `_`.
+/// The visible folders in `parent`, sorted, except those whose names begin with `_`.
 fn folders(parent: &Path) -> Result<Vec<PathBuf>, ConfigError> {
     let refused = |source| unreadable(parent, source);
     let mut found = Vec::new();

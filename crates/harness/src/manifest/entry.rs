@@ -12,20 +12,20 @@ use rpcbench_record::{Build, Limits, PlannedServer, Protocol};
 
 use super::{Server, Variant};
 
-/// A server under one of its protocols, in one of its variants, entered once.
+/// A server under one of its protocols, in one of its variants.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Whose entry it is.
+    /// The server or client.
     pub server: Arc<Server>,
     /// Protocol of calls to it.
     pub protocol: Protocol,
-    /// The variant. `None`: the server without any.
+    /// The variant. `None`: the plain server.
     pub variant: Option<String>,
-    /// 1, or more if the same is entered again.
+    /// 1, or more for a repeated entry.
     pub copy: NonZeroU32,
-    /// The build, if two are compared.
+    /// The build, if two builds are compared.
     pub build: Option<Build>,
-    /// The server that a client calls. `None`: the reference server, and of a server.
+    /// The server that a client calls. `None` for the reference server, and for servers.
     pub counterpart: Option<Arc<Self>>,
 }
 
@@ -51,19 +51,19 @@ impl Entry {
         protocols.flat_map(|p| variants.iter().map(move |variant| entry(*p, variant))).collect()
     }
 
-    /// An entry that is entered once, alone.
+    /// An entry that is not repeated, without build and counterpart.
     fn alone(server: Arc<Server>, protocol: Protocol, variant: Option<String>) -> Self {
         let (copy, build, counterpart) = (NonZeroU32::MIN, None, None);
         Self { server, protocol, variant, copy, build, counterpart }
     }
 
-    /// Server, protocol and variant without the copy: `java-grpc@zgc`. If the server speaks several protocols, the name
-    /// has one: `go-connect:json`.
+    /// Server, protocol and variant without the copy: `java-grpc@zgc`. The name includes the protocol if the server speaks
+    /// several: `go-connect:json`.
     pub fn base_name(&self) -> String {
         self.as_variant(self.without_variant())
     }
 
-    /// Server and variant: `java-grpc@zgc`, even if it speaks several protocols.
+    /// Server and variant without the protocol, even if the server speaks several: `java-grpc@zgc`.
     pub fn without_protocol(&self) -> String {
         self.as_variant(self.server.name.clone())
     }
@@ -92,7 +92,7 @@ impl Entry {
         called.chain(marks).fold(self.base_name(), |name, mark| name + &mark)
     }
 
-    /// The server or client, and the server that it calls, if any.
+    /// The server or client itself, then the server that a client calls, if any.
     pub fn sides(&self) -> impl Iterator<Item = &Server> {
         let called = self.counterpart.iter().map(|called| &*called.server);
         iter::once(&*self.server).chain(called)
@@ -103,7 +103,8 @@ impl Entry {
         self.variant.as_ref().and_then(|name| self.server.variants.get(name))
     }
 
-    /// True if it represents its language and protocol when no servers are named: of a server with several protocols, the first.
+    /// True if the entry represents its language and protocol when no servers are named. A server with several protocols
+    /// represents only the first.
     pub fn is_representative(&self) -> bool {
         self.server.protocols.first() == Some(&self.protocol)
             && self.settings().map_or(self.server.representative, |variant| variant.representative)
@@ -123,7 +124,7 @@ impl Entry {
         (!self.offers_tls()).then_some(reason)
     }
 
-    /// The entry in a plan.
+    /// The entry as recorded in a plan.
     pub fn planned(&self) -> PlannedServer {
         PlannedServer {
             entry: self.name(),
@@ -158,8 +159,8 @@ impl Entry {
         all.map(|(key, value)| (key.clone(), self.server.expand(value))).collect()
     }
 
-    /// The whole environment of the process: `base` (the harness's own `PATH` and the like), then
-    /// [`Entry::env`], then the process contract. A client has no `address`.
+    /// The whole environment of the process: `base` (the harness's own `PATH` and the like), then [`Entry::env`], then the
+    /// process contract. `address` is `None` for a client.
     pub fn environment(
         &self,
         base: &BTreeMap<String, String>,
@@ -182,7 +183,7 @@ impl Entry {
 }
 
 impl Server {
-    /// Tells the builds of one server apart: `go-grpc`, `go-grpc@pgo`.
+    /// Identifies a build of the server: `go-grpc`, `go-grpc@pgo`.
     pub fn build_name(&self) -> Cow<'_, str> {
         self.build_folder.file_name().unwrap_or_default().to_string_lossy()
     }
@@ -192,7 +193,7 @@ impl Server {
         format!("{}.toml", self.role)
     }
 
-    /// The reason why a [container-only](super::BuildSpec::container_only) server can't run as a process of this machine.
+    /// Why a [container-only](super::BuildSpec::container_only) server can't run as a process on this machine.
     pub const CONTAINER_ONLY: &str = "container only: use --in docker or --in podman";
 
     /// The build command, placeholders expanded.
@@ -200,7 +201,7 @@ impl Server {
         self.build.command.iter().map(|word| self.expand(word)).collect()
     }
 
-    /// The command that writes the lock file, placeholders expanded. Empty: nothing does.
+    /// The command that writes the lock file, placeholders expanded. Empty if none does.
     pub fn lock_command(&self) -> Vec<String> {
         self.build.lock.iter().map(|word| self.expand(word)).collect()
     }

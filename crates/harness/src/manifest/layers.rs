@@ -84,7 +84,7 @@ pub(super) struct Server {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged, expecting = "expected true, or a list of protocols such as [\"grpc\"]")]
 pub(super) enum Tls {
-    /// All or none.
+    /// All protocols, or none.
     Each(bool),
     Only(Vec<Protocol>),
 }
@@ -115,7 +115,7 @@ pub(super) struct Build {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Runtime {
-    // Old names: `compare --build` reads manifests of older revisions.
+    // Old names, since `compare --build` reads manifests of older revisions.
     #[serde(alias = "least_warm_up")]
     pub warmup_min: Option<Length>,
     #[serde(alias = "warm_up_cap")]
@@ -147,7 +147,7 @@ pub(super) struct Variant {
     pub runtime: Option<Runtime>,
 }
 
-/// A good line for each key.
+/// A valid line for each key.
 const EXAMPLES: &[&str] = &[
     "ready_timeout = \"30s\"",
     "stop_timeout = \"5s\"",

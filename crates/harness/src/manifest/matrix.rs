@@ -1,4 +1,4 @@
-//! Languages against protocols: existing servers, and why others are missing.
+//! The matrix of languages and protocols: existing servers, and why others are missing.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::layers::MissingEntry;
 /// Languages in rows, protocols in columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matrix {
-    /// The protocols of servers, existing or missing.
+    /// The protocols of all existing and missing servers.
     pub protocols: Vec<Protocol>,
     /// One for each language, by name.
     pub rows: Vec<MatrixRow>,
@@ -23,18 +23,18 @@ pub struct MatrixRow {
     pub language: String,
     /// One for each protocol.
     pub cells: Vec<MatrixCell>,
-    /// Names of the servers that offer TLS, by name, with the protocols if those are not all of the server.
+    /// Names of the servers with TLS, sorted. Protocols are listed if only some offer it.
     pub with_tls: Vec<String>,
-    /// Names of servers without TLS, by name, and why.
+    /// Names of the servers without TLS, sorted, and why.
     pub without_tls: Vec<(String, String)>,
 }
 
 /// The servers of one language for one protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MatrixCell {
-    /// Names of the servers, by name, with a remark if they can't run as processes; at least one.
+    /// Names of the servers, sorted, with a remark if they can't run as processes. At least one.
     Servers(Vec<String>),
-    /// None, and why; `None` if unknown.
+    /// No server, and why. `None` if the reason is unknown.
     Missing(Option<String>),
 }
 

@@ -1,6 +1,6 @@
 //! Servers under test, as their manifests describe them.
 //!
-//! Clients have the same manifests in `clients/`, each named `client.toml`; the defaults are those of servers.
+//! Clients have the same kind of manifests, in `clients/` and named `client.toml`. They share the defaults of servers.
 //!
 //! Three layers, each overriding the one before it key by key: `servers/_defaults.toml`,
 //! `servers/<language>/_language.toml`, `servers/<language>/<library>/server.toml`. Lists are replaced,
@@ -33,7 +33,8 @@ pub use pairs::{Partners, pairs};
 pub use select::Selection;
 pub use tree::{Tree, TreeError};
 
-/// Builds an image: in a server's folder, that server's; in a language's, those of its other servers.
+/// Builds an image. One in a server's folder is for that server, one in a language's folder for the other servers of the
+/// language.
 pub(crate) const DOCKERFILE: &str = "Dockerfile";
 
 /// One implementation under test, all layers merged. For a server that the user runs, only name and protocol are known.
@@ -49,21 +50,21 @@ pub struct Server {
     pub language_title: String,
     /// Name of the library, for readers: `grpc-go`.
     pub library: String,
-    /// How calls can travel to it; at least one.
+    /// Protocols that it speaks; at least one.
     pub protocols: Vec<Protocol>,
-    /// Protocols that can travel over TLS.
+    /// Protocols that it can speak over TLS.
     pub tls: Vec<Protocol>,
-    /// Why it has no TLS, if that is known.
+    /// Why it has no TLS, if known.
     pub no_tls: Option<String>,
     /// Folder of its sources, absolute.
     pub folder: PathBuf,
-    /// Folder of all build results, absolute; it may be missing.
+    /// Folder of all build results, absolute. It may not exist yet.
     pub build_folder: PathBuf,
     /// The folder `contract/`, absolute.
     pub contract: PathBuf,
     /// `_language.toml` and `server.toml`.
     pub manifests: Vec<PathBuf>,
-    /// Tools to install for building and running it.
+    /// Tools required to build and run it.
     pub toolchains: Vec<ToolchainSpec>,
     /// How it is built.
     pub build: BuildSpec,
@@ -75,7 +76,7 @@ pub struct Server {
     pub env: BTreeMap<String, String>,
     /// Variants by name; may be empty.
     pub variants: BTreeMap<String, Variant>,
-    /// Whether it is an entry without a variant too.
+    /// Whether the server without a variant is an entry too.
     pub plain: bool,
     /// Whether it represents its language, without a variant, if no servers are named. Variants have their own flag.
     pub representative: bool,
@@ -102,9 +103,9 @@ pub struct ToolchainSpec {
     pub minimum: Option<String>,
     /// How to install it, one line.
     pub install: String,
-    /// Debian packages that have it, each as a Debian dependency: `nodejs (>= 18)`, `a | b`.
+    /// Debian packages that provide it, each as a Debian dependency: `nodejs (>= 18)`, `a | b`.
     pub apt: Vec<String>,
-    /// Releases by the beginning of their versions, and the last day of their support. Others are supported.
+    /// Last day of support by release; releases are prefixes of versions. Others count as supported.
     pub end_of_support: BTreeMap<String, Date>,
 }
 
@@ -115,11 +116,11 @@ pub struct BuildSpec {
     pub command: Vec<String>,
     /// Whether only its own Dockerfile builds it.
     pub container_only: bool,
-    /// Writes the lock file, run as the command is. Empty: nothing does.
+    /// Writes the lock file, run like `command`. Empty if nothing does.
     pub lock: Vec<String>,
     /// Files and folders whose change requires a rebuild, besides the server's folder and the definitions in `contract/`.
     pub inputs: Vec<PathBuf>,
-    /// Takes a minute or more, and so begins before others.
+    /// Takes a minute or more, so it starts before the others.
     pub slow: bool,
 }
 
@@ -143,10 +144,10 @@ pub struct Variant {
     pub note: String,
     /// Whether it represents its server's language.
     pub representative: bool,
-    /// Replace `{args}` in the command line.
+    /// Replaces `{args}` in the command line.
     pub args: Vec<String>,
     /// Added to the server's environment.
     pub env: BTreeMap<String, String>,
-    /// The server with this variant's own build or runtime. `None`: it has neither.
+    /// The server with this variant's own build or runtime. `None` if it has neither.
     pub server: Option<Arc<Server>>,
 }

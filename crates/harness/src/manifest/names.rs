@@ -1,4 +1,4 @@
-//! Texts of manifests that follow a rule.
+//! Strings in manifests that follow a rule.
 
 use std::str::FromStr;
 use std::sync::LazyLock;
@@ -37,7 +37,7 @@ pub(super) struct Pattern(pub Regex);
 
 from_text!(Name, VersionNumber, Packages, Pattern);
 
-/// True if a text can be the name of a language, a library's folder or a variant.
+/// True if a text is valid as the name of a language, a library's folder or a variant.
 pub(crate) fn is_name(text: &str) -> bool {
     NAME.is_match(text)
 }
@@ -46,7 +46,7 @@ pub(crate) fn is_name(text: &str) -> bool {
 pub(crate) const NAME_RULE: &str =
     "use lower-case letters, digits, '-', '_', '.' and '+', a letter or digit first";
 
-/// Reads a type from a text that matches a pattern.
+/// Implements `FromStr` for types whose text must match a pattern.
 macro_rules! from_matching {
     ($($name:ident: $pattern:ident, $rule:expr;)+) => {
         $(impl FromStr for $name {

@@ -9,10 +9,10 @@ use crate::config::ConfigError;
 /// The servers to pair clients with.
 #[derive(Clone, Copy, Debug)]
 pub enum Partners<'a> {
-    /// For each client, the server of its name, or else of its language; of several, the one that `rpcbench run` takes by default,
-    /// or else the first. It speaks the client's protocol.
+    /// For each client, the server of the same name, or else of the same language. If a language has several servers of the
+    /// client's protocol, the one that `rpcbench run` uses by default, or else the first.
     OfLanguage(&'a [Entry]),
-    /// All of these.
+    /// All of these that speak the client's protocol.
     Each(&'a [Entry]),
 }
 
@@ -32,7 +32,7 @@ impl<'a> Partners<'a> {
     }
 }
 
-/// Each client with each of its partners, client by client, and the clients without any.
+/// Pairs each client with each of its partners, in the order of the clients. Also returns the clients without partners.
 pub fn pairs(
     clients: Vec<Entry>,
     partners: Partners<'_>,
@@ -41,7 +41,7 @@ pub fn pairs(
     for client in clients {
         let called = partners.of(&client);
         for server in &called {
-            // Each pair has processes of the server, which tell themselves apart by the copy.
+            // Each pair has its own server processes; the copy makes their names unique.
             let copy = NonZeroU32::MIN.saturating_add(pairs.len() as u32);
             let counterpart = Some(Arc::new(Entry { copy, ..(*server).clone() }));
             pairs.push(Entry { counterpart, ..client.clone() });

@@ -19,7 +19,7 @@ use crate::config::{ConfigError, FileKind, Given, Length, SourceFile};
 static PLACEHOLDER: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\{([a-z_]+)\}").expect("a constant pattern"));
 
-/// A manifest, or a table of one, and its file.
+/// A manifest, or one of its tables, and its file.
 #[derive(Debug)]
 pub(super) struct Layer<'a, T> {
     pub file: &'a SourceFile,
@@ -57,7 +57,7 @@ pub(super) struct Layers<'a> {
     pub folder: &'a Path,
     pub defaults: Layer<'a, Defaults>,
     pub language: Layer<'a, Language>,
-    /// The language that lends its toolchains.
+    /// The language whose toolchains this one shares.
     pub lender: Option<Layer<'a, Language>>,
     pub server: Layer<'a, layers::Server>,
 }
@@ -76,7 +76,7 @@ impl Layers<'_> {
         Ok(Server { variants, ..server })
     }
 
-    /// The server, or if a variant is given the server as only that variant has it.
+    /// The server itself, or the server as the variant `only` changes it.
     fn resolve_for(&self, only: Option<Named<'_>>) -> Result<Server, ConfigError> {
         let (language, server) = (self.language.value, self.server.value);
         let language_name = name_of(self.language.file.path.parent().unwrap_or(self.root))?;
@@ -175,7 +175,7 @@ impl Layers<'_> {
             return Err(cap.bad("must not be below warmup_min"));
         }
         let threads = first(layers, |runtime| runtime.compiler_threads.as_ref());
-        // A runtime without compiler threads must say so with []: a busy compiler would pass for a steady server.
+        // A runtime without compiler threads must say so with []: otherwise a server whose compiler is busy would pass as steady.
         let threads = threads.ok_or_else(|| missing("compiler_threads"))?;
         let statistics = first(layers, |runtime| runtime.statistics.as_ref());
         Ok(Runtime {
@@ -258,7 +258,7 @@ impl Layers<'_> {
         }
     }
 
-    /// The lock file, which is in the server's folder or in that of its build: errors show lines of it.
+    /// The lock file. It must be in the server's folder or its build folder, since error messages quote its lines.
     fn lock(&self, build_folder: &Path, text: &str) -> Result<PathBuf, ConfigError> {
         let inside = Path::new(text).components().all(|part| matches!(part, Component::Normal(_)));
         match inside {
@@ -287,7 +287,7 @@ fn name_of(folder: &Path) -> Result<String, ConfigError> {
     })
 }
 
-/// The nearest layer that has a value.
+/// The value from the nearest layer that has one.
 fn first<'a, T, U, const N: usize>(
     layers: [Layer<'a, T>; N],
     of: impl Fn(&'a T) -> Option<&'a U>,
@@ -326,7 +326,7 @@ fn is_plain(server: &layers::Server) -> bool {
     server.variants.is_none() || server.plain
 }
 
-/// True if its build is not the server's: another lock file means other libraries.
+/// True if the variant has its own build. A different lock file means different libraries.
 fn builds_own(variant: &layers::Variant) -> bool {
     variant.build.is_some() || variant.lock.is_some()
 }

@@ -1,4 +1,4 @@
-//! From names and globs as typed to entries.
+//! Resolves names and globs as typed to entries.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -203,7 +203,7 @@ fn no_language(all: &[Entry], role: Role, language: &str) -> ConfigError {
     ConfigError(format!("no {role} is written in '{language}'{hint}; there are: {known}"))
 }
 
-/// ` in go or java`; nothing where there are no names.
+/// ` in go or java`; empty without names.
 fn clause(begin: &str, names: &[impl ToString]) -> String {
     let names: Vec<String> = names.iter().map(ToString::to_string).collect();
     if names.is_empty() { String::new() } else { format!("{begin}{}", names.join(" or ")) }

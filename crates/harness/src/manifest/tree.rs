@@ -1,4 +1,4 @@
-//! Sources that servers are built from: folders and revisions of the repository.
+//! Sources that servers are built from: folders, and revisions of the repository.
 
 use std::fmt::Display;
 use std::fs;
@@ -14,13 +14,13 @@ use crate::config::ConfigError;
 use crate::interrupt::{Interrupt, StopNow};
 use crate::task::{Output, Task};
 
-/// How long git or tar may take.
+/// Time limit of git and tar.
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// The reason why a tree can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TreeError {
-    /// It has no usable servers.
+    /// There are no usable servers.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// Ctrl-C.
@@ -28,7 +28,7 @@ pub enum TreeError {
     Stopped(#[from] StopNow),
 }
 
-/// Files of a build.
+/// The sources of a build.
 #[derive(Debug)]
 pub struct Tree {
     folder: PathBuf,
@@ -36,7 +36,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// A folder with `servers/` in it, or a revision of the repository of `root`. A revision is unpacked to
+    /// Finds a folder that contains `servers/`, or else a revision of the repository of `root`, which is unpacked to
     /// `root/build/revisions` and kept.
     pub fn find(
         root: &Path,
@@ -57,7 +57,7 @@ impl Tree {
         Ok(Self { folder, build: Build { age, origin: origin.to_owned(), commit: Some(commit) } })
     }
 
-    /// The tree of a recorded build, even if its revision's name has moved.
+    /// The tree of a recorded build, even if the name of its revision points elsewhere by now.
     pub fn again(root: &Path, build: &Build, interrupt: &Interrupt) -> Result<Self, TreeError> {
         let origin = build.commit.as_ref().unwrap_or(&build.origin);
         let tree = Self::find(root, build.age, origin, interrupt)?;
@@ -74,7 +74,7 @@ impl Tree {
     }
 }
 
-/// The reason why a build, as typed, has no usable servers.
+/// The error for a `--build` option without usable servers.
 fn bad(origin: &str, problem: impl Display) -> ConfigError {
     ConfigError::value(format!("--build {origin}"), problem)
 }
@@ -107,7 +107,7 @@ impl Revision<'_> {
         }
     }
 
-    /// The revision's files. They are unpacked to another folder, which is then renamed, so the folder is always complete.
+    /// Unpacks the revision's files to a temporary folder and renames that, so the final folder is always complete.
     fn unpacked(&self, commit: &str) -> Result<PathBuf, TreeError> {
         let revisions = self.root.join("build/revisions");
         let folder = revisions.join(commit);
@@ -135,7 +135,7 @@ impl Revision<'_> {
         Ok(folder)
     }
 
-    /// What a command printed. Ctrl-C stops it.
+    /// The output of a command. Ctrl-C stops it.
     fn output(&self, command: &mut Command) -> Result<Output, TreeError> {
         let program = command.get_program().to_string_lossy().into_owned();
         let failed = |problem: String| {
@@ -164,7 +164,7 @@ mod tests {
         assert!(ended.status.success(), "{words:?}: {ended:?}");
     }
 
-    /// A repository in whose one commit `servers/file` says `old`, and where it says `new` by now.
+    /// A repository whose only commit has `old` in `servers/file`, where the working tree has `new`.
     fn repository() -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         let file = root.path().join("servers/file");
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!((content(&again).as_str(), &again.build), ("old", &first.build));
     }
 
-    /// As a signal while git waits for a disk that hangs.
+    /// Like a Ctrl-C while git waits for a disk that hangs.
     #[test]
     fn interrupt_stops_the_search_for_a_revision() {
         let (root, interrupt) = (repository(), Interrupt::default());

@@ -1,4 +1,4 @@
-//! What is said of servers that speak otherwise, or not at all.
+//! Diagnoses of servers that speak another protocol, or none.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener};
@@ -7,7 +7,7 @@ use rpcbench_testkit::Server;
 
 use super::*;
 
-/// A server that answers connections by the first bytes on each, and then closes it.
+/// A server whose reply depends on the first bytes of a connection, and that then closes it.
 fn answering(reply: impl Fn(&[u8]) -> &'static [u8] + Send + 'static) -> ServerAddress {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = ServerAddress::from(listener.local_addr().unwrap());
@@ -17,25 +17,25 @@ fn answering(reply: impl Fn(&[u8]) -> &'static [u8] + Send + 'static) -> ServerA
             let read = client.read(&mut first).unwrap();
             client.write_all(reply(&first[..read])).unwrap();
             client.shutdown(Shutdown::Write).unwrap();
-            // Until the client has read it.
+            // Wait until the client has read it.
             let _ = client.read_to_end(&mut Vec::new());
         }
     });
     address
 }
 
-/// Text in which the address is another for each run.
+/// Replaces the address, which differs between runs.
 fn unnamed(text: &str, address: &ServerAddress) -> String {
     text.replace(&address.to_string(), "SERVER")
 }
 
-/// What `ask` says about a server that sends `said` and then closes the connection.
+/// The result of `ask` for a server that sends `said` and then closes the connection.
 fn of_server<T>(said: &'static [u8], ask: impl FnOnce(&ServerAddress) -> T) -> T {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = ServerAddress::from(listener.local_addr().unwrap());
     let server = thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        // The greeting comes whole; a client of another protocol sends none and closes.
+        // The greeting arrives in one piece; a client of another protocol sends none and closes.
         let _ = stream.read(&mut [0; 1024]).unwrap();
         stream.write_all(said).unwrap();
     });
@@ -85,7 +85,7 @@ fn server_of_both_versions_of_http_is_not_blamed_for_one() {
     assert_eq!((of(Protocol::Connect), of(Protocol::Json)), (None, None));
 }
 
-/// Most servers with TLS close a connection that begins otherwise without a word.
+/// Most TLS servers silently close a connection that starts with anything but TLS.
 #[test]
 fn server_that_only_closes_or_refuses_is_asked_whether_it_speaks_tls_or_http1() {
     let long = Duration::from_secs(30);
@@ -98,7 +98,7 @@ fn server_that_only_closes_or_refuses_is_asked_whether_it_speaks_tls_or_http1() 
         detect_protocol(&ConnectionOptions::new(protocol, address.clone()), long)
     };
     let tls = answering(|first| match first {
-        // Alert handshake_failure: it wants another suite.
+        // Alert handshake_failure: the cipher suites don't match.
         [0x16, ..] => b"\x15\x03\x03\0\x02\x02\x28",
         _ => b"",
     });
@@ -106,7 +106,7 @@ fn server_that_only_closes_or_refuses_is_asked_whether_it_speaks_tls_or_http1() 
     insta::assert_snapshot!(reached(&tls, Protocol::Http2), @"SERVER: it speaks TLS; write https:// in place of http://");
     insta::assert_snapshot!(detected(&tls, Protocol::Http).unwrap(), @"it speaks TLS; write https:// in place of http://");
     insta::assert_snapshot!(detected(&tls, Protocol::Thrift).unwrap(), @"it speaks TLS; give --tls");
-    // As nginx does, which names TLS to other requests only.
+    // Like nginx, which mentions TLS only in response to HTTP/1.1 requests.
     let refusing = answering(|first| match first {
         [b'O', ..] => {
             b"HTTP/1.1 400 Bad Request\r\n\r\n<title>The plain HTTP request was sent to HTTPS port"
@@ -119,7 +119,7 @@ fn server_that_only_closes_or_refuses_is_asked_whether_it_speaks_tls_or_http1() 
         [b'O', ..] => b"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n",
         _ => b"",
     });
-    // As that of Python does, which answers HTTP/2 in HTTP/0.9.
+    // Like Python's server, which answers HTTP/2 in HTTP/0.9.
     let old = answering(|first| match first {
         [b'O', ..] => b"HTTP/1.1 501 Unsupported method\r\nContent-Length: 0\r\n\r\n",
         _ => b"<!DOCTYPE HTML>",
@@ -130,7 +130,7 @@ fn server_that_only_closes_or_refuses_is_asked_whether_it_speaks_tls_or_http1() 
         }
         assert_eq!(detected(&http1, Protocol::Http), None);
     }
-    // Neither a broken record nor a page of HTTP is an answer of TLS.
+    // Neither a broken record nor an HTTP page is a TLS answer.
     for nothing in [&b""[..], b"\x16\x03\x03\0\x04\x02", b"HTTP/1.1 400 Bad Request\r\n\r\n"] {
         let none = answering(move |first| if first[0] == 0x16 { nothing } else { b"" });
         insta::allow_duplicates! {
