@@ -1,4 +1,4 @@
-//! Options that say where connections go, and how they are kept.
+//! Options for where connections go, and how they are kept alive.
 
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -8,9 +8,9 @@ use rpcbench_record::{KeepAlive, Protocol, Transport, units};
 
 use crate::config::{ConfigError, NonZeroLength};
 
-/// How long a peer has to answer a ping unless `--keepalive-timeout` says otherwise, milliseconds: gRPC's default.
+/// Default of `--keepalive-timeout`, milliseconds: that of gRPC.
 const KEEPALIVE_TIMEOUT_MS: u64 = 20_000;
-/// Servers of gRPC accept one ping in this time by default, milliseconds. Source: gRPC's proposal A8.
+/// By default, gRPC servers accept one ping per this interval, milliseconds. Source: gRPC's proposal A8.
 const PINGS_ALLOWED_MS: u64 = 300_000;
 
 /// Where connections go, and how they are kept, as typed.
@@ -66,9 +66,9 @@ impl FromStr for Resolve {
 /// Another host and port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectTo {
-    /// Host and port that this is for. `None`: any.
+    /// Host and port to replace. `None`: any.
     from: (Option<String>, Option<u16>),
-    /// Those to connect to. `None`: the same.
+    /// Host and port to connect to. `None`: unchanged.
     to: (Option<String>, Option<u16>),
 }
 
@@ -88,7 +88,7 @@ impl FromStr for ConnectTo {
     }
 }
 
-/// The parts between colons, of which those in brackets have none.
+/// Splits at colons, except those inside brackets.
 fn parts(text: &str) -> Vec<&str> {
     let mut depth = 0;
     text.split(|c: char| {
@@ -104,7 +104,7 @@ fn bare(host: &str) -> &str {
 }
 
 impl ConnectSpec {
-    /// The host and port to connect to instead of these.
+    /// The host and port to connect to instead of `host` and `port`.
     pub(crate) fn redirected(&self, host: &str, port: u16) -> (String, u16) {
         let is_meant = |it: &&ConnectTo| {
             it.from.0.as_ref().is_none_or(|from| from.eq_ignore_ascii_case(host))
@@ -118,18 +118,18 @@ impl ConnectSpec {
         }
     }
 
-    /// The given addresses of a host and port.
+    /// The addresses that options give for a host and port.
     pub(crate) fn addresses(&self, host: &str, port: u16) -> Option<&[IpAddr]> {
         let is_meant = |it: &&Resolve| it.port == port && it.host.eq_ignore_ascii_case(host);
         self.resolve.iter().find(is_meant).map(|it| &it.addresses[..])
     }
 
-    /// True if connections may go to this address.
+    /// True if options allow connections to `address`.
     pub(crate) fn allows(&self, address: IpAddr) -> bool {
         !(self.ipv4 && address.is_ipv6() || self.ipv6 && address.is_ipv4())
     }
 
-    /// The first option that says which address of a host to connect to.
+    /// The first option that affects which address of a host is used.
     pub(crate) fn of_hosts(&self) -> Option<&'static str> {
         let all = [
             (!self.resolve.is_empty(), "--resolve"),
@@ -140,10 +140,10 @@ impl ConnectSpec {
         all.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
     }
 
-    /// How connections are kept. `None`: without pings.
+    /// The keep-alive pings. `None` without pings.
     ///
     /// # Errors
-    /// If the protocol has no pings, or there is a time limit without pings.
+    /// If the protocol has no pings, or `--keepalive-timeout` is given without pings.
     pub fn keepalive(&self, protocol: Protocol) -> Result<Option<KeepAlive>, ConfigError> {
         let Some(every) = self.keepalive else {
             let problem = "it limits the answer to pings, and none are sent; give --keepalive, too";
@@ -164,7 +164,7 @@ impl ConnectSpec {
         Ok(Some(KeepAlive { every_ms: every.ms(), timeout_ms }))
     }
 
-    /// What servers may make of pings.
+    /// A warning if servers may not accept that many pings.
     pub(crate) fn notice(&self) -> Option<String> {
         let every = self.keepalive?.ms();
         (every < PINGS_ALLOWED_MS).then(|| {

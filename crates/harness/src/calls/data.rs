@@ -1,4 +1,4 @@
-//! Data of calls, as `--data` and `--data-file` name it.
+//! Data of calls, given by `--data` and `--data-file`.
 
 use std::io::Read;
 use std::path::Path;
@@ -12,33 +12,33 @@ use crate::config::ConfigError;
 
 /// Maximum size of all data, bytes.
 pub(super) const MAX_BYTES: u64 = 256 << 20;
-/// Random bodies: at most this many, and at most this many bytes of all of them.
+/// Random bodies: maximum number, and maximum total size in bytes.
 const RANDOM_BODIES: u64 = 16;
 const RANDOM_BYTES: u64 = 16 << 20;
 
-/// Data, and where it is from.
+/// Data and its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Data {
     pub bytes: Vec<u8>,
-    /// As errors name it: `--data`, or a file.
+    /// `--data` or a file, for errors.
     pub origin: String,
-    /// What the bytes are.
+    /// How to interpret the bytes.
     pub format: Format,
 }
 
-/// What a file of data has.
+/// The format of a data file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     /// One request.
     One,
-    /// A request of JSON in each line.
+    /// A JSON request in each line.
     Lines,
     /// Encoded messages, each after its length in four bytes, big-endian.
     LengthPrefixed,
 }
 
 impl Data {
-    /// The data of `--data` or `--data-file`; `stdin` is read for `-`. `None` without either.
+    /// Reads the data of `--data` or `--data-file`, from `stdin` for `-`. `None` without either.
     pub fn read(spec: &CallSpec, stdin: impl Read) -> Result<Option<Self>, ConfigError> {
         let (option, file) = match (&spec.data, &spec.data_file) {
             (None, None) => return Ok(None),
@@ -76,7 +76,7 @@ impl Data {
         Ok(Some(Self { bytes, origin, format }))
     }
 
-    /// The requests, if the data is sent as it is.
+    /// The requests, if the data is sent unchanged.
     pub fn requests(self) -> Result<Vec<Vec<u8>>, ConfigError> {
         match self.format {
             Format::One => Ok(vec![self.bytes]),
@@ -85,7 +85,7 @@ impl Data {
         }
     }
 
-    /// Each message of a file of encoded ones.
+    /// The messages of a file of length-prefixed messages.
     pub fn length_prefixed(&self) -> Result<Vec<Vec<u8>>, ConfigError> {
         let (mut rest, mut messages) = (&self.bytes[..], Vec::new());
         while !rest.is_empty() {
@@ -106,13 +106,13 @@ impl Data {
     }
 }
 
-/// Lines that are not blank, each with its number from 1.
+/// Non-blank lines, each with its number, counted from 1.
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let numbered = (1..).zip(bytes.split(|byte| *byte == b'\n'));
     numbered.map(|(number, line)| (number, line.trim_ascii())).filter(|(_, line)| !line.is_empty())
 }
 
-/// Different bodies of random bytes.
+/// Several different bodies of random bytes.
 pub(super) fn random(size: u64, seed: u64) -> Vec<Vec<u8>> {
     let bodies = (RANDOM_BYTES / size.max(1)).clamp(1, RANDOM_BODIES);
     let mut random = Pcg64::seed_from_u64(seed);

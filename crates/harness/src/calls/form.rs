@@ -7,7 +7,7 @@ use rpcbench_record::regular;
 use super::data::MAX_BYTES;
 use crate::config::{ConfigError, unreadable};
 
-/// The body of a form whose fields are `NAME=VALUE` or `NAME=@FILE`, and its content type.
+/// Builds the body and the content type of a form with fields `NAME=VALUE` or `NAME=@FILE`.
 pub(super) fn body(fields: &[String]) -> Result<(Vec<u8>, String), ConfigError> {
     let parts: Vec<Part> = fields.iter().map(|field| part(field)).collect::<Result<_, _>>()?;
     let boundary = boundary(&parts);
@@ -23,7 +23,7 @@ pub(super) fn body(fields: &[String]) -> Result<(Vec<u8>, String), ConfigError> 
 }
 
 struct Part {
-    /// Name, and of a file its name and type.
+    /// The field's name; for a file also its name and type.
     head: String,
     content: Vec<u8>,
 }
@@ -43,7 +43,7 @@ fn part(field: &str) -> Result<Part, ConfigError> {
     Ok(Part { head: format!("name={name}; filename={file}\r\n{kind}"), content })
 }
 
-/// A text that nothing in the parts contains.
+/// A boundary that does not occur in the parts.
 fn boundary(parts: &[Part]) -> String {
     let mut hasher = blake3::Hasher::new();
     parts.iter().for_each(|part| {
@@ -52,7 +52,7 @@ fn boundary(parts: &[Part]) -> String {
     format!("rpcbench-{}", &hasher.finalize().to_hex()[..32])
 }
 
-/// As browsers write names: quotes and line ends escaped. WHATWG HTML, section 4.10.21.8.
+/// Quotes a name like browsers do, with quotes and line ends escaped. WHATWG HTML, section 4.10.21.8.
 fn quoted(name: &str) -> String {
     let escaped = name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A");
     format!("\"{escaped}\"")

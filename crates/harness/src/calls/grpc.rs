@@ -18,11 +18,11 @@ use super::statuses::Statuses;
 use super::{CallContext, CallSpec, Calls};
 use crate::config::ConfigError;
 
-/// Permissions of a descriptor set: anyone may read it.
+/// Permissions of a descriptor set: readable by anyone.
 const RIGHTS: u32 = 0o644;
 
 impl CallSpec {
-    /// The schema that `--proto` and `--protoset` give. `None` without them: the server has to describe itself.
+    /// The schema from `--proto` and `--protoset`. `None` without them: the server has to describe itself.
     pub(crate) fn schema_of_files(&self) -> Result<Option<Schema>, ConfigError> {
         if self.proto.is_empty() && self.protoset.is_empty() {
             return Ok(None);
@@ -33,7 +33,7 @@ impl CallSpec {
         Ok(Some(schema))
     }
 
-    /// The server's reflection, with the headers of calls; `timeout` bounds each question.
+    /// The server's reflection service, called with the headers of calls. `timeout` limits each request.
     pub(crate) fn reflection(
         &self,
         server: &ConnectionOptions,
@@ -44,14 +44,14 @@ impl CallSpec {
         Reflection::new(server, self.reflection_headers(headers), timeout)
     }
 
-    /// The headers of calls, with those for reflection instead of those of the same name.
+    /// The headers of calls; a `--reflect-header` replaces those of the same name.
     fn reflection_headers(&self, headers: &[CallHeader]) -> Vec<CallHeader> {
         let own = &self.reflect_header;
         let is_kept = |header: &&CallHeader| own.iter().all(|it| it.name() != header.name());
         headers.iter().filter(is_kept).chain(own).cloned().collect()
     }
 
-    /// The schema that the server gives by reflection.
+    /// Queries the schema from the server's reflection service.
     pub(crate) fn schema_by_reflection(
         &self,
         server: &ConnectionOptions,
@@ -69,7 +69,7 @@ impl CallSpec {
         Ok(schema)
     }
 
-    /// Writes a schema to the file of `--protoset-out`, whole or not at all.
+    /// Writes a schema to the file of `--protoset-out`, atomically.
     fn keep(&self, schema: &Schema) -> Result<(), ConfigError> {
         let Some(path) = &self.protoset_out else { return Ok(()) };
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -80,7 +80,7 @@ impl CallSpec {
                 file.persist(path).map_err(|error| error.error)
             });
         let refused = |error: io::Error| {
-            // Without the name of the temporary file.
+            // Omit the name of the temporary file.
             let error = io::Error::from(error.kind());
             ConfigError::value(
                 format!("--protoset-out {}", path.display()),
@@ -90,7 +90,7 @@ impl CallSpec {
         written.map(drop).map_err(refused)
     }
 
-    /// The calls of the method that `--call` names.
+    /// The calls of the method given by `--call`.
     pub(crate) fn method_calls(
         &self,
         schema: &Schema,
@@ -133,12 +133,12 @@ fn refused(error: &SchemaError) -> ConfigError {
     ConfigError(error.to_string())
 }
 
-/// The requests that the data describes.
+/// Encodes the requests given by the data.
 fn encoded(method: &Method, data: &Data) -> Result<Vec<Vec<u8>>, ConfigError> {
     match data.format {
         Format::LengthPrefixed => {
             let messages = match data.length_prefixed() {
-                // One message as it is. No message begins as the length of a shorter one than 16 MiB does.
+                // A single message without a length. No message begins like the length of one shorter than 16 MiB.
                 Err(_) if method.check_request(&data.bytes).is_ok() => vec![data.bytes.clone()],
                 messages => messages?,
             };
@@ -159,7 +159,7 @@ fn encoded(method: &Method, data: &Data) -> Result<Vec<Vec<u8>>, ConfigError> {
     }
 }
 
-/// One message, or a list of them.
+/// Encodes one JSON message, or a list of them.
 fn of_json(method: &Method, data: &Data) -> Result<Vec<Vec<u8>>, ConfigError> {
     let at = |error: JsonError| {
         let line = error.line.filter(|_| data.origin != "--data").map(|line| format!(":{line}"));

@@ -13,7 +13,7 @@ use super::{CallContext, CallSpec, Calls, HttpMethod, Url, form};
 use crate::config::ConfigError;
 use crate::interrupt::Interrupt;
 
-/// Bodies, and the content type that follows from them.
+/// Bodies, and the content type derived from them.
 #[derive(Debug, Default)]
 struct Bodies {
     /// Empty without data.
@@ -22,7 +22,7 @@ struct Bodies {
 }
 
 impl CallSpec {
-    /// The requests to a URL.
+    /// The requests to `url`.
     pub(crate) fn http_calls(
         &self,
         url: &Url,
@@ -67,7 +67,7 @@ impl CallSpec {
         Ok(Bodies { bodies, content_type: json.then(|| "application/json".to_owned()) })
     }
 
-    /// The user's headers, and the one that follows from the data unless the user gives it.
+    /// The user's headers, plus the content type unless the user sets it.
     fn all_headers(
         given: &[CallHeader],
         content_type: Option<String>,
@@ -81,10 +81,10 @@ impl CallSpec {
         Ok(own.chain(given.iter().cloned()).collect())
     }
 
-    /// The header of `--user` or `--token-command`, whose command runs now. `given`: the user's own.
+    /// The header of `--user`, or of `--token-command`, whose command runs now. `given`: the user's own headers.
     ///
     /// # Errors
-    /// If there are several, or the command fails.
+    /// If there is more than one source of authorization, or the command fails.
     pub(crate) fn authorization(
         &self,
         given: &[CallHeader],
@@ -142,7 +142,7 @@ mod tests {
         spec.http_calls(&url, &context)
     }
 
-    /// Method and path, whether there is a body, and the content type.
+    /// Method, path, whether there is a body, and the content type.
     fn shown(spec: CallSpec, headers: &[&str]) -> String {
         let Calls { payload, described, headers } = calls(&spec, headers).unwrap();
         let kind = find(&headers, "content-type").map_or("none", CallHeader::value);

@@ -1,4 +1,4 @@
-//! Options that say how messages travel.
+//! Options for compression and size of messages.
 
 use std::fmt;
 use std::str::FromStr;
@@ -66,18 +66,18 @@ impl FromStr for MessageSize {
 }
 
 impl MessageSpec {
-    /// Longest reply, bytes.
+    /// Maximum size of a reply, bytes.
     pub(super) fn max_reply(&self) -> usize {
         self.max_message.map_or(MAX_REPLY, |size| size.0 as usize)
     }
 
-    /// True if the content of compressed replies is limited, too. `headers`: the user's.
+    /// True if the decompressed size of replies is limited, too. `headers`: the user's.
     pub(super) fn limits_content(&self, headers: &[CallHeader]) -> bool {
         let asks = headers.iter().any(|header| header.name() == "accept-encoding");
         self.max_message.is_some() && (self.compress.is_some() || asks)
     }
 
-    /// Refuses header fields that contradict it.
+    /// Refuses headers that contradict `--compress`.
     pub(super) fn check(&self, headers: &[CallHeader]) -> Result<(), ConfigError> {
         let own = headers.iter().find(|header| header.name() == "content-encoding");
         match (self.compress, own) {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The method of an HTTP request: `GET`, `PUT`, or any other but `CONNECT`.
+/// The method of an HTTP request: `GET`, `PUT`, or any other except `CONNECT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpMethod(String);
 
@@ -13,12 +13,12 @@ impl HttpMethod {
         &self.0
     }
 
-    /// The method of a request, if none is given.
+    /// The default method, depending on whether there is data.
     pub(super) fn for_data(has_data: bool) -> Self {
         Self(if has_data { "POST" } else { "GET" }.to_owned())
     }
 
-    /// True if its requests have a body even if it is empty, so that they say so.
+    /// True if a request declares its body even if it is empty.
     pub(super) fn expects_body(&self) -> bool {
         ["POST", "PUT", "PATCH"].contains(&self.as_str())
     }

@@ -1,4 +1,4 @@
-//! Calls of any service, as `rpcbench load` makes them: what users say of them, and what is sent.
+//! Calls of any service that `rpcbench load` makes: their options, and what is sent.
 
 mod connecting;
 mod data;
@@ -33,36 +33,37 @@ pub(crate) use token::Renewer;
 pub use token::TokenSpec;
 pub use url::{LoadAddress, Url};
 
-/// Calls that are ready to be sent.
+/// Calls ready to be sent.
 #[derive(Clone, Debug)]
 pub struct Calls {
     /// Their requests.
     pub payload: Arc<CallPayload>,
-    /// What a record says of them.
+    /// Their description in a record.
     pub described: DescribedCall,
     /// Their header fields.
     pub headers: Vec<CallHeader>,
 }
 
-/// What calls depend on besides their own options.
+/// What calls depend on in addition to their own options.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallContext<'a> {
-    /// What is loaded.
+    /// What to load.
     pub address: &'a LoadAddress,
-    /// How calls travel.
+    /// Protocol of the calls.
     pub protocol: Protocol,
-    /// That of the URLs that requests name.
+    /// Scheme of the URLs that requests name.
     pub scheme: Scheme,
     /// The user's header fields.
     pub headers: &'a [CallHeader],
     /// Seed of random data.
     pub seed: u64,
-    /// How long a call may take.
+    /// Timeout of a call, milliseconds.
     pub timeout_ms: u64,
 }
 
 impl CallSpec {
-    /// The calls, if no server has to describe them. `None` for those of the contract, and if one has to.
+    /// The calls, if they can be built without asking the server. `None` for the contract's calls, and if the server has to
+    /// describe the method.
     pub(crate) fn without_server(
         &self,
         context: &CallContext<'_>,
@@ -79,7 +80,7 @@ impl CallSpec {
 }
 
 impl Calls {
-    /// What a user may have forgotten.
+    /// A hint at something the user may have forgotten.
     pub(crate) fn notice(&self, spec: &CallSpec) -> Option<String> {
         let is_empty = spec.data.is_none() && spec.data_file.is_none();
         let has_fields = |method: &&Method| method.template() != "{}";
@@ -95,14 +96,14 @@ impl Calls {
                 "-d {data}: sent as the body of each request; -z {data} is the length of a load"
             ));
         }
-        // As in ghz, k6 and Go's templates.
+        // Template syntax of ghz, k6 and Go.
         data.contains("{{").then(|| {
             "'{{' in the data is sent as it is: there are no templates; -D FILE.jsonl sends different requests in turn"
                 .to_owned()
         })
     }
 
-    /// `payload` is not compressed yet; `target`: what a record says that it addresses; `ok`: which statuses count as success.
+    /// `payload`: not compressed yet. `target`: its name in a record. `ok`: the statuses that count as success.
     fn new(
         mut payload: CallPayload,
         messages: &MessageSpec,

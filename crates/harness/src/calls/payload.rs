@@ -9,10 +9,10 @@ use rpcbench_schema::{Expectation, Method};
 
 use super::CallSpec;
 
-/// Of how many replies one is decoded.
+/// One of this many replies is decoded.
 const DECODED_ONE_IN: NonZeroU32 = NonZeroU32::new(1000).expect("not 0");
 
-/// Longest reply that examples show as JSON, bytes.
+/// Maximum size of a reply that examples show as JSON, bytes.
 const MAX_SHOWN: usize = 64 << 10;
 
 /// Encoded requests to one target, sent in turn.
@@ -20,24 +20,24 @@ const MAX_SHOWN: usize = 64 << 10;
 pub struct CallPayload {
     /// What they address.
     pub target: Target,
-    /// At least one.
+    /// The encoded requests; at least one.
     pub requests: Arc<Vec<Vec<u8>>>,
-    /// The method whose messages these are. `None` for bodies of HTTP.
+    /// The method that the requests belong to. `None` for HTTP bodies.
     pub method: Option<Method>,
-    /// When servers should give up, milliseconds after a call began. `None`: calls don't say.
+    /// Deadline that calls send to the server, milliseconds from their start. `None`: calls send none.
     pub deadline_ms: Option<u64>,
-    /// What every reply must have.
+    /// Conditions that every reply must meet.
     pub expectations: Vec<Expectation>,
-    /// Longest reply, bytes.
+    /// Maximum size of a reply, bytes.
     pub max_reply: usize,
-    /// True if the user limits it, so that compressed ones are decompressed for it.
+    /// True if the user sets the maximum, so that compressed replies are decompressed to check it.
     pub limits_content: bool,
-    /// What replaces their token during a load. `None`: they have none that is renewed.
+    /// Renews the token during a load. `None` if there is no token to renew.
     pub renewal: Option<Renewal>,
 }
 
 impl CallPayload {
-    /// Requests that belong to no method, with what a user's options say of all calls.
+    /// A payload without a method, with the options that apply to all calls.
     pub(super) fn new(
         spec: &CallSpec,
         (target, requests): (Target, Vec<Vec<u8>>),
@@ -56,13 +56,13 @@ impl CallPayload {
         }
     }
 
-    /// Sizes of the smallest and of the largest request, bytes.
+    /// Sizes of the smallest and largest request, bytes.
     pub(super) fn sizes(&self) -> (u64, u64) {
         let sizes = || self.requests.iter().map(|request| request.len() as u64);
         (sizes().min().unwrap_or_default(), sizes().max().unwrap_or_default())
     }
 
-    /// What a record says of them.
+    /// Their description in a record.
     pub(super) fn described(&self, target: String, ok: String) -> DescribedCall {
         let (bytes_min, bytes_max) = self.sizes();
         let mut hasher = blake3::Hasher::new();

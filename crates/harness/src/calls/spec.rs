@@ -104,7 +104,7 @@ pub enum CallKind {
     Method,
 }
 
-/// What is shown instead of making a load.
+/// What to show instead of running a load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inspection {
     /// Services and methods.
@@ -118,7 +118,7 @@ pub enum Inspection {
 }
 
 impl Inspection {
-    /// The option that asks for it.
+    /// The option that requests it.
     pub fn option(&self) -> &'static str {
         match self {
             Self::List => "--list",
@@ -177,7 +177,7 @@ impl FromStr for DataSize {
 }
 
 impl CallSpec {
-    /// What it calls.
+    /// The kind of its calls.
     pub fn kind(&self, address: &LoadAddress) -> CallKind {
         match address {
             _ if self.is_method() => CallKind::Method,
@@ -186,12 +186,12 @@ impl CallSpec {
         }
     }
 
-    /// True if it calls a method of a gRPC service.
+    /// True if it is about a method of a gRPC service.
     pub(crate) fn is_method(&self) -> bool {
         self.call.is_some() || self.list || self.describe.is_some()
     }
 
-    /// What to show instead of making a load.
+    /// What to show instead of running a load.
     pub fn inspection(&self) -> Result<Option<Inspection>, ConfigError> {
         let all = [
             self.list.then_some(Inspection::List),
@@ -210,12 +210,12 @@ impl CallSpec {
         }
     }
 
-    /// True if only the server can describe what it calls.
+    /// True if only the server can describe the method.
     pub(crate) fn needs_server(&self) -> bool {
         self.is_method() && self.proto.is_empty() && self.protoset.is_empty()
     }
 
-    /// How its calls travel; `given`: `--protocol`. Refuses options that contradict each other or what is called.
+    /// The protocol of its calls. `given`: `--protocol`. Fails if options contradict each other or the target.
     pub fn protocol(
         &self,
         address: &LoadAddress,
@@ -258,7 +258,7 @@ impl CallSpec {
         }
     }
 
-    /// Where it connects to, and the host that requests name.
+    /// The address to connect to, and the host that requests name.
     pub fn server(&self, address: &LoadAddress) -> (Address, String) {
         match (address, &self.unix_socket) {
             (LoadAddress::Server(address), _) => (address.clone(), address.authority()),
@@ -269,7 +269,7 @@ impl CallSpec {
         }
     }
 
-    /// Refuses options that what is called does not have.
+    /// Refuses options that this kind of call does not support.
     fn check(&self, kind: CallKind) -> Result<(), ConfigError> {
         let mut bodies = self.bodies().into_iter();
         if let (Some(first), Some(second)) = (bodies.next(), bodies.next()) {
@@ -292,7 +292,7 @@ impl CallSpec {
         stray.first().map_or(Ok(()), |option| Err(ConfigError::value(option, problem)))
     }
 
-    /// The given sources of data.
+    /// The data sources that are given.
     fn bodies(&self) -> Vec<&'static str> {
         given([
             (self.data.is_some(), "--data"),
@@ -302,7 +302,7 @@ impl CallSpec {
         ])
     }
 
-    /// The given options of requests to URLs alone.
+    /// The given options that apply only to URLs.
     fn of_urls(&self) -> Vec<&'static str> {
         given([
             (self.method.is_some(), "--method"),
@@ -313,7 +313,7 @@ impl CallSpec {
         ])
     }
 
-    /// The given options of URLs and methods.
+    /// The given options that apply to URLs and methods.
     fn of_data(&self) -> Vec<&'static str> {
         given([
             (self.data.is_some(), "--data"),
@@ -328,7 +328,7 @@ impl CallSpec {
         ])
     }
 
-    /// The given options of methods alone.
+    /// The given options that apply only to methods.
     fn of_methods(&self) -> Vec<&'static str> {
         given([
             (!self.proto.is_empty(), "--proto"),
@@ -340,7 +340,7 @@ impl CallSpec {
         ])
     }
 
-    /// Its expectations, each compiled by `compile`.
+    /// Compiles its expectations.
     pub(super) fn expectations(
         &self,
         compile: impl Fn(&str) -> Result<Expectation, String>,

@@ -7,7 +7,7 @@ use rpcbench_record::Protocol;
 
 use crate::config::did_you_mean;
 
-/// Statuses that count as success: `2xx,404` of HTTP, `OK,NOT_FOUND` of gRPC.
+/// Statuses that count as success: `2xx,404` for HTTP, `OK,NOT_FOUND` for gRPC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Statuses {
     text: String,
@@ -15,7 +15,7 @@ pub(super) struct Statuses {
 }
 
 impl Statuses {
-    /// As typed, or the default of the protocol. Fails for a status that the protocol does not have.
+    /// Parses `given`, or returns the protocol's default. Fails for a status that the protocol does not have.
     pub fn of(given: Option<&str>, protocol: Protocol) -> Result<Self, String> {
         let default = match protocol.spec().success {
             200 => "2xx",

@@ -1,4 +1,4 @@
-//! TLS towards a server that the user runs.
+//! TLS to a server that the user runs.
 
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use super::LoadAddress;
 use crate::config::ConfigError;
 
-/// Largest file of certificates or keys; the system's authorities take about 220 kB.
+/// Maximum size of a file of certificates or keys, bytes. The system's authorities take about 220 kB.
 const MAX_PEM: u64 = 4 << 20;
 
 /// How to speak TLS, as typed.
@@ -112,11 +112,11 @@ impl TlsSpec {
         self.tls || matches!(address, LoadAddress::Url(url) if url.tls)
     }
 
-    /// The client for `address`, whose calls name the host `authority`. `None` without TLS. `key_log`: the file
-    /// of `SSLKEYLOGFILE`.
+    /// The TLS client for `address`, with calls to the host `authority`. `None` without TLS. `key_log`: the file of
+    /// `SSLKEYLOGFILE`.
     ///
     /// # Errors
-    /// Options without TLS, files that have not what they should or can't be written, no authority to trust.
+    /// If TLS options are given without TLS, a file has the wrong content or can't be written, or no authority is trusted.
     pub fn client(
         &self,
         address: &LoadAddress,
@@ -155,11 +155,11 @@ impl TlsSpec {
         client.map(Some).map_err(|error| ConfigError::value("TLS", error))
     }
 
-    /// What to offer by ALPN.
+    /// The protocols to offer by ALPN.
     fn offered(&self, protocol: Protocol) -> Result<Vec<String>, ConfigError> {
         let needed = needed_alpn(protocol);
         let Some(Alpn(names)) = &self.alpn else { return Ok(needed) };
-        // Servers that choose nothing may still speak it.
+        // With no ALPN at all, a server may still speak HTTP/2.
         let lacks_h2 = !names.is_empty() && !names.iter().any(|name| name == "h2");
         if lacks_h2 && protocol.spec().transport == Transport::Http2 {
             let given = format!("--alpn {}", names.join(","));
@@ -184,7 +184,7 @@ impl TlsSpec {
         all.into_iter().filter(|(given, _)| *given).map(|(_, name)| name).collect()
     }
 
-    /// Whom to trust, and its description.
+    /// The trusted authorities, and a description of them.
     fn trust(&self) -> Result<(Trust, String), ConfigError> {
         match (&self.cacert, self.insecure_skip_verify) {
             (Some(file), true) => {
@@ -223,7 +223,7 @@ impl TlsSpec {
     }
 }
 
-/// What servers should choose by ALPN.
+/// The ALPN protocol that the server should choose.
 pub(crate) fn needed_alpn(protocol: Protocol) -> Vec<String> {
     match protocol.spec().transport {
         Transport::Http2 => vec!["h2".to_owned()],
@@ -232,7 +232,7 @@ pub(crate) fn needed_alpn(protocol: Protocol) -> Vec<String> {
     }
 }
 
-/// The host of an authority, without port and brackets.
+/// The host of an authority, without port or brackets.
 pub(crate) fn host(authority: &str) -> String {
     let port = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let host = match authority.rsplit_once(':') {
@@ -242,7 +242,7 @@ pub(crate) fn host(authority: &str) -> String {
     host.trim_start_matches('[').trim_end_matches(']').to_owned()
 }
 
-/// rustls ignores a file that it can't write.
+/// Fails if the key log can't be written: rustls would ignore that.
 fn check_key_log(file: &Path) -> Result<(), ConfigError> {
     let opened = OpenOptions::new().append(true).create(true).open(file);
     opened.map(drop).map_err(|error| {
@@ -251,7 +251,7 @@ fn check_key_log(file: &Path) -> Result<(), ConfigError> {
     })
 }
 
-/// The bytes of a file, and how errors name it.
+/// The bytes of a file, and its name in errors.
 fn read(option: &str, file: &Path) -> Result<(Vec<u8>, String), ConfigError> {
     let given = format!("{option} {}", file.display());
     match regular::read_bytes(file, MAX_PEM) {
@@ -277,7 +277,7 @@ fn certificates(option: &str, file: &Path) -> Result<Vec<CertificateDer<'static>
 fn key(option: &str, file: &Path) -> Result<PrivateKeyDer<'static>, ConfigError> {
     let (bytes, given) = read(option, file)?;
     PrivateKeyDer::from_pem_slice(&bytes).map_err(|error| {
-        // In PKCS #8, which is no key to the library, or in a header that it reads as base64.
+        // PKCS #8, which the library does not recognize as a key, or a header that the library reads as base64.
         let encrypted = String::from_utf8_lossy(&bytes).contains("ENCRYPTED");
         let problem = match error {
             PemError::NoItemsFound | PemError::Base64Decode(_) if encrypted => format!(

@@ -1,4 +1,4 @@
-//! Tokens that a command gives, before a load and again during it.
+//! Tokens printed by a command, before a load and repeatedly during it.
 
 use std::process::Command;
 use std::sync::mpsc::{RecvTimeoutError, Sender, TryRecvError, channel};
@@ -15,11 +15,11 @@ use crate::config::{ConfigError, NonZeroLength};
 use crate::interrupt::Interrupt;
 use crate::task::{Output, Task};
 
-/// How long a command may take.
+/// Time limit of a command.
 const LIMIT: Duration = Duration::from_secs(30);
-/// How often a token is renewed unless `--token-every` says otherwise.
+/// Default interval of renewals.
 const EVERY: Duration = Duration::from_secs(600);
-/// Characters shown of what a failing command says.
+/// Maximum characters shown of a failing command's error output.
 const MAX_SAID: usize = 200;
 
 /// Where tokens come from, as typed.
@@ -35,7 +35,7 @@ pub struct TokenSpec {
 }
 
 impl TokenSpec {
-    /// The header with a new token. `None` without a command. Ctrl-C ends the command.
+    /// Runs the command and returns the header with its token. `None` without a command. Ctrl-C stops the command.
     pub(super) fn header(&self, interrupt: &Interrupt) -> Result<Option<CallHeader>, ConfigError> {
         let Some(command) = &self.token_command else {
             let problem = "there is no token to renew; give --token-command, too";
@@ -51,7 +51,7 @@ impl TokenSpec {
     }
 }
 
-/// Runs a command while `keep_waiting` returns true, and makes the header of what it prints.
+/// Runs a command while `keep_waiting` returns true, and returns a header with the token that it prints.
 fn fetch(command: &str, keep_waiting: impl FnMut() -> bool) -> Result<CallHeader, String> {
     let task = Task::ask(Command::new("sh").args(["-c", command]));
     let ended = task.and_then(|task| task.output(LIMIT, keep_waiting));
@@ -67,14 +67,14 @@ fn fetch(command: &str, keep_waiting: impl FnMut() -> bool) -> Result<CallHeader
     }
     match out.trim() {
         "" => Err("it printed no token on standard output".to_owned()),
-        // What is wrong with it may show it.
+        // Omit the parse error: it may contain the token.
         token => format!("authorization: Bearer {token}").parse().map_err(|_| {
             "what it printed is no token; expected one line of printable ASCII".to_owned()
         }),
     }
 }
 
-/// Renews the token of a load's calls, on its own thread, until it is dropped.
+/// Renews the token of a load's calls on its own thread until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Renewer {
     stop: Option<Sender<()>>,
@@ -90,7 +90,7 @@ struct Failed {
 }
 
 impl Renewer {
-    /// Starts it, if `spec` has a command. `payload` has the first token; `secrets` get all later ones.
+    /// Starts renewing, if `spec` has a command. `payload` has the first token; later ones are added to `secrets`.
     pub fn start(spec: &TokenSpec, payload: &CallPayload, secrets: LaterSecrets) -> Option<Self> {
         let (command, every) = (spec.token_command.clone()?, spec.every());
         let (renewal, payload) = (payload.renewal.clone()?, payload.clone());
@@ -109,7 +109,7 @@ impl Renewer {
         Some(Self { stop: Some(stop), thread: Some(thread), failed })
     }
 
-    /// What a reader must know of it.
+    /// A remark for the report if renewals failed.
     pub fn remark(&self) -> Option<String> {
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         (failed.times > 0).then(|| {
@@ -135,7 +135,7 @@ fn add(failed: &Mutex<Failed>, problem: String) {
 
 impl Drop for Renewer {
     fn drop(&mut self) {
-        // Ends a command that runs, with what it started.
+        // Stops a running command and its children.
         self.stop = None;
         let _ = self.thread.take().map(JoinHandle::join);
     }

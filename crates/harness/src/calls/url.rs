@@ -1,4 +1,4 @@
-//! What `rpcbench load` addresses: a server, or a URL.
+//! The target of `rpcbench load`: a server, or a URL.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,11 +12,11 @@ use crate::setup::Address;
 pub struct Url {
     /// True for `https` and `grpcs`.
     pub tls: bool,
-    /// True for `grpc` and `grpcs`, whose calls other options name.
+    /// True for `grpc` and `grpcs`; other options define the calls.
     pub grpc: bool,
-    /// Host and port; port 80 if the URL has none, with TLS 443.
+    /// Host and port; the default port is 80, or 443 with TLS.
     pub address: Address,
-    /// Host and port as written, which requests name.
+    /// Host and port as written; requests name it.
     pub authority: String,
     /// Path and query, as written; `/` for an empty path.
     pub path: String,
@@ -25,14 +25,14 @@ pub struct Url {
 /// What to load: a server, or a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadAddress {
-    /// A server, whose calls other options name.
+    /// A server; other options define the calls.
     Server(Address),
     /// A URL.
     Url(Url),
 }
 
 impl LoadAddress {
-    /// Values of a URL's query whose names say that they are secrets.
+    /// Values in a URL's query whose names mark them as secrets.
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
         let url = match self {
             Self::Url(url) => Some(url),
@@ -41,14 +41,14 @@ impl LoadAddress {
         url.into_iter().flat_map(Url::secrets)
     }
 
-    /// An argument of the command line without them.
+    /// An argument of the command line, with secrets redacted.
     pub(crate) fn redact(&self, argument: &str) -> String {
         match self {
             Self::Url(url) => argument.replace(&url.path, &url.shown_path()),
             Self::Server(_) => argument.to_owned(),
         }
     }
-    /// True if it says that connections have TLS.
+    /// True if the URL demands TLS.
     pub fn is_tls(&self) -> bool {
         matches!(self, Self::Url(url) if url.tls)
     }
@@ -62,7 +62,7 @@ impl Url {
         secret.map(|(_, value)| value).filter(|value| !value.is_empty())
     }
 
-    /// Path and query as screens and records show them, without secrets.
+    /// Path and query as shown on screen and in records, without secrets.
     pub(crate) fn shown_path(&self) -> String {
         let Some((path, query)) = self.path.split_once('?') else { return self.path.clone() };
         let pairs = query.split('&').map(|pair| match pair.split_once('=') {
@@ -115,7 +115,7 @@ impl FromStr for Url {
     }
 }
 
-/// Without secrets.
+/// Omits secrets.
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (scheme, path) = match self.grpc {

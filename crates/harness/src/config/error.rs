@@ -1,22 +1,22 @@
-//! Errors in a file, or in an option that replaces its key.
+//! Errors about a key in a file, or an option that replaces it.
 
 use std::fmt::Display;
 use std::path::Path;
 
 use thiserror::Error;
 
-/// The reason why a file, an option or an argument can't be used: the place, the value and the remedy.
+/// Why a file, an option or an argument can't be used: the location, the value and the remedy.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct ConfigError(pub(crate) String);
 
 impl ConfigError {
-    /// `given`: the line of a file, or option and value. `problem`: what is wrong, and what to write instead.
+    /// `given`: the line of a file, or an option with its value. `problem`: what is wrong, and what to write instead.
     pub fn value(given: impl Display, problem: impl Display) -> Self {
         Self(format!("{given}: {problem}"))
     }
 
-    /// Two values, as given, that exclude each other. `remedy`: why, and what to change.
+    /// The error for two values, as given, that exclude each other. `remedy`: why, and what to change.
     pub fn contradiction(first: String, second: String, remedy: &str) -> Self {
         Self(format!("{first} contradicts {second}: {remedy}"))
     }
@@ -27,12 +27,12 @@ pub(crate) fn unreadable(path: &Path, error: std::io::Error) -> ConfigError {
     ConfigError::value(path.display(), format!("can't be read: {error}"))
 }
 
-/// ` (did you mean 'NAME'?)`, or nothing.
+/// ` (did you mean 'NAME'?)`, or empty without a suggestion.
 pub(crate) fn hint(suggestion: Option<&str>) -> String {
     suggestion.map_or_else(String::new, |name| format!(" (did you mean '{name}'?)"))
 }
 
-/// The hint at the candidate closest to `word`.
+/// A hint with the candidate closest to `word`.
 pub(crate) fn did_you_mean<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -40,7 +40,7 @@ pub(crate) fn did_you_mean<'a>(
     hint(closest(word, candidates).as_deref())
 }
 
-/// The candidate closest to `word`, if it is close enough to be a typo of it.
+/// The candidate closest to `word`, if `word` may be a typo of it.
 pub(crate) fn closest<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -48,11 +48,11 @@ pub(crate) fn closest<'a>(
     near(word, candidates).into_iter().next()
 }
 
-/// The candidates that `word` may be a typo of, the closest first.
+/// The candidates that `word` may be a typo of, closest first.
 pub(crate) fn near<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    /// Lowest similarity of a typo.
+    /// Minimum similarity of a typo.
     const MIN: f64 = 0.8;
-    /// Maximum distance in similarity from the closest candidate.
+    /// Maximum difference in similarity to the closest candidate.
     const ALSO: f64 = 0.05;
     let mut near: Vec<(f64, &str)> = candidates
         .into_iter()
@@ -65,9 +65,9 @@ pub(crate) fn near<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>
     near.into_iter().map(|(_, candidate)| candidate.to_owned()).collect()
 }
 
-/// Similarity of two names (Jaro-Winkler), 0..=1, in any order of their words: `grpc-go` is almost `go-grpc`.
+/// Similarity of two names (Jaro-Winkler), 0..=1. The order of their words hardly matters: `grpc-go` is almost `go-grpc`.
 fn similarity(one: &str, other: &str) -> f64 {
-    /// Less than 1, so that the same order wins.
+    /// Below 1, so that a candidate in the same order wins.
     const OTHER_ORDER: f64 = 0.99;
     let sorted = |name: &str| {
         let mut words: Vec<&str> = name.split(['-', '_']).collect();

@@ -11,7 +11,7 @@ use toml::{Spanned, Value};
 
 use super::source::SourceFile;
 
-/// A value and its origin. In a file and on the command line it is written alike.
+/// A value and its origin. It is written the same way in files and on the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given<T> {
     /// The value.
@@ -33,7 +33,7 @@ impl<T> Given<T> {
         Self { value, origin: Origin::CommandLine(format!("{text} (the default)")) }
     }
 
-    /// Another value of the same origin.
+    /// Converts the value and keeps its origin.
     pub fn map<U>(self, into: impl FnOnce(T) -> U) -> Given<U> {
         Given { value: into(self.value), origin: self.origin }
     }
@@ -48,7 +48,7 @@ impl<T> Given<T> {
     }
 }
 
-/// From any scalar of a TOML file, by its text.
+/// Reads any scalar of a TOML file from its text.
 impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Given<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let scalar = Spanned::<Value>::deserialize(deserializer)?;
@@ -66,7 +66,7 @@ impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Given<T> {
     }
 }
 
-/// Parses a value of an option for clap.
+/// A clap parser for a [`Given`] option.
 #[derive(Clone, Debug)]
 pub struct GivenParser<T>(PhantomData<fn() -> T>);
 

@@ -1,4 +1,4 @@
-//! A file, and messages about places in it.
+//! A file, and error messages that point into it.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -9,17 +9,17 @@ use serde::de::DeserializeOwned;
 
 use super::error::{ConfigError, did_you_mean, unreadable};
 
-/// Bytes of a manifest or a suite; the longest of ours has 5 KB.
+/// Maximum size of a manifest or suite, bytes. The largest of ours has 5 KB.
 const MAX_LENGTH: u64 = 1 << 20;
 
 /// A kind of file.
 pub(crate) trait FileKind: DeserializeOwned {
-    /// A good line for each key that needs one; errors about the key show it.
+    /// A valid line for each key that needs an example; errors about the key show it.
     const EXAMPLES: &'static [&'static str];
-    /// Former names of keys, each with what replaces it.
+    /// Old names of keys, each with its replacement.
     const RENAMED: &'static [(&'static str, &'static str)] = &[];
 
-    /// Its tables as messages name them, each with its keys.
+    /// Its tables, named as in messages, each with its keys.
     fn tables() -> Vec<(&'static str, Vec<String>)> {
         Vec::new()
     }
@@ -50,7 +50,7 @@ impl SourceFile {
         T::deserialize(reader).map_err(|error| self.explain::<T>(&error))
     }
 
-    /// `suites/mine.toml:7`, the line on which a span begins; the path alone if the span is the whole file.
+    /// The file and the line where a span begins: `suites/mine.toml:7`. Only the path if the span is the whole file.
     pub fn line(&self, span: &Range<usize>) -> String {
         let path = self.path.display();
         match *span == (0..self.text.len()) {
@@ -62,7 +62,7 @@ impl SourceFile {
         }
     }
 
-    /// The place of a value and its lines as written: `suites/mine.toml:7: cpus = 1`.
+    /// The location of a value and its lines as written: `suites/mine.toml:7: cpus = 1`.
     pub fn place(&self, span: &Range<usize>) -> String {
         format!("{}: {}", self.line(span), self.written(span))
     }
@@ -72,7 +72,7 @@ impl SourceFile {
         ConfigError::value(self.place(span), problem)
     }
 
-    /// The error for a key that is missing in the table at `span`, or in the file. `path`: the key with its table.
+    /// The error for a missing key. `span`: the table that lacks it, or `None` for the file. `path`: the key with its table.
     pub fn missing<T: FileKind>(&self, span: Option<&Range<usize>>, path: &str) -> ConfigError {
         let key = path.rsplit('.').next().unwrap_or(path);
         let place = span.map_or_else(|| self.path.display().to_string(), |span| self.line(span));
@@ -88,7 +88,7 @@ impl SourceFile {
         self.text[start..end].split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// The error in this project's words: serde names keys in backticks, and knows no example.
+    /// Rewords serde's error, which puts names in backticks and gives no example.
     fn explain<T: FileKind>(&self, error: &toml::de::Error) -> ConfigError {
         let (message, span) = (error.message(), error.span().unwrap_or(0..0));
         let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
@@ -117,14 +117,14 @@ impl SourceFile {
     }
 }
 
-/// The keys of a table, from serde's refusal of an unknown one.
+/// The keys of a table, taken from serde's error about an unknown key.
 pub(crate) fn keys<T: DeserializeOwned>() -> Vec<String> {
     let refused = toml::from_str::<T>("'' = 0").err();
     let message = refused.map(|error| error.message().to_owned()).unwrap_or_default();
     message.split('`').skip(3).step_by(2).map(str::to_owned).collect()
 }
 
-/// serde's message with the names that TOML has for types.
+/// serde's message with TOML's names for types.
 fn in_toml_terms(message: &str) -> String {
     let message = match message.split_once("expected struct ") {
         Some((found, _)) => format!("{found}expected a table"),

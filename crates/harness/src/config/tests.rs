@@ -1,4 +1,4 @@
-//! Values that are read, and messages about the others.
+//! Parsing of valid values, and error messages for the rest.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,11 +1,11 @@
-//! Values with a unit or a range, written alike in files and on the command line.
+//! Values with a unit or a range, written the same way in files and on the command line.
 
 use std::str::FromStr;
 use std::time::Duration;
 
 use rpcbench_record::units::{self, ParseError};
 
-/// Lets serde read a type by its `FromStr`.
+/// Implements `Deserialize` by `FromStr`.
 macro_rules! from_text {
     ($($name:ty),+ $(,)?) => {
         $(impl<'de> serde::Deserialize<'de> for $name {
@@ -26,11 +26,11 @@ pub struct Count(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Calls(pub u64);
 
-/// A length of time; it may be zero.
+/// A length of time, possibly zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Length(pub Duration);
 
-/// A length of time of at least a millisecond.
+/// A length of time, at least a millisecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NonZeroLength(Duration);
 
@@ -83,7 +83,7 @@ impl FromStr for Calls {
         match (text.parse(), multiple) {
             (Ok(0), _) => Err("must be more than zero".to_owned()),
             (Ok(number), _) => Ok(Self(number)),
-            // Below 2^53, as no load makes more.
+            // Exact below 2^53; no load makes more calls.
             (Err(_), Some(calls)) if calls < 9e15 => Ok(Self(calls as u64)),
             _ => Err("must be a whole number from 1, such as 500, 20k or 1M".to_owned()),
         }

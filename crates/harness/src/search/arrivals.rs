@@ -1,4 +1,4 @@
-//! Arrivals with another rate.
+//! Changes the rate of arrivals.
 
 use rpcbench_record::{Arrivals, Rate};
 

@@ -1,15 +1,15 @@
-//! Searching for the highest rate under which a threshold holds, and sweeping over loads.
+//! Searches for the highest rate at which a threshold holds, and sweeps over loads.
 //!
-//! A [`Search`] gives the rate of the next window and takes the measured window. It has no clock and does no I/O.
+//! A [`Search`] gives the rate of the next window and takes the measurement. It has no clock and does no I/O.
 //!
-//! 1. **Exponential.** The first rate decides the direction: doubled as long as the threshold holds, or halved
-//!    until it does, at most [`DOUBLINGS`] times. That brackets the limit. It ends after [`CLIENTS`] rates at which only the
-//!    client fell short, since lower ones would say nothing about the server either.
-//! 2. **Bisection.** The middle of the bracket, on a scale of logarithms, takes the place of one of its ends, until the
-//!    lowest rate that did not meet the threshold is within the precision ([`PRECISION`]) of the highest that did.
-//! 3. **Repetition.** Either end may be an accident, so both are measured again. If the two attempts at an end disagree, a third
-//!    decides; an end that turns out wrong opens the bracket again. An attempt in which only the client fell short does not count
-//!    next to another.
+//! 1. **Exponential.** The first rate decides the direction: it is doubled while the threshold holds, or halved until it does, at
+//!    most [`DOUBLINGS`] times. That brackets the limit. The search gives up after [`CLIENTS`] rates at which only the client
+//!    fell short, since lower rates would reveal nothing about the server either.
+//! 2. **Bisection.** The geometric middle of the bracket replaces one of its ends, until the lowest rate that did not meet the
+//!    threshold is within the precision ([`PRECISION`]) of the highest that did.
+//! 3. **Confirmation.** Either end may be a fluke, so both are measured again. If the two attempts at an end disagree, a third
+//!    decides; an end that turns out wrong reopens the bracket. An attempt in which only the client fell short counts only if
+//!    there are no others.
 //!
 //! Each attempt at a rate takes as many windows as it needs; see `step.rs`.
 
@@ -27,16 +27,16 @@ pub use arrivals::at_rate;
 pub use step::{CLEAR, CONFIRM, ERRORS, FEW, WINDOWS};
 pub use sweep::Sweep;
 
-/// The final distance between a rate that met the threshold and one that did not, relative to the first.
+/// Target distance between the highest rate that met the threshold and the lowest that did not, relative to the first.
 pub const PRECISION: f64 = 0.05;
 /// Maximum doublings, or halvings, of the first rate: a factor of 4,096.
 pub const DOUBLINGS: u32 = 12;
-/// Rates at which only the client fell short before the search gives up.
+/// The search gives up after this many rates at which only the client fell short.
 pub const CLIENTS: usize = 5;
-/// The reason why a threshold can't be searched for.
+/// Why some thresholds can't be searched for.
 pub(crate) const UNBOUNDED: &str =
     "only a response time or errors below a limit have a highest rate, such as 'p99<10ms'";
-/// The finest precision: well above the resolution of a rate.
+/// Minimum precision: well above the resolution of a rate.
 const FINEST: f64 = 0.001;
 
 /// A search in progress.
@@ -44,23 +44,23 @@ const FINEST: f64 = 0.001;
 pub struct Search {
     record: Record,
     first: PerSecond,
-    /// The rate of the next window. `None`: the search is over.
+    /// The rate of the next window. `None` once the search is over.
     rate: Option<PerSecond>,
-    /// Windows of this attempt at that rate.
+    /// Windows of the current attempt at that rate.
     windows: Vec<Measured>,
-    /// The verdicts of each attempt at a rate, in the order of the steps.
+    /// The verdicts of all attempts at each rate, in the order of the steps.
     looks: Vec<Vec<StepVerdict>>,
 }
 
-/// Attempts at an end of the bracket before it counts.
+/// Attempts required at each end of the bracket.
 const LOOKS: usize = 2;
-/// Maximum attempts at a rate. A tie is then not met.
+/// Maximum attempts at a rate. A tie then counts as not met.
 const MAX_LOOKS: usize = 5;
 
 impl Search {
-    /// A search that begins at the rate `first` and ends at `precision`, a share such as [`PRECISION`]. If the capacity is
-    /// known, half of it is a good first rate. Fails for a threshold that more load can't break, and for a precision below
-    /// 0.1 % or above 100 %.
+    /// A search that starts at the rate `first` and stops at `precision`, a share such as [`PRECISION`]. If the capacity is
+    /// known, half of it is a good first rate. Fails for a threshold that does not depend on load, and for a precision below 0.1
+    /// % or above 100 %.
     pub fn new(threshold: Threshold, first: PerSecond, precision: f64) -> Result<Self, String> {
         if !threshold.bounds_load() {
             return Err(format!("'{threshold}' can't be searched for: {UNBOUNDED}"));
@@ -74,13 +74,13 @@ impl Search {
         Ok(Self { record, first, rate: Some(first), windows: Vec::new(), looks: Vec::new() })
     }
 
-    /// The rate of the next window. `None`: the search is over.
+    /// The rate of the next window. `None` once the search is over.
     pub fn rate(&self) -> Option<PerSecond> {
         self.rate
     }
 
-    /// Takes the window that was measured at [`Self::rate`]. Returns the rate with its verdict, if this attempt has one. Does
-    /// nothing after the search is over.
+    /// Takes the window measured at [`Self::rate`]. Returns the step of that rate if the attempt has a verdict now. No-op once
+    /// the search is over.
     pub fn tell(&mut self, window: Measured) -> Option<&SearchStep> {
         let rate = self.rate?;
         self.windows.push(window);
@@ -91,7 +91,7 @@ impl Search {
         self.record.steps.get(at)
     }
 
-    /// Records the verdict of an attempt at a rate; returns the number of its step.
+    /// Records the verdict of an attempt at a rate. Returns the index of its step.
     fn looked(&mut self, rate: PerSecond, windows: Vec<Measured>, verdict: StepVerdict) -> usize {
         let Some(at) = self.record.steps.iter().position(|step| step.rate == rate) else {
             self.record.steps.push(SearchStep { rate, windows, verdict });
@@ -105,12 +105,12 @@ impl Search {
         at
     }
 
-    /// The rates with a verdict, and with them the result so far.
+    /// The rates that have a verdict, and so the result so far.
     pub fn record(&self) -> &Record {
         &self.record
     }
 
-    /// The finished search, without windows of a rate that has no verdict.
+    /// The result of the search, without windows of a rate that has no verdict.
     pub fn into_record(self) -> Record {
         self.record
     }
@@ -122,7 +122,7 @@ impl Search {
             .or_else(|| self.end_to_confirm())
     }
 
-    /// The next untried rate. `None` if the bracket is narrow enough, or has no other end in reach.
+    /// The next untried rate. `None` if the bracket is narrow enough, or its missing end is out of reach.
     fn untried(&self) -> Option<PerSecond> {
         let met = self.record.met().map(|step| step.rate.get());
         let unmet = self.record.unmet().map(|step| step.rate.get());
@@ -137,7 +137,7 @@ impl Search {
         }
     }
 
-    /// True if the last rates say nothing about the server.
+    /// True if the last [`CLIENTS`] rates say nothing about the server.
     fn is_clients(&self) -> bool {
         let last = self.record.steps.iter().rev().take(CLIENTS);
         let clients = last.filter(|step| step.verdict.is_clients()).count();
@@ -154,8 +154,8 @@ impl Search {
     }
 }
 
-/// The verdict of most attempts at a rate, without those in which only the client fell short if there are others; of those that
-/// did not meet the threshold, the last reason. `None` for a tie that one more attempt may break.
+/// The verdict of the majority of attempts at a rate. Attempts in which only the client fell short count only if there are no
+/// others. If the threshold was not met, the last reason is returned. `None` for a tie that another attempt may break.
 fn majority(looks: &[StepVerdict]) -> Option<StepVerdict> {
     let (clients, servers): (Vec<_>, Vec<_>) =
         looks.iter().copied().partition(|verdict| verdict.is_clients());
@@ -170,7 +170,7 @@ fn majority(looks: &[StepVerdict]) -> Option<StepVerdict> {
     }
 }
 
-/// The geometric middle of a bracket, a whole number if possible. `None` if the bracket is narrow enough.
+/// The geometric middle of a bracket, rounded to a whole number if that fits. `None` if the bracket is narrow enough.
 fn middle(met: f64, unmet: f64, precision: f64) -> Option<PerSecond> {
     if unmet <= met * (1.0 + precision) {
         return None;

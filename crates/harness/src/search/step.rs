@@ -1,18 +1,17 @@
-//! Decides when the windows of one attempt at a rate are enough, and their verdict.
+//! Decides when an attempt at a rate has enough windows, and its verdict.
 //!
-//! A window that is no evidence about the figure (the client had no CPU left, calls failed, the server did not keep up) is a
-//! **fault** without a value; every other one gives the figure's value. A late generator is a fault if the figure is beyond its
-//! limit. Within it the window counts, since response times start when calls are due: lateness makes them longer, never
-//! shorter. In this order:
+//! A window that can't be used as evidence (the client had no CPU left, calls failed, the server did not keep up) is a **fault**
+//! and has no value; every other window gives a value of the figure. A late generator is a fault if the figure exceeds its limit.
+//! Otherwise the window counts, since response times start when calls are due: lateness only makes them longer. In this order:
 //!
 //! - [`CONFIRM`] faults: not met, for the reason of the last one;
-//! - [`CONFIRM`] windows in which no call came due: not met, as more of them would not help;
-//! - [`CONFIRM`] values of [`CLEAR`] times the limit or more: not met;
-//! - a first window without fault, at the limit divided by [`CLEAR`] or less: met. Disturbances make calls slower, never
-//!   faster, so one such window is enough for this side but not for the other;
-//! - the Student interval of the mean of the values' logarithms lies wholly on one side of the limit's: met, or not met.
-//!   Response times vary by factors, so their logarithms are symmetrical. The interval is computed after each window from
-//!   the second on, with the confidence [`EACH_LOOK`]: all of them together err in at most 5 % (Bonferroni);
+//! - [`CONFIRM`] windows in which no call came due: not met, since more windows would not help;
+//! - [`CONFIRM`] values of at least [`CLEAR`] times the limit: not met;
+//! - a first window without fault whose value is at most the limit divided by [`CLEAR`]: met. Disturbances make calls slower,
+//!   never faster, so a single window is enough for this side but not for the other;
+//! - the Student interval of the mean of the values' logarithms is entirely on one side of the limit's logarithm: met, or not
+//!   met. Response times vary by factors, so their logarithms are symmetrical. The interval is computed after each window from
+//!   the second on, at confidence [`EACH_LOOK`], so that all of them together err in at most 5 % (Bonferroni);
 //! - [`WINDOWS`] windows: not met, since the rate may be too high.
 
 use rpcbench_record::{Figure, Measured, NotMet, StepVerdict, Threshold};
@@ -20,19 +19,19 @@ use rpcbench_stats::mean_interval_at;
 
 /// Maximum windows of an attempt at a rate.
 pub const WINDOWS: usize = 8;
-/// Windows that must agree before a rate fails without an interval: one may be an accident.
+/// Windows that must agree before a rate fails without an interval, since one may be a fluke.
 pub const CONFIRM: usize = 2;
-/// Factor to the limit from which no interval is needed.
+/// A value this many times above or below the limit needs no interval.
 pub const CLEAR: f64 = 2.0;
 /// Share of calls that may fail in a window, unless the threshold limits errors.
 pub const ERRORS: f64 = 0.01;
-/// So few calls may be chance at any share: of 30 calls that are late with a probability of 1 %, two or more are late in one
-/// window of 28, three or more in one of 300.
+/// Up to this many calls may be chance, no matter the share: of 30 calls that are each late with a probability of 1 %, two or
+/// more are late in one window of 28, three or more in one of 300.
 pub const FEW: u64 = 2;
 /// Confidence of the interval after each window.
 const EACH_LOOK: f64 = 1.0 - 0.05 / (WINDOWS - 1) as f64;
 
-/// The verdict of the windows of one attempt. `None`: one more is needed.
+/// The verdict of an attempt with these windows. `None` if another window is needed.
 pub(super) fn verdict(threshold: Threshold, windows: &[Measured]) -> Option<StepVerdict> {
     let (mut faults, mut values) = (Vec::new(), Vec::new());
     for window in windows {
@@ -56,7 +55,7 @@ pub(super) fn verdict(threshold: Threshold, windows: &[Measured]) -> Option<Step
     {
         return Some(StepVerdict::Met);
     }
-    // A share may be 0, and moves by differences.
+    // A share may be 0, so it is not compared on a log scale.
     let scale = if threshold.figure().is_time() { f64::ln } else { |value| value };
     let scaled: Vec<f64> = values.into_iter().map(scale).collect();
     match mean_interval_at(&scaled, EACH_LOOK) {

@@ -10,8 +10,8 @@ const MAX_LOADS: u64 = 200;
 /// Default step of shares of the capacity, percent.
 const STEP: u32 = 10;
 
-/// Loads from the lowest to the highest, evenly spaced: `10%..90%` in steps of 10 %, `10%..90%+5%`,
-/// `1k..10k+1k`. The last is at most TO.
+/// Evenly spaced loads from lowest to highest: `10%..90%` (in steps of 10 %), `10%..90%+5%`, `1k..10k+1k`. The last may be below
+/// TO.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sweep {
     text: String,
@@ -78,7 +78,7 @@ impl FromStr for Sweep {
     }
 }
 
-/// From, to and step, in percent or in thousandths of a call a second, and their conversion to rates.
+/// From, to and step, in percent or in thousandths of a call per second, and their conversion to a rate.
 type Parts = ([u64; 3], fn(u64) -> Option<Rate>);
 
 fn share(percent: u64) -> Option<Rate> {

@@ -1,4 +1,4 @@
-//! Searches on simulated servers, and sweeps as text.
+//! Searches against simulated servers, and parsing of sweeps.
 
 use proptest::prelude::*;
 use rand_pcg::Pcg64;
@@ -14,7 +14,7 @@ fn rate(calls: f64) -> PerSecond {
     PerSecond::new(calls).unwrap()
 }
 
-/// A window in which every call took `response_ns`, and the server ended `done` calls a second.
+/// A window in which every call took `response_ns`, and the server completed `done` calls per second.
 fn window(offered: f64, response_ns: f64, done: f64) -> Measured {
     let due = (offered * 10.0).round().max(1.0) as u64;
     let mut histogram = Histogram::new();
@@ -31,8 +31,8 @@ fn window(offered: f64, response_ns: f64, done: f64) -> Measured {
     }
 }
 
-/// A queue: response times grow with load as `service / (1 - load)`, and what is above capacity piles up. Its figures have an
-/// error of up to `noise`, a share.
+/// A queue: response times grow with load as `service / (1 - load)`, and calls above capacity pile up. Its figures have a
+/// relative error of up to `noise`.
 struct Queue {
     capacity: f64,
     service_ns: f64,
@@ -53,7 +53,7 @@ impl Queue {
         window(offered, (response * factor).min(1e12), self.capacity)
     }
 
-    /// The rate at which its response time is the limit.
+    /// The rate at which the response time equals the limit.
     fn highest(&self, limit_ns: f64) -> f64 {
         self.capacity * (1.0 - self.service_ns / limit_ns)
     }
@@ -96,7 +96,7 @@ proptest! {
         let found = queue.search("p99<10ms", capacity * first);
         let (met, unmet) = ends(&found);
         prop_assert!(met < unmet && unmet <= met * (1.0 + PRECISION), "{met} {unmet}");
-        // A response time off by n moves the rate at which it is the limit by n x (1 - load) / load.
+        // A relative error n of the response time moves the rate at the limit by n x (1 - load) / load.
         let load = truth / capacity;
         let slack = 2.0 * noise * (1.0 - load) / load + 0.002;
         prop_assert!(met <= truth * (1.0 + slack), "{met} of {truth}");
@@ -123,7 +123,7 @@ proptest! {
             let met = record.met().map_or(0.0, |step| step.rate.get());
             let unmet = record.unmet().map_or(f64::INFINITY, |step| step.rate.get());
             prop_assert!(met < unmet);
-            // A rate that was tried is an end that is measured again.
+            // A rate that was tried is an end of the bracket, measured again for confirmation.
             let end = next.get() == met || next.get() == unmet;
             let within = met < next.get() && next.get() < unmet;
             prop_assert!(if tried { end } else { within }, "{} of {} to {}", next, met, unmet);
@@ -136,7 +136,7 @@ proptest! {
     }
 }
 
-/// Windows of half a second, in which one call is late: at 60 calls a second one of 30.
+/// Windows of half a second with one late call: at 60 calls per second, one of 30.
 #[test]
 fn one_late_call_in_few_is_chance() {
     let search = Search::new("p99<10ms".parse().unwrap(), rate(60.0), PRECISION).unwrap();
@@ -154,8 +154,8 @@ fn one_late_call_in_few_is_chance() {
     assert!(met <= 42_000.0 && 42_000.0 <= unmet, "{met} {unmet}");
 }
 
-/// The result of a search that begins at 1,000 calls/s, on a server whose limit is 30,000. `accident` may change each
-/// window: it gets the window's number, from 0, and its rate.
+/// The result of a search that starts at 1,000 calls/s, on a server whose limit is 30,000. `accident` may change each window; it
+/// gets the window's number, from 0, and its rate.
 fn with_accidents(mut accident: impl FnMut(usize, f64, &mut Measured)) -> (f64, f64) {
     let search = Search::new("p99<10ms".parse().unwrap(), rate(1000.0), PRECISION).unwrap();
     let mut queue = Queue::new(36_000.0, 10.0 / 6.0 * MS, 0.0, 1);
@@ -180,7 +180,7 @@ fn accidental_end_is_measured_again() {
             *window = late(offered, 40.0 * MS);
         }
     }));
-    // Another one far above the limit looks fine, once.
+    // One window far above the limit looks fine.
     let mut lucky = true;
     holds(with_accidents(|_, offered, window| {
         if offered > 31_000.0 && std::mem::take(&mut lucky) {
@@ -198,7 +198,7 @@ fn late(offered: f64, response_ns: f64) -> Measured {
 
 #[test]
 fn late_client_lengthens_response_times_and_ends_no_search() {
-    // The client is late at any rate, and its own delay is 4 ms.
+    // The client is late at every rate, and adds 4 ms.
     let search = Search::new("p99<10ms".parse().unwrap(), rate(1000.0), PRECISION).unwrap();
     let mut queue = Queue::new(36_000.0, 10.0 / 6.0 * MS, 0.0, 1);
     let found = to_the_end(search, |rate| {
@@ -206,7 +206,7 @@ fn late_client_lengthens_response_times_and_ends_no_search() {
         late(rate.get(), own + 4.0 * MS)
     });
     let (met, unmet) = ends(&found);
-    // 6 ms of the server's own are at 36,000 x (1 - 1.67 / 6).
+    // The server itself takes the remaining 6 ms at 36,000 x (1 - 1.67 / 6).
     assert!((24_500.0..27_500.0).contains(&met) && unmet <= met * 1.05, "{met} {unmet}");
     assert_eq!(found.unmet().unwrap().verdict, StepVerdict::NotMet(NotMet::GeneratorLate));
 }
@@ -249,7 +249,7 @@ fn rate_limited_by_client_is_not_met() {
     assert!(NotMet::ClientBound.is_clients() && !NotMet::Overloaded.is_clients());
 }
 
-/// Right at the limit every clear answer is an error, and all analyses of a rate together may err in 5 %.
+/// Exactly at the limit every decisive answer is an error, and all analyses of a rate together may err in 5 %.
 #[test]
 fn repeated_analyses_keep_error_rate_of_search() {
     let mut draw = Pcg64::seed_from_u64(5);
@@ -298,7 +298,7 @@ fn overload_is_reported_far_from_limit() {
     let search = Search::new("p99<10s".parse().unwrap(), rate(1000.0), PRECISION).unwrap();
     let found = to_the_end(search, |rate| window(rate.get(), 5.0 * MS, 3000.0));
     let (met, unmet) = ends(&found);
-    // In a window of few calls, 2 % and chance may be missing.
+    // In a window of few calls, 2 % and random variation may be missing.
     assert!((2900.0..3200.0).contains(&met) && unmet <= met * 1.05, "{met} {unmet}");
     assert_eq!(found.unmet().unwrap().verdict, StepVerdict::NotMet(NotMet::Overloaded));
 }
@@ -316,7 +316,7 @@ fn threshold_without_a_highest_rate_is_refused() {
     assert!(Search::new("errors<1%".parse().unwrap(), rate(1.0), PRECISION).is_ok());
 }
 
-/// The verdict on `p99<10ms` of windows with these response times.
+/// The verdict on `p99<10ms` for windows with these response times.
 fn said(responses_ms: &[f64]) -> Option<StepVerdict> {
     let windows: Vec<Measured> =
         responses_ms.iter().map(|ms| window(1000.0, ms * MS, 1000.0)).collect();
@@ -380,7 +380,7 @@ fn two_windows_with_faults_end_the_attempt() {
     (empty.outcomes.ok, empty.latency, empty.pacing) = (0, None, Some(Pacing::default()));
     assert_eq!(said(&[&empty, &good]), None);
     assert_eq!(said(&[&empty, &empty]), not(NotMet::Unclear));
-    // If the threshold limits errors, they are no fault.
+    // If the threshold limits errors, they are not a fault.
     let errors = "errors<5%".parse().unwrap();
     assert_eq!(step::verdict(errors, std::slice::from_ref(&failing)), MET);
     let mut bound = good.clone();

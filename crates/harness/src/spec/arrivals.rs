@@ -1,4 +1,4 @@
-//! Arrivals, from the keys that define them together: `arrivals`, `rate`, `sweep`, `find_max`.
+//! Arrivals, resolved from the keys that define them together: `arrivals`, `rate`, `sweep`, `find_max`.
 
 use rpcbench_record::{Arrivals, Rate, Threshold, Workload};
 
@@ -8,13 +8,13 @@ use super::workload::WorkloadSpec;
 use crate::config::{ConfigError, Given};
 use crate::search::{Sweep, UNBOUNDED, at_rate};
 
-/// The first rate of a search: most servers meet its threshold there, and few steps lead to the limit.
+/// First rate of a search. Most servers meet the threshold there, and the limit is only a few steps away.
 const HALF: Rate = Rate::OfCapacity(50);
 
-/// One load, or those of a sweep or a search.
+/// A single load, or the loads of a sweep or a search.
 #[derive(Clone, Debug)]
 pub(super) struct Loads {
-    /// The first of a sweep, or where a search begins.
+    /// Those of the first load of a sweep or search.
     pub arrivals: Arrivals,
     pub find_max: Option<Threshold>,
     sweep: Option<Sweep>,
@@ -29,7 +29,7 @@ impl Loads {
         })
     }
 
-    /// The workload once, or at each rate of the sweep.
+    /// The workload itself, or one workload for each rate of the sweep.
     pub fn each(&self, load: Workload) -> Vec<Workload> {
         let Some(sweep) = &self.sweep else { return vec![load] };
         let at = |rate: &Rate| {
@@ -40,7 +40,7 @@ impl Loads {
     }
 }
 
-/// The key that gives the rate, as given; `None` in a closed loop.
+/// The key that sets the rate, as given. `None` in a closed loop.
 pub(crate) fn rate_shown(spec: &WorkloadSpec, setting: SpecSource<'_>) -> Option<String> {
     let sweep = spec.sweep.as_ref().map(|given| setting.shown(given));
     let rate = || spec.rate.as_ref().map(|given| setting.shown(given));
@@ -83,7 +83,7 @@ fn arrivals(spec: &WorkloadSpec, setting: SpecSource<'_>) -> Result<Arrivals, Co
     }
 }
 
-/// Refuses a second rate next to arrivals that have one, or can't have one.
+/// Refuses a second rate if the arrivals already have one or can't have one.
 fn check_whole(
     spec: &WorkloadSpec,
     setting: SpecSource<'_>,

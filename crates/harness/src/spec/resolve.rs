@@ -12,23 +12,23 @@ use crate::config::{ConfigError, Count, Given, Length, NonZeroLength, SourceFile
 const MIN_WINDOW_MS: u64 = 100;
 /// Maximum length of a window, milliseconds: each slice of its series takes memory.
 const MAX_WINDOW_MS: u64 = 48 * 3_600_000;
-/// Maximum calls of a window whose calls are logged.
+/// Maximum calls of a window with `log_calls`.
 const MAX_LOGGED: u64 = 1_000_000;
-/// Default timeout, milliseconds: far above any useful answer.
+/// Default timeout, milliseconds; far longer than any useful reply takes.
 const TIMEOUT_MS: u64 = 10_000;
-/// Default grace, milliseconds; it is never above the timeout.
+/// Default grace, milliseconds; capped at the timeout.
 const GRACE_MS: u64 = 5000;
 /// Default calls in flight on each connection of a load.
 const IN_FLIGHT_EACH: u32 = 20;
-/// The same in open loop: an upper limit, so that a stalled server does not cost all memory.
+/// Default calls in flight on each connection in open loop: an upper limit, so that a stalled server can't exhaust memory.
 const IN_FLIGHT_EACH_OPEN: u32 = 100;
-/// Name of the workload that measures the capacity.
+/// Name of the workload that measures capacity.
 pub(crate) const CAPACITY: &str = "capacity";
-/// Time that a load's closed loop runs before the capacity is measured, and while it is, milliseconds.
+/// How long a load's closed loop runs before the capacity is measured, and how long it is measured, milliseconds.
 const CAPACITY_SETTLE_MS: u64 = 1000;
 const CAPACITY_WINDOW_MS: u64 = 3000;
 
-/// What a workload is part of.
+/// Where a workload comes from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SpecSource<'a> {
     /// A table of a suite, with options on top.
@@ -39,7 +39,7 @@ pub(crate) enum SpecSource<'a> {
         table: usize,
         log_calls: bool,
     },
-    /// `rpcbench load`: the protocol is known.
+    /// `rpcbench load`, whose protocol is known.
     Load(Protocol),
 }
 
@@ -81,7 +81,7 @@ impl SpecSource<'_> {
     }
 }
 
-/// The loads of `rpcbench load`, in order; before them the one that measures the capacity, if a rate is a share of it.
+/// The loads of `rpcbench load`, in order. If a rate is a share of the capacity, a load that measures the capacity comes first.
 pub fn load_workloads(
     spec: &WorkloadSpec,
     protocol: Protocol,
@@ -97,7 +97,7 @@ pub fn load_workloads(
     Ok(with_capacity(workloads, capacity))
 }
 
-/// Puts a closed loop like `capacity` before loads, if the rate of one is a share of what it finds.
+/// Inserts a closed loop like `capacity` before the loads if a rate is a share of the capacity.
 pub(crate) fn with_capacity(mut loads: Vec<Workload>, capacity: Workload) -> Vec<Workload> {
     if loads.iter().any(|load| load.arrivals.needs_capacity()) {
         loads.insert(0, Workload { arrivals: Arrivals::Closed, find_max: None, ..capacity });
@@ -148,7 +148,7 @@ impl WorkloadSpec {
         default.min(life.unwrap_or(u32::MAX))
     }
 
-    /// Refuses a load that can't be made, and what the protocol can't carry if it is known.
+    /// Refuses a load that is impossible, or that the protocol (if known) can't carry.
     pub(super) fn check(
         &self,
         load: &Workload,
@@ -168,7 +168,7 @@ impl WorkloadSpec {
         })
     }
 
-    /// A key and its value as given; of one that is not given, the value in effect.
+    /// A key and its value as given, or with the value in effect if it was not given.
     fn key_shown(&self, (key, value): (&str, String), setting: SpecSource<'_>) -> String {
         let shown = |given: Option<String>| given.unwrap_or_else(|| format!("{key} = {value}"));
         let count = |given: &Option<Given<Count>>| given.as_ref().map(|given| setting.shown(given));
@@ -287,7 +287,7 @@ impl WorkloadSpec {
     }
 }
 
-/// Refuses a first value below the second.
+/// Fails if the first value is below the second.
 fn at_least<A, B, T: PartialOrd>(
     setting: SpecSource<'_>,
     (first, one): (&Given<A>, T),

@@ -133,7 +133,7 @@ impl FileKind for SuiteSpec {
     }
 }
 
-/// A good line for a key.
+/// A valid line for a key.
 pub(super) fn example_of(key: &str) -> &'static str {
     let is = |line: &&&str| line.split(' ').next() == Some(key);
     SuiteSpec::EXAMPLES.iter().find(is).copied().unwrap_or_default()
@@ -163,19 +163,19 @@ pub struct RunSpec {
 }
 
 impl RunSpec {
-    /// Exactly this many processes of each server.
+    /// Options for exactly this many processes of each server.
     pub fn with_processes(processes: u32) -> Self {
         let given = Given::by_default(Count(processes), &format!("--processes {processes}"));
         let suite = SuiteSpec { processes: Some(given), ..SuiteSpec::default() };
         Self { suite, ..Self::default() }
     }
 
-    /// The layer above the keys of a suite.
+    /// The layer on top of the suite's keys.
     pub(crate) fn suite(&self) -> SuiteSpec {
         SuiteSpec { limits: self.limits.clone(), ..self.suite.clone() }
     }
 
-    /// The layer above each workload of a suite.
+    /// The layer on top of each workload of the suite.
     pub(crate) fn workload(&self) -> WorkloadSpec {
         let WarmUpOptions { warmup, warmup_min, warmup_max, settle } = self.warm_up.clone();
         let tls = self.tls.tls.clone();
@@ -183,14 +183,14 @@ impl RunSpec {
     }
 }
 
-/// Processes of each entry that run from the start, if the number is not given. Real servers' hardly differ, so others only follow
-/// where they cost few windows (docs/evidence.md).
+/// Initial processes of each entry by default. Processes of real servers hardly differ, so more are added only where they cost
+/// few windows (docs/evidence.md).
 const FIRST_PROCESSES: u32 = 1;
 
-/// How many processes and windows, and when a run may end before it has made them all.
+/// The number of processes and windows, and when a run may stop early.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent {
-    /// `None`: as many as help.
+    /// `None`: as many as are useful.
     pub processes: Option<u32>,
     /// `None`: as many as the time allows.
     pub rounds: Option<u32>,
@@ -227,13 +227,13 @@ impl SuiteSpec {
         Ok(Extent { processes, rounds, stopping: is_any.then_some(stopping) })
     }
 
-    /// Processes, or rounds, as given, for an error about their product.
+    /// Processes or rounds as given, for an error about their product.
     pub(crate) fn larger_extent(&self, file: &SourceFile, processes: bool) -> String {
         let given = if processes { &self.processes } else { &self.rounds };
         given.as_ref().map_or_else(String::new, |given| given.shown(Some(file)))
     }
 
-    /// This spec on a lower layer. Keys that only a file has come from below.
+    /// Merges this spec over `below`. Keys that only a file can have come from `below`.
     pub(crate) fn layered_on(&self, below: &Self) -> Self {
         Self {
             description: below.description.clone(),

@@ -57,14 +57,14 @@ fn warm_up_calls(text: &str) -> Result<WarmUp, String> {
     }
 }
 
-/// Arrivals with their rate, or a kind whose rate is given elsewhere.
+/// Arrivals with their rate, or only their kind if another key sets the rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrivalsValue {
-    /// Nothing is left open.
+    /// Complete, with a rate if it needs one.
     Whole(Arrivals),
     /// Evenly spaced.
     Constant,
-    /// At exponentially distributed distances.
+    /// At exponentially distributed intervals.
     Poisson,
 }
 
@@ -80,7 +80,7 @@ impl FromStr for ArrivalsValue {
     }
 }
 
-/// Calls a second, or a share of the capacity.
+/// Calls per second, or a share of the capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateValue(pub Rate);
 

@@ -133,7 +133,7 @@ pub struct TlsOption {
 }
 
 impl WorkloadSpec {
-    /// Whether it says when calls come due.
+    /// True if it defines when calls come due.
     pub(crate) fn has_arrivals(&self) -> bool {
         self.arrivals.is_some()
             || self.rate.is_some()
@@ -141,8 +141,8 @@ impl WorkloadSpec {
             || self.find_max.is_some()
     }
 
-    /// This spec on a lower layer. What belongs together is replaced together: arrivals and their rates, the end of
-    /// a window, a warm-up and its bounds.
+    /// Merges this spec over `below`. Keys that belong together are replaced together: arrivals and their rates, the end of a
+    /// window, a warm-up and its bounds.
     pub(crate) fn layered_on(&self, below: &Self) -> Self {
         let arrivals = if self.has_arrivals() { self } else { below };
         let window = if self.duration.is_some() || self.calls.is_some() { self } else { below };
@@ -177,7 +177,7 @@ impl WorkloadSpec {
         }
     }
 
-    /// Its workloads: one, or one for each rate of a sweep.
+    /// The resolved workloads: one, or one for each rate of a sweep.
     pub(crate) fn resolve(&self, setting: SpecSource<'_>) -> Result<Vec<Workload>, ConfigError> {
         let shape = setting.require(&self.shape, "shape")?.value;
         let connections = setting.require(&self.connections, "connections")?;
@@ -218,7 +218,7 @@ impl WorkloadSpec {
         }
     }
 
-    /// The layer below the command line of `rpcbench load`.
+    /// The default layer of `rpcbench load`.
     pub(crate) fn load_defaults() -> Self {
         const WINDOW: &str = "10s";
         let count = |number, text: &str| Some(Given::by_default(Count(number), text));

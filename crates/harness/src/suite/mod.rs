@@ -1,4 +1,4 @@
-//! Suites: named workloads and limits, a file each in `suites/`, and the plan made from one.
+//! Suites: named workloads and limits, one file each in `suites/`, and the plan made from a suite.
 //!
 //! Options of the command line replace a suite's values; see [`crate::spec`].
 
@@ -25,7 +25,7 @@ use crate::manifest::Runtime;
 use crate::spec::{RunSpec, SuiteSpec};
 use resolve::Layers;
 
-/// A named list of workloads and the limits under which servers meet them.
+/// A named list of workloads, and the limits of the servers that run them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Suite {
     /// The file's name without its ending.
@@ -34,9 +34,9 @@ pub struct Suite {
     pub path: PathBuf,
     /// Its purpose, one line.
     pub description: String,
-    /// Processes of each entry. `None`: two, and more if they narrow the intervals more than further windows.
+    /// Processes of each entry. `None`: one, and more if they narrow the intervals more than further windows.
     pub processes: Option<u32>,
-    /// Windows in which each process is measured, under each workload. `None`: as many as the time allows.
+    /// Windows of each process under each workload. `None`: as many as fit into the time.
     pub rounds: Option<u32>,
     /// When a run may end early.
     pub stopping: Option<Stopping>,
@@ -54,7 +54,7 @@ pub struct Suite {
     pub protocols: Option<Vec<Protocol>>,
     /// Limits of each server.
     pub limits: Limits,
-    /// The loads, in order. Never empty.
+    /// The workloads, in order. Never empty.
     pub workloads: Vec<Workload>,
     file: SourceFile,
     spec: SuiteSpec,
@@ -65,7 +65,7 @@ pub struct Suite {
 pub struct Suites {
     /// The valid suites, by name.
     pub all: Vec<Suite>,
-    /// Names of files that are not valid suites, each with its error, which has the path.
+    /// Files that are not valid suites: name and error. The error includes the path.
     pub left_out: Vec<(String, ConfigError)>,
 }
 
@@ -108,7 +108,7 @@ fn files(root: &Path) -> Result<Vec<PathBuf>, ConfigError> {
 }
 
 impl Suite {
-    /// The suite of that name in `root/suites`, or the file if the name ends in `.toml`. Reads no other suite.
+    /// The suite `name` in `root/suites`, or the file `name` if it ends in `.toml`. Reads no other suite.
     pub fn named(root: &Path, name: &str) -> Result<Self, ConfigError> {
         if name.ends_with(".toml") {
             return Self::load(Path::new(name));
@@ -134,7 +134,7 @@ impl Suite {
         Self::of(&SourceFile::read(path)?)
     }
 
-    /// Reads the text of a file. `path` gives the suite its name, and errors their place.
+    /// Parses the text of a file. `path` names the suite, and the file in errors.
     pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
         Self::of(&SourceFile::new(path, text))
     }
@@ -143,13 +143,13 @@ impl Suite {
         Layers { file, spec: &file.parse()?, run: &RunSpec::default() }.resolve()
     }
 
-    /// The suite with options of the command line in place of its values.
+    /// Replaces values of the suite by options of the command line.
     pub fn with(&self, run: &RunSpec) -> Result<Self, ConfigError> {
         Layers { file: &self.file, spec: &self.spec, run }.resolve()
     }
 
-    /// An upper estimate of the time for one entry: a process takes a few seconds to start and check, is steady soon
-    /// after its minimum warm-up, and a search takes a dozen windows. A number of calls is made by a slow server.
+    /// Upper estimate of the time for one entry. A process takes a few seconds to start and check, and is steady soon after its
+    /// minimum warm-up. A search takes a dozen windows. For windows with a number of calls, the server is assumed to be slow.
     pub fn length(&self, runtime: &Runtime) -> Duration {
         const START: Duration = Duration::from_secs(2);
         const FLAT: Duration = Duration::from_secs(5);
@@ -178,19 +178,19 @@ impl Suite {
         process * self.first_processes()
     }
 
-    /// True if entries of that protocol take part.
+    /// True if entries of `protocol` take part.
     pub fn takes(&self, protocol: Protocol) -> bool {
         self.protocols.as_ref().is_none_or(|taken| taken.contains(&protocol))
     }
 }
 
-/// Minimum rounds under a time limit: fewer show no noise.
+/// Minimum rounds under a time limit; fewer would not show noise.
 const MIN_ROUNDS: u32 = Stopping::MIN_ROUNDS;
-/// Maximum windows of a plan: each takes memory and a line of the record, and this many of the shortest take 28 hours.
+/// Maximum windows of a plan. Each takes memory and a line of the record, and this many of the shortest take 28 hours.
 const MAX_TRIALS: u64 = 1_000_000;
 
-/// All windows of a run, in order: workload by workload, rounds of every process of every entry once, in random order. The
-/// same seed gives the same order. Fails if values contradict each other, or two entries have one name.
+/// All windows of a run, in order: workload by workload, in rounds that visit every process of every entry once, in random order.
+/// The same seed gives the same order. Fails if values contradict each other or two entries have the same name.
 pub fn plan(
     suite: &Suite,
     run: &RunSpec,
@@ -200,7 +200,7 @@ pub fn plan(
     planned(suite.with(run)?, run, entries, seed)
 }
 
-/// A window of an existing server under each of these workloads.
+/// The plan of a load on an existing server: a window under each workload.
 pub(crate) fn plan_load(
     workloads: Vec<Workload>,
     limits: Limits,
@@ -272,7 +272,7 @@ fn planned(
 }
 
 impl Suite {
-    /// Refuses servers whose protocol can't carry a workload.
+    /// Fails if the protocol of a server can't carry a workload.
     fn check_protocols(&self, servers: &[PlannedServer]) -> Result<(), ConfigError> {
         for server in servers {
             let problem = |load: &Workload| match server.role {
@@ -287,13 +287,13 @@ impl Suite {
         Ok(())
     }
 
-    /// Processes of each entry that run from the start.
+    /// Initial processes of each entry.
     pub fn first_processes(&self) -> u32 {
         let first = self.stopping.and_then(|stopping| stopping.first_processes);
         self.processes.or(first).unwrap_or(1)
     }
 
-    /// Processes to plan for each of this many entries: as many as can be prepared in half of the time.
+    /// Maximum processes to plan for each of `entries` entries: as many as can be prepared in half of the time.
     fn most_processes(&self, entries: usize) -> u32 {
         const MAX: u64 = 8;
         const PREPARATION_MS: u64 = 3000;
@@ -302,7 +302,7 @@ impl Suite {
         self.processes.unwrap_or_else(|| fitting.max(self.first_processes()))
     }
 
-    /// Rounds to plan for this many entries. Under a time limit: as many as could fit.
+    /// Rounds to plan for `entries` entries. Under a time limit, the most that could fit.
     fn rounds_for(&self, entries: usize) -> u32 {
         let time = self.stopping.and_then(|stopping| stopping.max_time_ms).unwrap_or(0);
         let length = |w: &Workload| w.window.length_ms().unwrap_or(1000);
@@ -315,7 +315,7 @@ impl Suite {
         self.rounds.unwrap_or(fitting.max(MIN_ROUNDS))
     }
 
-    /// Refuses more windows than [`MAX_TRIALS`].
+    /// Fails if the plan would have more than [`MAX_TRIALS`] windows.
     fn check_trials(
         &self,
         (processes, rounds): (u32, u32),

@@ -7,8 +7,8 @@ use rpcbench_record::{PlannedServer, PlannedTrial};
 
 use super::Suite;
 
-/// Workload by workload, rounds of all processes, `most` of each entry: a process of each entry in random order, then another of
-/// each. So changes of the machine affect all entries and processes alike.
+/// Orders trials workload by workload, in rounds over `most` processes of each entry: one process of each entry in random order,
+/// then the next of each, and so on. That way a change of the machine affects all entries and processes alike.
 pub(super) fn order(
     suite: &Suite,
     (most, rounds): (u32, u32),

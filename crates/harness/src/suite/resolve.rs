@@ -1,4 +1,4 @@
-//! A suite from its file and the options of the command line.
+//! Resolves a suite from its file and the options of the command line.
 
 use std::path::Path;
 
@@ -85,7 +85,7 @@ impl<'a> Layers<'a> {
         self.spec.workload.iter().map(part).collect()
     }
 
-    /// The published figures whose workloads still carry the same load.
+    /// The published figures whose workloads are still under the same load.
     fn published(&self, name: &str, workloads: &[Workload]) -> Result<Vec<Published>, ConfigError> {
         if self.spec.published.is_empty() {
             return Ok(Vec::new());
@@ -134,8 +134,8 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The loads of the command line in place of a suite's: once for workloads that share a process, and before them a
-/// closed loop if a rate is a share of the capacity.
+/// Replaces the suite's loads by those of the command line: one per group of workloads that share a process. A closed loop comes
+/// first if a rate is a share of the capacity.
 fn replaced<'a>(parts: &[Part<'a>], options: &WorkloadSpec) -> Result<Vec<Part<'a>>, ConfigError> {
     let mut groups: Vec<Vec<&Part<'a>>> = Vec::new();
     for part in parts {
@@ -149,7 +149,7 @@ fn replaced<'a>(parts: &[Part<'a>], options: &WorkloadSpec) -> Result<Vec<Part<'
         let first = group[0];
         let is_open = |part: &&Part<'_>| part.workloads[0].arrivals.is_open();
         let like = group.iter().copied().find(is_open).unwrap_or(first);
-        // The only group carries the suite's name.
+        // A single group is named after the suite.
         let name = if alone { None } else { first.spec.name.clone() };
         let with_options = |part: &Part<'a>| {
             let spec = WorkloadSpec { name: name.clone(), ..part.spec.clone() };
@@ -165,7 +165,7 @@ fn replaced<'a>(parts: &[Part<'a>], options: &WorkloadSpec) -> Result<Vec<Part<'
     groups.into_iter().map(replace).collect()
 }
 
-/// Refuses a name that is taken, and a share of a capacity that nothing before it measures.
+/// Refuses duplicate names, and shares of a capacity that no earlier workload measures.
 fn check(parts: &[Part<'_>]) -> Result<(), ConfigError> {
     let mut all: Vec<&Workload> = Vec::new();
     for part in parts {

@@ -1,10 +1,10 @@
-//! A suite on a machine that has fewer CPUs than it asks for.
+//! Adapts a suite to a machine that has fewer CPUs than it needs.
 
 use super::{RunSpec, Suite};
 use crate::config::{ConfigError, Count, Given};
 
-/// The options for a machine with `cpus` CPUs. If a server's CPUs leave none for each client thread, `scale` lowers them, to
-/// one at least. Fails if the suite gives a server more CPUs than there are, and `scale` is false.
+/// The options for a machine with `cpus` CPUs. If `scale` is set and the server leaves too few CPUs for the client threads,
+/// lowers the server's CPUs, to at least one. If it is not set, fails if the suite gives a server more CPUs than the machine has.
 pub fn fit(suite: &Suite, run: &RunSpec, cpus: u32, scale: bool) -> Result<RunSpec, ConfigError> {
     let mut run = run.clone();
     let typed = run.limits.cpus.as_ref().map(|cpus| cpus.value.0);
@@ -62,7 +62,7 @@ mod tests {
             let none = RunSpec::default();
             assert_eq!(fit(&suite(3), &none, 4, scale).unwrap(), none);
         }
-        // Typed CPUs may be more than there are; the record shows that they were shared.
+        // CPUs given as an option may exceed the machine's; the record shows that they were shared.
         let mut typed = RunSpec::default();
         typed.limits.cpus = Some(Given::by_default(Count(3), "--cpus 3"));
         assert_eq!(fit(&suite(1), &typed, 2, false).unwrap(), typed);

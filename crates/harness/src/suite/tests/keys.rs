@@ -1,4 +1,4 @@
-//! The page of a suite's keys, from the options of the same names.
+//! Generates the page of a suite's keys from the options of the same names.
 
 use std::fmt::Write as _;
 use std::fs;

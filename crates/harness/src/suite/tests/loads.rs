@@ -80,7 +80,7 @@ fn contradictory_load_keys_are_refused_with_remedy() {
     insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99>10ms\""), @r#"suites/mine.toml:20: find_max = "p99>10ms": only a response time or errors below a limit have a highest rate, such as 'p99<10ms'"#);
     insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99<10\""), @r#"suites/mine.toml:20: find_max = "p99<10": 'p99<10': '10' is not a limit for p99; expected a time with its unit, such as 500us, 10ms or 1.5s"#);
     insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99<1s\"\nsweep = \"10%..90%\""), @r#"suites/mine.toml:21: sweep = "10%..90%" contradicts suites/mine.toml:20: find_max = "p99<1s": a workload has one of them; make it two workloads"#);
-    // Other connections are another process, and its capacity is not measured.
+    // Different connections need another process, whose capacity is not measured.
     insta::assert_snapshot!(refused("arrivals = \"poisson:10%\"\ntimeout = \"9s\""), @r#"suites/mine.toml:19: arrivals = "poisson:10%": nothing measures the capacity that this is a share of; put a closed-loop workload before it that differs only in name, arrivals and duration"#);
     insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99<1s\"\ntimeout = \"9s\""), @r#"suites/mine.toml:20: find_max = "p99<1s": nothing measures the capacity that this is a share of; put a closed-loop workload before it that differs only in name, arrivals and duration"#);
 }

@@ -1,4 +1,4 @@
-//! The shipped suites, and what is refused.
+//! The shipped suites, and errors about invalid ones.
 
 mod keys;
 mod loads;
@@ -38,13 +38,13 @@ fn good() -> Suite {
     parsed(GOOD).expect("a good suite")
 }
 
-/// The error after `from` in a good suite is replaced.
+/// The error after replacing `from` with `to` in a good suite.
 fn refused(from: &str, to: &str) -> String {
     assert!(GOOD.contains(from), "{from}");
     parsed(&GOOD.replacen(from, to, 1)).expect_err("a refusal").to_string()
 }
 
-/// Options as typed.
+/// Parses options as typed.
 fn typed(options: &str) -> RunSpec {
     read_options(options).expect("options")
 }
@@ -83,7 +83,7 @@ fn shipped() -> Suites {
     shipped
 }
 
-/// The entries of a plan by a suite with this line in it.
+/// The planned entries of a suite with this line in it.
 fn planned(line: &str, entries: &[PlannedServer]) -> Result<Vec<String>, String> {
     let suite = parsed(&GOOD.replacen("[limits]", &format!("{line}\n[limits]"), 1));
     let plan = plan(&suite.expect("a good suite"), &RunSpec::default(), entries, 1);
@@ -290,11 +290,11 @@ fn rounds_fill_the_time_limit_of_suite_or_option() {
     assert_eq!(with("--rounds 7"), (Some(2), Some(7), stopping(Some(0.05), Some(360_000))));
     let good = |options: &str| extent(&good().with(&typed(options)).expect("no contradiction"));
     assert_eq!(good("--precision 1%"), (Some(2), Some(16), stopping(Some(0.01), None)));
-    // `--max-time` of the command line counts as the suite's own does.
+    // `--max-time` on the command line works like the suite's own.
     assert_eq!(good("--max-time 9m"), (Some(2), None, stopping(None, Some(540_000))));
 }
 
-/// The suite `quick` with this many entries.
+/// A plan of the suite `quick` with this many entries.
 fn quick(entries: usize) -> Plan {
     let suites = shipped();
     let quick = suites.all.iter().find(|suite| suite.name == "quick").expect("quick");
@@ -305,7 +305,7 @@ fn quick(entries: usize) -> Plan {
 
 #[test]
 fn rounds_fill_the_time() {
-    // 360 s over 0.5 s for a process of each.
+    // 360 s divided by 0.5 s for a process of each entry.
     let rounds = |entries| quick(entries).rounds("quick").into_values().max();
     assert_eq!([1, 12, 500].map(rounds), [Some(720), Some(60), Some(4)]);
 }
@@ -313,7 +313,7 @@ fn rounds_fill_the_time() {
 #[test]
 fn default_is_one_process_and_more_if_time_allows() {
     let both = |plan: Plan| (plan.first_processes(), plan.most_processes());
-    // 180 s over 3 s for a process of each.
+    // 180 s divided by 3 s for a process of each entry.
     assert_eq!([1, 12, 500].map(|entries| both(quick(entries))), [(1, 8), (1, 5), (1, 1)]);
     let given = GOOD.replace("processes = 2", "processes = 2\nmax_time = \"6m\"");
     let plan = |suite: Suite| plan(&suite, &RunSpec::default(), &servers(&["a"]), 1);

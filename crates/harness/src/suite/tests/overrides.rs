@@ -100,7 +100,7 @@ fn grace_beyond_the_timeout_contradicts() {
     let error = parsed(&text).and_then(|s| s.with(&typed("--timeout 4999ms")));
     insta::assert_snapshot!(error.expect_err("a refusal"), @r#"--timeout 4999ms contradicts suites/mine.toml:12: grace = "5s": no call is waited for beyond its timeout; raise the first or lower the second"#);
     insta::assert_snapshot!(refused_with("--grace 11s"), @"--grace 11s: no call is waited for beyond its timeout, 10s by default; raise that or lower this");
-    // The default is never above the timeout.
+    // The default grace never exceeds the timeout.
     let shorter = good().with(&typed("--timeout 2s")).expect("no contradiction");
     assert_eq!(shorter.workloads[0].grace_ms, 2000);
 }
