@@ -12,7 +12,7 @@ use crate::host::orphans::Adoption;
 use crate::interrupt::{Interrupt, StopNow};
 use crate::manifest::{Entry, Server};
 
-/// An entry that can run, or the reason why not.
+/// An entry, and whether it can run.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     /// The entry.
@@ -21,7 +21,7 @@ pub struct Candidate {
     pub toolchains: Vec<Toolchain>,
     /// The state of its build.
     pub build: BuildState,
-    /// The server that a client calls. `None`: the reference server, and of a server.
+    /// The server that a client calls. `None` for the reference server, and for servers.
     pub counterpart: Option<Box<Self>>,
 }
 
@@ -33,7 +33,7 @@ impl Candidate {
         Self { entry: entry.clone(), toolchains, build, counterpart }
     }
 
-    /// True if it can run, and so can the server that it calls.
+    /// True if the entry can run, and so can the server that it calls.
     pub fn is_built(&self) -> bool {
         matches!(self.build, BuildState::Built(_))
             && self.counterpart.as_ref().is_none_or(|server| server.is_built())
@@ -54,10 +54,10 @@ pub enum BuildState {
     Failed(Failure),
 }
 
-/// Builds servers in the form that their placement starts, from several threads.
+/// Builds servers for their placement. Called from several threads.
 pub trait ServerBuilder: Sync {
-    /// The toolchains of this machine that `server` needs, and the state of its build. It is built if it changed and
-    /// `may_build` says so.
+    /// The toolchains of this machine that `server` needs, and the state of its build. A changed server is built if `may_build`
+    /// is true.
     fn build(
         &self,
         server: &Server,
@@ -66,18 +66,18 @@ pub trait ServerBuilder: Sync {
     ) -> (Vec<Toolchain>, BuildState);
 }
 
-/// Called when a build begins, and several times a second during it, with the server in whose build folder the log is. The build
-/// ends when it returns false.
+/// Called when a build starts, and several times a second while it runs, with the server whose build folder has the log.
+/// Returning false stops the build.
 pub type BuildWatch<'a> = dyn FnMut(&Server) -> bool + 'a;
 
 /// Progress of the build of one server.
 #[derive(Debug)]
 pub enum BuildEvent<'a> {
-    /// The server's build begins.
+    /// A build started.
     Building(&'a Server),
-    /// The server's build continues; sent several times a second.
+    /// A build is still running; sent several times a second.
     Waiting(&'a Server),
-    /// The server's build is over.
+    /// A build finished.
     Done(&'a Server, &'a BuildState),
 }
 
@@ -86,11 +86,11 @@ pub enum BuildEvent<'a> {
 pub enum Building {
     /// Servers that changed since their last build.
     Changed,
-    /// None: changed ones are failures.
+    /// None. A changed server counts as failed.
     Never,
 }
 
-/// Builds servers.
+/// Builds the servers of entries.
 pub struct Builder<'a> {
     /// Builds servers for the placement.
     pub builds: &'a dyn ServerBuilder,
@@ -98,19 +98,20 @@ pub struct Builder<'a> {
     pub building: Building,
     /// Maximum builds at the same time.
     pub jobs: usize,
-    /// Ends the current builds.
+    /// Stops the current builds.
     pub interrupt: &'a Interrupt,
 }
 
 /// Called with the progress of builds, from several threads.
 pub type BuildObserver<'a> = dyn FnMut(&BuildEvent<'_>) + Send + 'a;
 
-/// By build folder: the toolchains found for the server, and the state of its build.
+/// Toolchains and state of the build, by build folder.
 type States = BTreeMap<PathBuf, (Vec<Toolchain>, BuildState)>;
 
 impl Builder<'_> {
-    /// Builds the server or client of every entry, and the servers that these call, each once: languages side by side, those with slow builds first, and the servers of a
-    /// language in turn, since they share caches that one build at a time may write.
+    /// Builds each server or client once, including the servers that clients call. Languages are built concurrently, those with
+    /// slow builds first. The servers of a language are built in turn, since they share caches that only one build at a time may
+    /// write.
     pub fn candidates(
         &self,
         entries: &[Entry],
@@ -120,7 +121,7 @@ impl Builder<'_> {
         let jobs = self.jobs.clamp(1, languages.len().max(1));
         let (queue, observer) = (Mutex::new(languages.into_iter()), Mutex::new(observer));
         let states = Mutex::new(States::new());
-        // Commands that print versions run next to builds.
+        // Commands that print versions run at the same time as builds.
         let adoption = Adoption::begin();
         let work = || {
             while let Some(servers) = next(&queue) {
@@ -162,8 +163,8 @@ impl Builder<'_> {
     }
 }
 
-/// The servers of the entries, each once, by the language whose toolchains they use, that of their first manifest: Java's and
-/// Kotlin's are together.
+/// The servers of the entries without duplicates, grouped by the language whose toolchains they use, that of their first
+/// manifest: Java and Kotlin are one group.
 fn by_language(entries: &[Entry]) -> Vec<Vec<&Server>> {
     let mut languages: Vec<(&Path, Vec<&Server>)> = Vec::new();
     for server in entries.iter().flat_map(Entry::sides) {

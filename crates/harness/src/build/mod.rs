@@ -26,21 +26,21 @@ pub use candidates::{
     BuildEvent, BuildObserver, BuildState, BuildWatch, Builder, Building, Candidate, ServerBuilder,
 };
 
-/// A build that takes this long hangs.
+/// A build that takes longer hangs.
 pub const BUILD_TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// Interval of calls to a caller that waits for a build.
+/// Interval between calls of `keep_waiting`.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Bytes of a lock file or a stamp; the longest of ours has 200 KB.
+/// Maximum size of a lock file or a stamp, bytes. The largest of ours has 200 KB.
 const MAX_LOCK: u64 = 64 << 20;
-/// Variable with the folder of a build.
+/// Environment variable with the build folder.
 const BUILD_DIR: &str = "RPCBENCH_BUILD_DIR";
 const STAMP: &str = ".rpcbench-stamp";
 pub(crate) const LOG: &str = "build.log";
 const LAST_LINES: usize = 20;
 
-/// The reason why a server can't be built, and the remedy, one line. Further lines are the end of the build's log.
+/// Why a server can't be built, and the remedy, in one line. The following lines are the end of the build's log.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct BuildError(pub(crate) String);
@@ -50,7 +50,7 @@ impl BuildError {
         Self(format!("{}: {problem}", server.name))
     }
 
-    /// For `map_err`: a file or folder can't be read or created.
+    /// For `map_err`: the error for a file or folder that can't be read or created.
     pub(crate) fn file(path: &Path) -> impl Fn(io::Error) -> Self {
         move |source| Self(format!("{}: {source}", path.display()))
     }
@@ -69,7 +69,7 @@ impl From<BuildError> for Failure {
 pub struct Built {
     /// True if it was built now, false if it was up to date.
     pub rebuilt: bool,
-    /// The build command as run.
+    /// The build command as executed.
     pub command: String,
     /// Names of the user's environment variables that the build saw.
     pub env: Vec<String>,
@@ -79,7 +79,7 @@ pub struct Built {
     pub lock_hash: String,
     /// blake3 of everything that it was built from, hex.
     pub source_hash: String,
-    /// The build's output.
+    /// Path of the build's output.
     pub log: PathBuf,
 }
 
@@ -97,8 +97,8 @@ pub fn is_current(server: &Server, toolchains: &[Toolchain]) -> Result<bool, Bui
 /// Builds a server with the toolchains found, unless it is up to date.
 ///
 /// The command runs in the server's folder with `env`, `RPCBENCH_BUILD_DIR` and `RPCBENCH_CONTRACT`. Its output goes to
-/// `build.log` in the build folder. `keep_waiting` is called several times a second; the build ends when it returns false.
-/// Fails if its lock file lacks a version that the manifest names.
+/// `build.log` in the build folder. `keep_waiting` is called several times a second; returning false stops the build. Fails if
+/// the lock file lacks a version that the manifest names.
 pub fn build(
     server: &Server,
     toolchains: &[Toolchain],
@@ -110,7 +110,7 @@ pub fn build(
     let rebuilt = left_stamp(server).is_none_or(|stamp| stamp.hash != hash);
     if rebuilt {
         if !server.lock.starts_with(&server.build_folder) {
-            // A wrong lock file should fail before a long build.
+            // Reports a wrong lock file before a long build.
             read_lock(server)?;
         }
         forget_stamp(server)?;
@@ -129,7 +129,7 @@ pub fn log_tail(server: &Server, lines: usize) -> Vec<String> {
     log::tail(&server.build_folder.join(LOG), lines)
 }
 
-/// Rewrites the lock file of a server with its language's command for it, which runs as a build does.
+/// Rewrites the lock file of a server with its language's lock command, which runs like a build.
 pub fn lock(
     server: &Server,
     env: &BuildEnv,
@@ -185,7 +185,7 @@ pub(crate) fn run(
         .stdin(Stdio::null())
         .stdout(out)
         .stderr(err);
-    // Processes that a build leaves behind, such as a compiler's daemon, would run next to the servers.
+    // Processes left behind by a build, such as a compiler daemon, would run next to the servers.
     let _adoption = Adoption::begin();
     let task = Task::start(&mut command).map_err(start_error)?;
     let (mut stopped, mut flooded) = (false, false);
@@ -194,7 +194,7 @@ pub(crate) fn run(
         !stopped && !flooded
     };
     let status = task.wait_while(BUILD_TIMEOUT, TICK, &mut ask).map_err(start_error);
-    // At once, also if other builds run.
+    // Right away, even if other builds are running.
     kill_marked(BUILD_DIR, &folder.to_string_lossy());
     let status = status?;
     if stopped {
@@ -211,8 +211,7 @@ pub(crate) fn run(
     Err(BuildError::of(server, problem))
 }
 
-/// Library versions in the lock file, and its blake3. Fails if a pattern of the manifest matches no version in it, or
-/// several.
+/// Library versions in the lock file, and its blake3. Fails unless each pattern of the manifest matches exactly one version.
 pub fn read_lock(server: &Server) -> Result<(BTreeMap<String, String>, String), BuildError> {
     let (lock, manifest) = (server.lock.display(), server.folder.join(server.manifest()));
     let manifest = manifest.display();
@@ -251,14 +250,14 @@ pub fn read_lock(server: &Server) -> Result<(BTreeMap<String, String>, String), 
     Ok((versions, blake3::hash(&bytes).to_hex().to_string()))
 }
 
-/// True if the lock file is elsewhere than its path says: errors and the record show parts of it.
+/// True if the lock file is a link out of the server's folders. Errors and the record quote the file, so that is refused.
 fn leads_out(server: &Server) -> bool {
     let Ok(lock) = server.lock.canonicalize() else { return false };
     let folders = [&server.folder, &server.build_folder];
     !folders.into_iter().any(|it| it.canonicalize().is_ok_and(|folder| lock.starts_with(folder)))
 }
 
-/// `None` if it can't be read.
+/// The stamp of the last build. `None` if it can't be read.
 fn left_stamp(server: &Server) -> Option<Stamp> {
     let text = regular::read_text(&server.build_folder.join(STAMP), MAX_LOCK).ok()?;
     serde_json::from_str(&text).ok()

@@ -11,7 +11,7 @@ use rpcbench_record::{Toolchain, regular};
 use super::BuildError;
 use crate::manifest::Server;
 
-/// Files of `contract/` that servers are built from; the others are for readers.
+/// Files of `contract/` that servers are built from. The others are documentation.
 const DEFINITIONS: &[&str] = &["echo.proto", "echo.thrift"];
 
 /// Hashes the build command, the toolchains, and the [files] with paths and execute permission.
@@ -37,8 +37,8 @@ fn root(server: &Server) -> &Path {
     server.contract.parent().unwrap_or(&server.contract)
 }
 
-/// The files that a server is built and started from: the contract's definitions, its manifests, its sources without files that
-/// git ignores, its inputs, and scripts of its command line.
+/// The files that a server is built and started from: the contract's definitions, its manifests, its sources except those that
+/// git ignores, its inputs, and the scripts of its command line.
 pub(crate) fn files(server: &Server) -> Result<Vec<PathBuf>, BuildError> {
     let definitions = DEFINITIONS.iter().map(|name| server.contract.join(name));
     let mut files: Vec<PathBuf> = definitions.filter(|file| file.exists()).collect();
@@ -58,7 +58,7 @@ pub(crate) fn files(server: &Server) -> Result<Vec<PathBuf>, BuildError> {
     Ok(files)
 }
 
-/// Files that start the server and are in no build: those next to a script of its command line.
+/// Files that start the server without being part of a build: those next to a script of its command line.
 fn launchers(server: &Server) -> Vec<PathBuf> {
     let words = server.command.iter().filter_map(|word| word.strip_prefix("{server}/"));
     let folders = words.filter_map(|word| {
@@ -76,7 +76,7 @@ fn launchers(server: &Server) -> Vec<PathBuf> {
     files
 }
 
-/// Adds the length first, so that different lists of parts differ.
+/// Hashes the length first, so that different splits into parts differ.
 fn part(hasher: &mut Hasher, bytes: &[u8]) {
     hasher.update(&(bytes.len() as u64).to_le_bytes());
     hasher.update(bytes);
@@ -110,7 +110,7 @@ fn content(hasher: &mut Hasher, path: &Path) -> Result<(), BuildError> {
         let target = fs::read_link(path).map_err(&refused)?;
         part(hasher, target.as_os_str().as_encoded_bytes());
     }
-    // Of the file that a link leads to.
+    // Metadata of the file that a link points to.
     let about = match fs::metadata(path) {
         Ok(about) if !is_link || about.is_file() => about,
         Err(error) if !is_link => return Err(refused(error)),

@@ -1,4 +1,4 @@
-//! The contract over the load engine: its requests as a payload, its cases over the one-call client.
+//! The contract on top of the load engine: its requests as a payload, its cases over the one-call client.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use rpcbench_record::{CallHeader, Protocol, Tls};
 
 use super::Requests;
 
-/// What calls of a method address.
+/// The target of calls of a method.
 fn target(protocol: Protocol, method: Method) -> Target {
     match Profile::of(protocol).encoding {
         Encoding::ThriftBinary | Encoding::ThriftCompact => Target::new(method.name()),
@@ -21,7 +21,7 @@ fn target(protocol: Protocol, method: Method) -> Target {
     }
 }
 
-/// The requests of a shape, as a load sends them, and after them spot checks, if there are any.
+/// The requests of a shape as a load sends them, followed by spot checks, if any.
 pub struct EchoPayload {
     corpus: Corpus,
     patches: Vec<Patch>,
@@ -30,7 +30,7 @@ pub struct EchoPayload {
 }
 
 impl EchoPayload {
-    /// Many different requests, drawn from `seed`.
+    /// Generates many different requests from `seed`.
     pub fn new(protocol: Protocol, shape: &Shape, seed: u64, requests: Requests) -> Self {
         let profile = Profile::of(protocol);
         let corpus = match requests {
@@ -50,7 +50,7 @@ impl EchoPayload {
         Self { target: target(protocol, corpus.method()), patches, corpus, spot_checks }
     }
 
-    /// The number of a spot check. `None`: the request is one of the load.
+    /// The index of a spot check. `None` for a request of the load.
     fn spot_check(&self, index: usize) -> Option<usize> {
         index.checked_sub(self.corpus.len())
     }
@@ -112,13 +112,13 @@ pub struct EchoClient {
 }
 
 impl EchoClient {
-    /// A client of a server; every call carries `headers`, and `timeout` bounds each, connecting included.
+    /// A client of a server. Every call carries `headers`, and takes at most `timeout`, connecting included.
     pub fn new(server: ConnectionOptions, headers: Vec<CallHeader>, timeout: Duration) -> Self {
         let (protocol, scheme) = (server.protocol, Scheme::of(server.tls.is_some()));
         Self { protocol, scheme, client: Client::new(server, timeout), headers }
     }
 
-    /// Makes a call of a shape; returns all that comes back.
+    /// Makes a call of a shape and returns everything that came back.
     pub fn transcript(&mut self, shape: &Shape) -> Transcript {
         let encoding = Profile::of(self.protocol).encoding;
         let corpus = Corpus::canonical(shape, 1, encoding);

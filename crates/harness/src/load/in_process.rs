@@ -1,4 +1,4 @@
-//! The engine in this process as load generator.
+//! A load generator that runs the engine in this process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,14 +21,14 @@ use crate::calls::CallPayload;
 use crate::interrupt::Interrupt;
 use crate::placement::Endpoint;
 
-/// Makes load with threads of this process.
+/// Generates load with threads of this process.
 #[derive(Debug)]
 pub struct InProcess {
     /// CPUs to pin load threads to, in turn. Empty: not pinned.
     pub cpus: Vec<u32>,
     /// Receives every measured call.
     pub call_log: Option<CallLog>,
-    /// The calls of workloads that don't carry a shape of the contract.
+    /// The calls of workloads that don't use a shape of the contract.
     pub calls: Option<Arc<CallPayload>>,
 }
 
@@ -85,7 +85,7 @@ impl LoadGenerator for InProcess {
         let log = self.call_log.as_ref().filter(|_| request.logged);
         let (connecting, interrupt) = (Arc::new(AtomicBool::new(true)), interrupt.clone());
         let still = Arc::clone(&connecting);
-        // Before all connections are open, Ctrl-C has no window to end.
+        // Until all connections are open, Ctrl-C has no window to end.
         let given_up = move || {
             interrupt.check().is_err() || still.load(Ordering::Relaxed) && interrupt.ends_window()
         };

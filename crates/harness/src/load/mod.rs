@@ -1,9 +1,9 @@
 //! Load generators.
 //!
-//! The run loop knows a load by these traits only: [`LoadGenerator`] opens its connections, and [`LoadSession`] is what is then
-//! started, measured and ended. A generator belongs to an entry: [`InProcess`] loads servers, [`ClientPrograms`] are entries
-//! themselves. Another kind, such as another machine, is another file here. What crosses the traits is plain data, so that it
-//! can travel. Instants are of this process's monotonic clock; a generator with another clock converts them.
+//! The run loop knows only two traits: [`LoadGenerator`] opens the connections of a load, and [`LoadSession`] starts, measures
+//! and ends it. A generator belongs to an entry: [`InProcess`] loads servers, and [`ClientPrograms`] runs entries that are
+//! clients. Another kind, such as load from another machine, is another file here. Only plain data crosses the traits, so that it
+//! can be sent over a network. Instants are on this process's monotonic clock; a generator with a different clock converts them.
 
 mod client_program;
 mod contract;
@@ -27,46 +27,46 @@ pub use rpcbench_clock::Span;
 pub use rpcbench_engine::{Measurement, Progress, Sample};
 pub use rpcbench_record::Unmeasured;
 
-/// The load to put on a server.
+/// A load on a server.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadRequest<'a> {
     /// The server's endpoint.
     pub endpoint: &'a Endpoint,
-    /// How calls travel.
+    /// Protocol of the calls.
     pub protocol: Protocol,
-    /// Connections, calls in flight, what calls carry.
+    /// Connections, calls in flight, content of calls.
     pub workload: &'a Workload,
     /// Seed of payloads and of random arrivals.
     pub seed: u64,
-    /// True if measured calls go to the log of calls, if any.
+    /// True if measured calls are written to the call log, if any.
     pub logged: bool,
-    /// Which requests of the workload's shape it sends.
+    /// Which requests of the workload's shape to send.
     pub requests: Requests,
     /// True if the load may be frozen between slices of its windows.
     pub takes_turns: bool,
-    /// The program that makes the load, if it is a client under test.
+    /// The program that generates the load, if a client is under test.
     pub program: Option<&'a Arc<Program>>,
-    /// The server that such a program calls. `None`: the reference server.
+    /// The server that the program calls. `None`: the reference server.
     pub counterpart: Option<&'a Endpoint>,
 }
 
 /// Requests of a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requests {
-    /// The usual ones.
+    /// The usual requests.
     Usual,
-    /// The usual ones, and spot checks.
+    /// The usual requests, and spot checks.
     WithSpotChecks,
-    /// This many that no load sends, each once. Those of different numbers differ.
+    /// Requests that no load sends, each once. Different numbers give different requests.
     Fresh {
-        /// A number.
+        /// Selects the requests.
         number: u32,
-        /// How many.
+        /// Number of requests.
         count: u32,
     },
 }
 
-/// Options of single calls, the same as of a load's calls.
+/// Options of single calls, the same as for calls of a load.
 #[derive(Clone, Debug, Default)]
 pub struct CallOptions {
     /// HTTP header fields; metadata in gRPC.
@@ -84,10 +84,10 @@ impl From<&Workload> for CallOptions {
     }
 }
 
-/// The reason why a load can't be opened or continue.
+/// Why a load can't be opened or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// The run stops now.
+    /// The run must stop now.
     #[error("stopped before it was over")]
     Stopped,
     /// The load failed.
@@ -95,10 +95,10 @@ pub enum LoadError {
     Failed(String),
 }
 
-/// Makes load.
+/// Opens loads.
 pub trait LoadGenerator {
-    /// Opens every connection of a load. `progress` gets the number of open connections several times a second. Fails if some
-    /// connection can't be opened in time, or the run stops: until all are open, the first Ctrl-C is enough.
+    /// Opens all connections of a load. `progress` receives the number of open connections several times a second. Fails if a
+    /// connection can't be opened in time, or the run is stopped; until all are open, the first Ctrl-C is enough.
     fn open(
         &self,
         request: &LoadRequest<'_>,
@@ -106,7 +106,7 @@ pub trait LoadGenerator {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Box<dyn LoadSession>, LoadError>;
 
-    /// A client for single calls: readiness and conformance.
+    /// A client for single calls, to check readiness and conformance.
     fn caller(
         &self,
         endpoint: &Endpoint,
@@ -115,64 +115,64 @@ pub trait LoadGenerator {
         timeout: Duration,
     ) -> Box<dyn Caller>;
 
-    /// True if the connections of `workload` fit next to those that are open now.
+    /// True if there is room for the connections of `workload` in addition to those open now.
     fn has_room(&self, workload: &Workload, protocol: Protocol) -> bool;
 }
 
-/// A load with open connections: started and ended any number of times. It opens as a closed loop, which warms a server at
-/// full load. Dropping it closes the connections. Once it has failed, or the run stops, its methods fail.
+/// A load with open connections, which can be started and ended any number of times. It begins as a closed loop, which warms a
+/// server at full load. Dropping it closes the connections. Once the load has failed, or the run is stopped, all methods fail.
 pub trait LoadSession {
-    /// What its connections agreed on for TLS. `None` without TLS.
+    /// The negotiated TLS parameters of the connections. `None` without TLS.
     fn tls(&self) -> Option<Tls> {
         None
     }
 
-    /// From the next start on, calls come due by `arrivals`, whose rate must be known. Fails while the load is on.
+    /// Sets the arrivals from the next start on. Their rate must be known. Fails while the load is running.
     fn set_arrivals(&mut self, arrivals: Arrivals) -> Result<(), LoadError>;
 
-    /// Starts the load, to be ended by [`Self::pause`].
+    /// Starts the load. [`Self::pause`] ends it.
     fn start(&mut self) -> Result<(), LoadError>;
 
-    /// Starts the load if it is not on, and measures the calls that come due in `window`, which opens at `from`. To be ended
-    /// by [`Self::finish`]. Returns the window's end: [`Nanos::NEVER`] for a number of calls, see [`Self::is_drained`].
+    /// Starts the load if it is not running, and measures the calls that come due in `window`, which opens at `from`.
+    /// [`Self::finish`] ends it. Returns the window's end: [`Nanos::NEVER`] for a number of calls, see [`Self::is_drained`].
     fn measure(&mut self, from: Nanos, window: Window) -> Result<Nanos, LoadError>;
 
-    /// Ends the window now, as if it had been planned so.
+    /// Ends the window now, as if this had been its planned end.
     fn cut(&mut self) -> Result<(), LoadError>;
 
-    /// Ends the window at `end` instead, which lies ahead as its present end does.
+    /// Moves the window's end to `end`. Both the old and the new end must be in the future.
     fn end_at(&mut self, end: Nanos) -> Result<(), LoadError>;
 
-    /// Measures the calls that come due in the future `slice` as well, a part of a window, while a closed loop is on. Its last
-    /// slice is followed by [`Self::finish`], which leaves the load on.
+    /// Also measures the calls that come due in `slice`, a future part of a window, while a closed loop is running. After the
+    /// last slice of a window, [`Self::finish`] must follow, which leaves the load running.
     fn measure_part(&mut self, slice: Span, is_last: bool) -> Result<(), LoadError>;
 
-    /// Its turn ends: calls stay in flight, nothing times out, and it takes no CPU time until [`Self::enter`]. Only that, or
-    /// its end, may follow.
+    /// Ends the load's turn: calls stay in flight, nothing times out, and the load uses no CPU time until [`Self::enter`]. Only
+    /// that, or the end of the load, may follow.
     fn leave(&mut self) -> Result<(), LoadError>;
 
-    /// It is its turn again.
+    /// Begins the load's next turn.
     fn enter(&mut self) -> Result<(), LoadError>;
 
-    /// Waits for the window's end and its last calls, and ends the load. Fails if no window is measured.
+    /// Waits for the window's end and its last calls, and ends the load. Fails if no window is being measured.
     fn finish(&mut self) -> Result<Measurement, LoadError>;
 
-    /// Ends the load and waits for its last calls. Fails if the load is not on.
+    /// Ends the load and waits for its last calls. Fails if the load is not running.
     fn pause(&mut self) -> Result<Unmeasured, LoadError>;
 
-    /// Makes a few hundred calls over the open connections, whose right outcome is known, malformed ones among them, and
-    /// waits for their ends. Returns all calls so far that were not measured. Fails while the load is on.
+    /// Makes a few hundred calls with known results, some of them malformed, over the open connections, and waits until they end.
+    /// Returns all calls so far that were not measured. Fails while the load is running.
     fn spot_check(&mut self) -> Result<Unmeasured, LoadError>;
 
-    /// Calls so far.
+    /// Number of calls so far.
     fn progress(&self) -> Result<Progress, LoadError>;
 
-    /// The state of the load and of its window so far. Costs the load threads a copy of their histograms.
+    /// The state of the load and of its window so far. The load threads must copy their histograms for it.
     fn sample(&self) -> Result<Sample, LoadError>;
 
     /// True if the window is over and all its calls have ended.
     fn is_drained(&self) -> Result<bool, LoadError>;
 
-    /// Average time in which all calls in flight were answered once, in the latest load. `None` before the first.
+    /// Average time in which every call in flight is answered once, in the latest load. `None` before the first.
     fn cycle(&self) -> Option<Nanos>;
 }

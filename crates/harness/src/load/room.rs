@@ -1,5 +1,5 @@
-//! Whether all connections of a load fit: open files of this process, local ports towards its addresses, and the kernel's queue of
-//! packets.
+//! Checks that there is room for all connections of a load: open files of this process, local ports for the server's addresses,
+//! and the kernel's packet queue.
 
 use std::fs;
 
@@ -7,19 +7,19 @@ use rpcbench_engine::file_limit::{self, FileLimit};
 use rpcbench_engine::{ServerAddress, source_addresses};
 use rpcbench_record::{Plan, Protocol, Role, Workload};
 
-/// The connections don't fit: what there is too little of, and how to get more.
+/// There is no room for the connections: what is scarce, and how to get more.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NoRoom(String);
 
-/// Refuses a plan whose connections to these addresses of a server don't fit.
+/// Fails if there is no room for a plan's connections to these addresses of a server.
 pub fn check(plan: &Plan, addresses: &[ServerAddress]) -> Result<(), NoRoom> {
     let ports = local_ports().map(|(first, last)| last.saturating_sub(first) + 1);
     for workload in &plan.workloads {
         for server in &plan.servers {
             let connections = workload.connections_under(server.protocol);
             reserve(workload, server.protocol).map_err(|limit| NoRoom(limit.to_string()))?;
-            // Client libraries leave the choice of source addresses to the kernel.
+            // Client libraries let the kernel choose source addresses.
             let sources = |address: &ServerAddress| match plan.role() {
                 Role::Server => source_addresses(address, workload.client_threads),
                 Role::Client => Some(1),
@@ -35,9 +35,9 @@ pub fn check(plan: &Plan, addresses: &[ServerAddress]) -> Result<(), NoRoom> {
     Ok(())
 }
 
-/// A warning if the long connections of a workload are more than the kernel's queue of packets takes, of servers that rest between their
-/// windows. Their keep-alive probes all come due at once then, 15 s after a freeze in Go, and those past the queue are lost: with
-/// TCP_USER_TIMEOUT, as grpc-go sets it, the server ends such a connection.
+/// A warning if servers that are frozen between their windows have more long connections than the kernel's packet queue can hold.
+/// The keep-alive probes of all connections then come due at once, 15 s after a freeze in Go, and those that overflow the queue
+/// are lost. With TCP_USER_TIMEOUT, as grpc-go sets it, the server ends such a connection.
 pub fn keep_alives(plan: &Plan) -> Option<String> {
     let connections = |workload: &Workload| {
         plan.servers.iter().map(|server| workload.connections_under(server.protocol)).max()
@@ -56,23 +56,23 @@ fn lost_probes(connections: u32, queue: u32) -> Option<String> {
     })
 }
 
-/// Packets that wait for a CPU at most. `None` if the kernel does not say.
+/// Maximum number of packets that wait for a CPU. `None` if unknown.
 fn packet_queue() -> Option<u32> {
     fs::read_to_string("/proc/sys/net/core/netdev_max_backlog").ok()?.trim().parse().ok()
 }
 
-/// How many connections there may be to a server with this many source addresses towards each of its addresses: every pair has its own
-/// local ports. `None`: any number.
+/// Maximum number of connections to a server; `sources` has the number of source addresses for each of its addresses. Every pair
+/// of addresses has its own local ports. `None`: unlimited.
 fn room(ports: u32, sources: impl Iterator<Item = Option<u32>>) -> Option<u64> {
     Some(u64::from(sources.sum::<Option<u32>>()?) * u64::from(ports))
 }
 
-/// Raises the limit on open files if a load's connections need it, next to the files that are open now.
+/// Raises the limit on open files if a load's connections need it, in addition to the files that are open now.
 pub(super) fn reserve(workload: &Workload, protocol: Protocol) -> Result<(), FileLimit> {
     file_limit::reserve(workload.connections_under(protocol), workload.client_threads)
 }
 
-/// First and last local port. `None` if the kernel does not say.
+/// First and last local port. `None` if unknown.
 pub(crate) fn local_ports() -> Option<(u32, u32)> {
     let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
     let mut numbers = text.split_whitespace().map_while(|word| word.parse().ok());

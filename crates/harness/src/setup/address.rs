@@ -25,11 +25,11 @@ pub enum Address {
     Unix(PathBuf),
 }
 
-/// Maximum bytes of a socket's path (unix(7): 108 with the terminating zero).
+/// Maximum length of a socket's path, bytes (unix(7): 108 with the terminating zero).
 const MAX_PATH: usize = 107;
 
 impl Address {
-    /// The host that requests name: the address as typed, unless it is a path.
+    /// The host that requests name: the address as typed, or `localhost` if it is a path.
     pub fn authority(&self) -> String {
         match self {
             // The zone names an interface of this machine: no server knows it (RFC 6874, section 1).
@@ -41,7 +41,7 @@ impl Address {
         }
     }
 
-    /// Its socket addresses, at least one, as `connect` says; each once.
+    /// Resolves it to socket addresses, as `connect` demands. At least one, without duplicates.
     pub(super) fn resolve(&self, connect: &ConnectSpec) -> Result<Vec<ServerAddress>, SetupError> {
         let (host, port) = match self {
             Self::Host { host, port } => (host, *port),
@@ -117,7 +117,7 @@ impl FromStr for Address {
     }
 }
 
-/// The addresses of a host that this machine's resolver knows.
+/// Resolves a host with this machine's resolver.
 fn looked_up(host: &str, port: u16) -> Result<Vec<SocketAddr>, SetupError> {
     let found = (host, port).to_socket_addrs().map_err(|error| {
         let why = match host.split_once('%') {
@@ -135,7 +135,7 @@ fn refused(host: &str, why: &str) -> SetupError {
     SetupError::Refused(format!("{host}: {why}"))
 }
 
-/// An address, with or without the interface of a link-local one: `fe80::1%eth0`.
+/// True for an IPv6 address, with or without the interface of a link-local one: `fe80::1%eth0`.
 fn is_ipv6(text: &str) -> bool {
     let (address, zone) = text.split_once('%').unwrap_or((text, "-"));
     let named = !zone.is_empty() && !zone.contains(|c: char| c.is_whitespace() || c == '%');

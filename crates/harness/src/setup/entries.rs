@@ -1,4 +1,4 @@
-//! The entries that a request names.
+//! Resolves the entries that a request names.
 
 use std::collections::BTreeSet;
 
@@ -8,14 +8,14 @@ use super::{RunRequest, Setup, SetupError};
 use crate::manifest::{Catalog, Entry, Partners, Selection, Tree, pairs};
 
 impl Setup<'_> {
-    /// The selected entries. A broken manifest is reported and left out.
+    /// The selected entries. Broken manifests are reported and left out.
     pub(super) fn entries(&mut self, selection: &Selection) -> Result<Vec<Entry>, SetupError> {
         let catalog = Catalog::of(&self.root, selection.role())?;
         catalog.broken().iter().for_each(|broken| self.notice(broken.to_string()));
         Ok(catalog.into_selected(selection)?)
     }
 
-    /// The entries of a new run, of each of its builds.
+    /// The entries of a new run, for each of its builds.
     pub(super) fn compared(&mut self, request: &RunRequest) -> Result<Vec<Entry>, SetupError> {
         let Some([old, new]) = &request.builds else {
             let entries = self.entries(&request.selection)?;
@@ -32,7 +32,7 @@ impl Setup<'_> {
         Ok(entries)
     }
 
-    /// Clients with the servers that these patterns name, or without any with servers of their language.
+    /// Pairs clients with the servers that `patterns` name; without patterns, with servers of their language.
     fn paired(
         &mut self,
         clients: Vec<Entry>,
@@ -56,7 +56,7 @@ impl Setup<'_> {
         Ok(pairs)
     }
 
-    /// The clients of a plan with their servers.
+    /// The clients of a plan, paired with their servers.
     fn planned_pairs(&mut self, plan: &Plan) -> Result<Vec<Entry>, SetupError> {
         let (mut clients, mut servers) = (BTreeSet::new(), BTreeSet::new());
         for planned in &plan.servers {
@@ -74,7 +74,7 @@ impl Setup<'_> {
         Ok(pairs.into_iter().filter(is_planned).collect())
     }
 
-    /// The entries of a plan, of each of its builds.
+    /// The entries of a plan, for each of its builds.
     pub(super) fn planned(&mut self, plan: &Plan) -> Result<Vec<Entry>, SetupError> {
         if plan.has_pairs() {
             return self.planned_pairs(plan);

@@ -9,14 +9,14 @@ use rpcbench_clock as clock;
 use super::SetupError;
 use crate::error::probe_folder;
 
-/// Refuses a folder in which runs can't be created.
+/// Fails if runs can't be created in a folder.
 pub(super) fn check_results(folder: &Path) -> Result<(), SetupError> {
     let above = folder.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
     if !above.is_dir() {
         let what = if above == folder { "it".to_owned() } else { above.display().to_string() };
         return Err(refused(folder, &format!("{what} is a file; name a folder")));
     }
-    // Without the name of the probe.
+    // The error omits the name of the probe.
     probe_folder(above).map_err(|error| unwritable(folder, &error.kind().into()))
 }
 

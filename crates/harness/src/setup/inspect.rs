@@ -1,4 +1,4 @@
-//! Inspection before a load: the offer of a server, what would be sent, and one call.
+//! Inspection before a load: the services of a server, what would be sent, and a single call.
 
 use std::time::Duration;
 
@@ -14,20 +14,20 @@ use crate::reach::explain_failed_calls;
 /// One call and its result.
 #[derive(Debug)]
 pub struct OneCall {
-    /// The call, with its data.
+    /// The call and its data.
     pub calls: Calls,
-    /// What came back, the message decompressed.
+    /// What came back, with the message decompressed.
     pub transcript: Transcript,
-    /// How the call ended in the terms of its protocol. `None` without an answer.
+    /// The status of the call in its protocol. `None` without an answer.
     pub status: Option<u32>,
-    /// Size of the message as received, perhaps compressed, bytes.
+    /// Size of the message as received (possibly compressed), bytes.
     pub received: usize,
-    /// Time from connecting to the reply's end.
+    /// Time from connecting to the end of the reply.
     pub took: Duration,
 }
 
 impl Setup<'_> {
-    /// The schema of a server, by files or by reflection.
+    /// The schema of a server, from files or by reflection.
     pub fn schema(&mut self, request: &LoadRequest) -> Result<Schema, SetupError> {
         let call = request.call.clone();
         if let Some(schema) = self.interrupt.wait_for(move || call.schema_of_files())?? {
@@ -39,7 +39,7 @@ impl Setup<'_> {
         Ok(request.call.schema_by_reflection(&server, request.headers(), timeout)?)
     }
 
-    /// The calls that a load would make. `None` for those of the contract.
+    /// The calls that a load would make. `None` for the contract's calls.
     pub fn described(&mut self, request: &LoadRequest) -> Result<Option<Calls>, SetupError> {
         match request.call.needs_server() {
             true => {
@@ -50,7 +50,7 @@ impl Setup<'_> {
         }
     }
 
-    /// Makes the first call of a load. `None` for the contract.
+    /// Makes the first call of a load. `None` for the contract's calls.
     pub fn one_call(&mut self, request: &LoadRequest) -> Result<Option<OneCall>, SetupError> {
         let used = self.reach(request)?.address;
         let Some(calls) = request.calls(&used, &self.interrupt)? else { return Ok(None) };
@@ -61,7 +61,7 @@ impl Setup<'_> {
         let mut target = payload.target.clone();
         let is_plain_http = matches!(request.protocol, Protocol::Http | Protocol::Http2);
         if is_plain_http {
-            // The body is shown under any status.
+            // The body is shown no matter what the status is.
             target.accepted = vec![0..=u32::MAX];
         }
         let began = clock::now();
@@ -85,7 +85,7 @@ impl Setup<'_> {
 }
 
 impl OneCall {
-    /// True if its status counts as success, and its reply is usable.
+    /// True if the status counts as success and the reply is usable.
     pub fn is_ok(&self, protocol: Protocol) -> bool {
         let target = &self.calls.payload.target;
         let is_usable = matches!(self.transcript.reply, Ok(_) | Err(CallError::Status { .. }));
@@ -97,7 +97,7 @@ impl OneCall {
     }
 }
 
-/// A reply's content, decompressed if it is compressed.
+/// The content of a reply, decompressed if necessary.
 fn content(reply: Vec<u8>, most: usize) -> Result<Vec<u8>, CallError> {
     if reply.len() > most {
         let (size, most) = (units::bytes(reply.len() as u64), units::bytes(most as u64));

@@ -1,4 +1,4 @@
-//! Loads on a server that the user runs.
+//! Loads against a server that the user runs.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,18 +19,18 @@ use crate::placement::{Endpoint, Site as _, Unmanaged};
 use crate::reach::{Reached, reach_unless};
 use crate::suite::plan_load;
 
-/// A load to make.
+/// A load to run.
 #[derive(Clone, Debug)]
 pub struct LoadRequest {
     /// What to load.
     pub address: LoadAddress,
-    /// What calls are, if not those of the contract.
+    /// The calls, unless they are the contract's.
     pub call: CallSpec,
-    /// Where connections go, and how they are kept.
+    /// Where connections go, and how they are kept alive.
     pub connect: ConnectSpec,
-    /// How calls travel.
+    /// Protocol of the calls.
     pub protocol: Protocol,
-    /// For TLS. `None`: without.
+    /// TLS settings. `None` without TLS.
     pub tls: Option<TlsClient>,
     /// The server's process, to watch it.
     pub pid: Option<u32>,
@@ -44,7 +44,7 @@ pub struct LoadRequest {
     pub stop_if: Vec<Threshold>,
     /// The user's labels.
     pub labels: Labels,
-    /// The folder of the record. `None`: it has none.
+    /// The folder of the record. `None`: no record.
     pub out: Option<PathBuf>,
 }
 
@@ -52,7 +52,7 @@ impl LoadRequest {
     /// Adds the credentials of `--user` or `--token-command` to the headers of all calls.
     ///
     /// # Errors
-    /// If the command fails or is interrupted, or calls have an authorization already.
+    /// If the command fails or is interrupted, or the calls already have an authorization.
     pub fn authorize(&mut self, interrupt: &Interrupt) -> Result<(), SetupError> {
         let header = self.call.authorization(self.headers(), interrupt);
         interrupt.check()?;
@@ -81,7 +81,7 @@ impl LoadRequest {
         }
     }
 
-    /// The plan with what is not part of its workloads.
+    /// Adds conditions and labels to a plan.
     fn labelled(&self, plan: Plan) -> Plan {
         let Self { fail_if, stop_if, labels, .. } = self.clone();
         Plan { fail_if, stop_if, labels, ..plan }
@@ -111,7 +111,7 @@ impl LoadRequest {
 }
 
 impl Setup<'_> {
-    /// Prepares a load: a run of one server that runs already.
+    /// Prepares a load: a run with one server that is already running.
     pub fn load(mut self, mut request: LoadRequest) -> Result<PreparedRun, SetupError> {
         let tls = request.tls.as_ref().map(TlsClient::mode).unwrap_or_default();
         let keepalive = request.connect.keepalive(request.protocol)?;
@@ -148,7 +148,7 @@ impl Setup<'_> {
         };
         let mut payload = None;
         if let Some(calls) = calls {
-            // The target is part of the entry's name: other calls of the server have their own history.
+            // The target is part of the entry's name, so that different calls of a server have separate histories.
             entry.variant = Some(calls.described.target.clone());
             plan = plan_load(request.workloads.clone(), limits, entry.planned(), request.seed)?;
             plan = request.labelled(plan);
@@ -178,7 +178,7 @@ impl Setup<'_> {
         self.interrupt.wait_for(move || address.resolve(&connect))?
     }
 
-    /// The server's addresses that accept connections.
+    /// Finds the server's addresses that accept connections.
     pub(super) fn reach(&mut self, request: &LoadRequest) -> Result<Reached, SetupError> {
         let (address, _) = request.call.server(&request.address);
         let addresses = self.addresses(request)?;
@@ -201,7 +201,7 @@ impl Setup<'_> {
         Ok(reached)
     }
 
-    /// Puts the user's calls into all workloads.
+    /// Puts the user's calls into all workloads of a plan.
     fn carry(&mut self, plan: &mut Plan, request: &LoadRequest, calls: Calls) {
         let LoadRequest { call, address, .. } = request;
         calls.notice(call).into_iter().for_each(|line| self.warn(line));
@@ -219,7 +219,7 @@ impl Setup<'_> {
 }
 
 impl LoadRequest {
-    /// The calls of a method that the server describes.
+    /// The calls of a method that the server describes by reflection.
     pub(super) fn calls_by_reflection(
         &self,
         used: &ServerAddress,
@@ -234,7 +234,7 @@ impl LoadRequest {
         })?
     }
 
-    /// The calls, if no server has to describe them.
+    /// The calls, if they can be built without asking the server.
     pub(super) fn calls_of_files(
         &self,
         interrupt: &Interrupt,
@@ -244,7 +244,7 @@ impl LoadRequest {
         Ok(calls?)
     }
 
-    /// All calls, by reflection if no file describes them. `None` for those of the contract.
+    /// The calls, using reflection if no file describes them. `None` for the contract's calls.
     pub(super) fn calls(
         &self,
         used: &ServerAddress,
@@ -257,7 +257,7 @@ impl LoadRequest {
     }
 }
 
-/// The addresses of the first one's family, as connections go to.
+/// The addresses of the same family as the first.
 fn of_one_family(mut addresses: Vec<ServerAddress>) -> Vec<ServerAddress> {
     let is_ipv4 = |address: &ServerAddress| match address {
         ServerAddress::Tcp(address) => Some(address.is_ipv4()),
@@ -268,7 +268,7 @@ fn of_one_family(mut addresses: Vec<ServerAddress>) -> Vec<ServerAddress> {
     addresses
 }
 
-/// What is odd about this many client threads on this many CPUs.
+/// A warning if client threads have to share CPUs.
 fn crowded(threads: u32, cpus: u32) -> Option<String> {
     (threads > cpus).then(|| {
         format!(
@@ -278,7 +278,7 @@ fn crowded(threads: u32, cpus: u32) -> Option<String> {
     })
 }
 
-/// Which of several addresses of a host connections go to. `None` if it has only one.
+/// Which of a host's addresses connections go to. `None` if the host has only one.
 fn spread(host: &Address, reached: &Reached) -> Option<String> {
     let Reached { address, others, missing } = reached;
     let missing = missing.join("; ");

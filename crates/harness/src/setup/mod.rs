@@ -1,8 +1,8 @@
-//! From what a command asks for to servers, a client and a record that are ready to start.
+//! Turns the request of a command into servers, a client and a record that are ready to start.
 //!
-//! A request is data. [`Setup`] turns it into [`PreparedServers`] or a [`PreparedRun`]: entries, plan, builds, the site of
-//! the servers, the load generator and the record are put together here only, for servers that rpcbench starts and for one
-//! that the user runs.
+//! A request is data. [`Setup`] turns it into [`PreparedServers`] or a [`PreparedRun`]. This is the only place that puts together
+//! entries, plan, builds, the servers' site, the load generator and the record, both for servers that rpcbench starts and for a
+//! server that the user runs.
 
 mod address;
 mod entries;
@@ -45,7 +45,7 @@ pub use load::LoadRequest;
 pub use run::RunRequest;
 pub use servers::ServeRequest;
 
-/// The reason why a request can't start, and the remedy.
+/// Why a request can't start, and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// The request, a suite or a manifest.
@@ -88,19 +88,19 @@ impl From<TreeError> for SetupError {
 pub enum SetupEvent<'a> {
     /// A notice for the user, one line.
     Notice(String),
-    /// What is odd about a request, one line.
+    /// A warning about the request, one line.
     Warning(String),
-    /// Number of servers to build, current ones included.
+    /// Number of servers to build, including those that are up to date.
     Building(usize),
-    /// Progress of one of them.
+    /// Progress of a build.
     Build(&'a BuildEvent<'a>),
-    /// Builds are over.
+    /// All builds are finished.
     Built,
 }
 
 /// Watches the preparation of a request.
 pub trait SetupObserver: Send {
-    /// Receives an event. Those of builds come from several threads.
+    /// Receives an event. Events about builds come from several threads.
     fn event(&mut self, event: &SetupEvent<'_>);
 }
 
@@ -122,17 +122,17 @@ pub struct Setup<'a> {
     pub call_log: Option<CallLog>,
     /// See [`Environment::slices`].
     pub slices: Vec<SliceLength>,
-    /// The calls of a load that don't carry a shape of the contract.
+    /// The calls of a load that don't use a shape of the contract.
     pub calls: Option<Arc<CallPayload>>,
-    /// What is odd about the request so far, for the record.
+    /// Warnings about the request so far, for the record.
     pub warnings: Vec<String>,
     /// Watches the preparation.
     pub observer: &'a mut dyn SetupObserver,
 }
 
-/// Servers that are built and can start, and their client.
+/// Servers that are built and ready to start, and their client.
 pub struct PreparedServers {
-    /// The servers, in the order asked for.
+    /// The servers, in the requested order.
     pub subjects: Vec<Subject<'static>>,
     /// The client.
     pub environment: Environment,
@@ -149,21 +149,21 @@ pub struct PreparedRun {
     existing: Option<ConnectionOptions>,
     /// Renews the token of its calls.
     renewer: Option<Renewer>,
-    /// The folder of its record. `None`: it has none.
+    /// The folder of the record. `None`: no record.
     pub folder: Option<PathBuf>,
 }
 
-/// A run that has ended.
+/// A finished run.
 pub struct FinishedRun {
     /// The run, even if it was interrupted.
     pub run: Run,
-    /// The end of the run.
+    /// How the run ended.
     pub ending: Result<Ending, StoreError>,
-    /// The reason why no call was answered, if known: the server speaks another protocol.
+    /// Why no call was answered, if known: the server speaks another protocol.
     pub hint: Option<String>,
-    /// What went wrong besides calls.
+    /// A problem other than failed calls.
     pub remark: Option<String>,
-    /// The folder of its record. `None`: it has none.
+    /// The folder of the record. `None`: no record.
     pub folder: Option<PathBuf>,
 }
 
@@ -177,12 +177,12 @@ impl Setup<'_> {
         self.warnings.push(line);
     }
 
-    /// A failed step. What the interrupt stopped is no failure.
+    /// The error of a failed step. After Ctrl-C, the step was stopped and did not fail.
     fn unless_stopped(&self, error: PlacementError) -> SetupError {
         self.interrupt.check().map_or_else(SetupError::from, |()| error.into())
     }
 
-    /// Builds the servers of `entries`, as their site starts them.
+    /// Builds the servers of `entries` in the form that their site starts.
     fn build(
         &mut self,
         site: &dyn Site,
@@ -211,7 +211,7 @@ impl Setup<'_> {
         Ok(candidates)
     }
 
-    /// Opens the site of the servers, and makes the client.
+    /// Opens the servers' site and creates the client.
     fn open(
         &mut self,
         site: &dyn Site,
@@ -250,7 +250,7 @@ impl Setup<'_> {
         }
     }
 
-    /// The same for the servers of a plan.
+    /// Like [`Self::open`], with the options of a plan.
     fn open_for(
         &mut self,
         plan: &Plan,
@@ -269,7 +269,7 @@ impl Setup<'_> {
         self.open(site, candidates, options, plan.seed)
     }
 
-    /// A new run of a plan, recorded in `folder`.
+    /// Begins a new run of a plan, recorded in `folder`.
     fn begin(
         mut self,
         plan: Plan,
@@ -291,7 +291,7 @@ impl PreparedRun {
         &self.run.header.plan
     }
 
-    /// Runs it.
+    /// Executes the run.
     pub fn execute(self, observer: &dyn Observer) -> FinishedRun {
         let Self { servers, run, writer, existing, renewer, folder } = self;
         let PreparedServers { subjects, environment, .. } = servers;
@@ -304,7 +304,7 @@ impl PreparedRun {
     }
 }
 
-/// True if windows were measured, and no call was answered correctly.
+/// True if windows were measured but no call was answered correctly.
 fn is_unanswered(run: &Run) -> bool {
     let mut measured = run.trials.iter().filter_map(Trial::measured).peekable();
     measured.peek().is_some() && measured.all(|window| window.outcomes.ok == 0)

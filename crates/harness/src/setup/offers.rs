@@ -1,4 +1,4 @@
-//! What to type for a server that lacks the contract's service, found out by one call before the load.
+//! Suggests what to type for a server without the contract's service, found out with one call before the load.
 
 use std::time::Duration;
 
@@ -11,19 +11,19 @@ use super::{LoadRequest, SetupError};
 use crate::load::EchoClient;
 use crate::reach::{commands_for_url, explain_failed_calls};
 
-/// Time limit of the call, and of each question to the server.
+/// Time limit of the call, and of each query to the server.
 const TIMEOUT: Duration = Duration::from_secs(1);
-/// Services named at most.
+/// Maximum number of services listed.
 const MAX_NAMED: usize = 5;
-/// Services that servers have besides those of their own.
+/// Services that many servers have in addition to their own.
 const COMMON: [&str; 4] =
     ["grpc.health.", "grpc.channelz.", "grpc.reflection.", "envoy.service.status."];
-/// gRPC's code, and Connect's, of methods that a server lacks; Thrift's exception.
+/// Status for unknown methods in gRPC and Connect; the exception in Thrift.
 const UNIMPLEMENTED: u32 = 12;
 const UNKNOWN_METHOD: u32 = 1;
 
-/// Refuses a load of the contract's calls on a server that lacks them, and says what to type instead. A server that answers in
-/// another way, or not in time, is loaded.
+/// If a server lacks the contract's methods, fails with a suggestion of what to type instead. Any other answer, or none in time,
+/// is accepted.
 pub(super) fn check(request: &LoadRequest, used: &ServerAddress) -> Result<(), SetupError> {
     let shape = request.workloads.first().and_then(|workload| match &workload.content {
         Content::Shape(shape) => shape.parse::<Shape>().ok(),
@@ -74,8 +74,8 @@ fn refusal(
     }
 }
 
-/// True if a page of a server of HTTP came, and not an answer of gRPC. One that is busy or asks for credentials may have gRPC
-/// behind it.
+/// True if the answer is a plain HTTP page and not gRPC. A server that is busy or asks for credentials may still have gRPC behind
+/// it.
 fn is_page(answer: &Transcript) -> bool {
     let is_grpc =
         answer.header("content-type").is_some_and(|it| it.starts_with("application/grpc"));
@@ -83,7 +83,7 @@ fn is_page(answer: &Transcript) -> bool {
     !is_grpc && answer.http_status().is_some_and(is_final)
 }
 
-/// The services that a server has instead, as far as it says so.
+/// The services that a server offers instead, if it lists them.
 fn of_grpc(request: &LoadRequest, server: &ConnectionOptions) -> String {
     let name = &request.address;
     let mut typed = format!("  rpcbench load {name}");
@@ -118,7 +118,7 @@ fn of_grpc(request: &LoadRequest, server: &ConnectionOptions) -> String {
     )
 }
 
-/// A unary method, if possible of a service that not every server has.
+/// A unary method, preferably of a service that is specific to this server.
 fn example(reflection: &mut Reflection, services: &[String]) -> Option<Method> {
     let is_common = |name: &&String| COMMON.iter().any(|common| name.starts_with(common));
     let own = services.iter().filter(|name| !is_common(name));
@@ -129,7 +129,7 @@ fn example(reflection: &mut Reflection, services: &[String]) -> Option<Method> {
     })
 }
 
-/// JSON without line breaks, which no text of a template has.
+/// JSON without line breaks. Strings in templates have none.
 fn one_line(json: &str) -> String {
     json.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }

@@ -14,20 +14,20 @@ use crate::run::{CurrentSetup, resumable};
 use crate::spec::RunSpec;
 use crate::suite::{Suite, fit, plan};
 
-/// A run to make.
+/// A run to start.
 #[derive(Clone, Debug)]
 pub struct RunRequest {
-    /// The servers.
+    /// The selected entries.
     pub selection: Selection,
-    /// Names of the servers that clients call; none of them: servers of their language. `None`: the reference server.
+    /// Names of the servers that clients call; if empty, servers of their language. `None`: the reference server.
     pub servers: Option<Vec<String>>,
     /// The old build and the new one, if builds are compared.
     pub builds: Option<[String; 2]>,
     /// Name or file of the suite.
     pub suite: String,
-    /// Options in place of the suite's values.
+    /// Options that replace the suite's values.
     pub spec: RunSpec,
-    /// Whether servers get fewer CPUs than the suite gives them, if the machine has fewer.
+    /// Whether to lower servers' CPUs if the machine has fewer than the suite needs.
     pub scale_to_machine: bool,
     /// `None`: random.
     pub seed: Option<u64>,
@@ -70,11 +70,11 @@ impl Setup<'_> {
         self.call_log = self.call_log.filter(|_| plan.log_calls);
         let folder = folders::new_run(&request.results)?;
         let begun = self.begin(plan, (&*site, &candidates), Some(folder.clone()));
-        // Removed if nothing is in it.
+        // Removes the folder if it is empty.
         begun.inspect_err(|_| drop(fs::remove_dir(folder)))
     }
 
-    /// Prepares the rest of a run that was interrupted.
+    /// Prepares an interrupted run to continue.
     pub fn resume(
         mut self,
         folder: PathBuf,
@@ -101,7 +101,7 @@ impl Setup<'_> {
         }
         let entries = self.planned(plan)?;
         let site = site(plan.placement)?;
-        // Before builds, which take long: it may be refused.
+        // Before the builds: they take long, and this may fail.
         let writer = Some(Writer::resume(&folder)?);
         let candidates = self.build(&*site, &entries, building)?;
         self.call_log = self.call_log.filter(|_| plan.log_calls);
@@ -113,7 +113,7 @@ impl Setup<'_> {
     }
 }
 
-/// Names that stand for several entries, a line each.
+/// A line for each name that means several entries.
 fn expansions(selection: &Selection, entries: &[Entry]) -> Vec<String> {
     let is_matrix = entries.iter().any(|entry| entry.counterpart.is_some());
     let expansion = |typed: &String| {
@@ -137,7 +137,7 @@ fn ensure_any_runnable(role: Role, candidates: &[Candidate]) -> Result<(), Setup
     }
 }
 
-/// Refuses a plan with TLS alone for entries without TLS.
+/// Fails if a plan needs TLS throughout and no entry has it.
 fn ensure_any_tls(plan: &Plan, entries: &[Entry]) -> Result<(), SetupError> {
     let needs_tls = plan.workloads.iter().all(|workload| workload.tls.is_on());
     let problem = match plan.role() {

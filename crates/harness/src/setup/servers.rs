@@ -1,4 +1,4 @@
-//! Servers that are started without a plan: to be checked, or for the user to load.
+//! Servers that are started without a plan, to be checked or for the user to load.
 
 use std::net::{Ipv4Addr, TcpListener};
 
@@ -9,7 +9,7 @@ use crate::build::{Building, Candidate};
 use crate::manifest::{Entry, Selection};
 use crate::placement::{SiteOptions, site};
 
-/// Limits of checks: one CPU, and memory for the largest messages of the slowest runtime.
+/// Limits of checks: one CPU, and enough memory for the largest messages in the hungriest runtime.
 const CHECK_LIMITS: Limits = Limits { cpus: 1, memory_bytes: Some(1 << 30) };
 /// Every check sends the same payloads. A served server gets no load.
 const SEED: u64 = 1;
@@ -17,7 +17,7 @@ const SEED: u64 = 1;
 /// A server to start for the user.
 #[derive(Clone, Debug)]
 pub struct ServeRequest {
-    /// Name of the server, which may be a pattern.
+    /// Name of the server, or a pattern.
     pub server: String,
     /// Placement of the server.
     pub placement: PlacementKind,
@@ -43,7 +43,7 @@ impl Setup<'_> {
         self.build(&*site(placement)?, &entries, building)
     }
 
-    /// Prepares servers to be checked.
+    /// Prepares servers for checks.
     pub fn check(
         mut self,
         selection: &Selection,
@@ -79,7 +79,7 @@ impl Setup<'_> {
     }
 }
 
-/// The only entry, or the representative one.
+/// The only entry, or else the only representative one.
 fn only(typed: &str, mut entries: Vec<Entry>) -> Result<Entry, SetupError> {
     if entries.len() > 1 && entries.iter().any(Entry::is_representative) {
         entries.retain(Entry::is_representative);
@@ -96,7 +96,7 @@ fn only(typed: &str, mut entries: Vec<Entry>) -> Result<Entry, SetupError> {
     }
 }
 
-/// Refuses a port that is taken.
+/// Fails if a port is in use.
 fn ensure_free(port: u16) -> Result<(), SetupError> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map(drop).map_err(|error| {
         SetupError::Refused(format!("--port {port} can't be used; give another: {error}"))

@@ -1,4 +1,4 @@
-//! Checks before a run that it has enough time.
+//! Checks before a run whether its time is sufficient.
 
 use std::time::Duration;
 
@@ -8,18 +8,18 @@ use super::SetupError;
 use crate::build::Candidate;
 use crate::manifest::Entry;
 
-/// Time to start a process, and to check it or to connect.
+/// Time to start a process and to check it or connect to it.
 const START: Duration = Duration::from_millis(1500);
 /// Time to check a client.
 const CLIENT_CHECK: Duration = Duration::from_millis(2500);
-/// Time around a window: load before it, its last calls, checks after it.
+/// Overhead of a window: load before it, its last calls, checks after it.
 const AROUND_WINDOW: Duration = Duration::from_millis(1500);
-/// The same of one in slices.
+/// Overhead of a window in slices.
 const AROUND_SLICES: Duration = Duration::from_millis(250);
-/// Largest share of the time that preparing should take.
+/// Maximum share of the time to spend on preparation.
 const PREPARATION: f64 = 0.5;
 
-/// A line with the time needed, if a run's time is too short to warm its servers and to measure each a few times.
+/// A line with the time needed, if a run's time is too short to warm its servers and measure each a few times.
 pub(super) fn shortage(plan: &Plan, candidates: &[Candidate]) -> Option<String> {
     let given = Duration::from_millis(plan.stopping?.max_time_ms?);
     let built: Vec<&Entry> =
@@ -39,8 +39,8 @@ pub(super) fn shortage(plan: &Plan, candidates: &[Candidate]) -> Option<String> 
     })
 }
 
-/// The time that a matrix of clients and servers takes, if all of them can run here. Fails with what would fit if its time is too
-/// short to measure each pair a few times.
+/// The time that a matrix of clients and servers takes if all of them can run here. If it is too short to measure each pair a few
+/// times, fails with the number of pairs that would fit.
 pub(super) fn of_matrix(plan: &Plan, entries: &[Entry]) -> Result<String, SetupError> {
     let pairs: Vec<&Entry> = entries.iter().collect();
     let (count, preparing) = (pairs.len(), preparation(plan, &pairs));
@@ -73,7 +73,8 @@ pub(super) fn of_matrix(plan: &Plan, entries: &[Entry]) -> Result<String, SetupE
     )))
 }
 
-/// True if a plan has windows or a warm-up of calls, whose time is not known: then all times here are lower bounds.
+/// True if the length of some windows or warm-ups is a number of calls, so their time is unknown. All times here are lower bounds
+/// then.
 fn counts_calls(plan: &Plan) -> bool {
     let of_calls = |it: &Workload| {
         it.window.length_ms().is_none() || matches!(it.warm_up, WarmUp::Calls { .. })
@@ -81,19 +82,19 @@ fn counts_calls(plan: &Plan) -> bool {
     plan.workloads.iter().any(of_calls)
 }
 
-/// The time of all windows of a plan.
+/// The total time of all windows of a plan.
 fn all_windows(plan: &Plan) -> Duration {
     let window = |name: &String| plan.workload(name).and_then(|it| it.window.length_ms());
     let windows = plan.order.iter().map(|trial| window(&trial.workload).unwrap_or(0));
     windows.map(|ms| AROUND_SLICES + Duration::from_millis(ms)).sum()
 }
 
-/// Rounded up to a multiple of this many seconds.
+/// Rounds up to a multiple of `seconds`.
 fn whole(length: Duration, seconds: u64) -> Duration {
     Duration::from_secs((length.as_secs_f64().ceil() as u64).next_multiple_of(seconds))
 }
 
-/// The minimum time in which all processes that run from the start are warm.
+/// The minimum time until all initial processes are warm.
 fn preparation(plan: &Plan, entries: &[&Entry]) -> Duration {
     let begins = |at: usize| {
         let (before, own) = (&plan.workloads[..at], &plan.workloads[at]);
@@ -120,7 +121,7 @@ fn warm_up(workload: &Workload, entry: &Entry) -> Duration {
     }
 }
 
-/// The time of the rounds after which a run is analyzed for the first time.
+/// The time of the rounds before the first analysis of a run.
 fn windows(plan: &Plan, entries: usize, around: Duration) -> Duration {
     let window = |it: &Workload| around + Duration::from_millis(it.window.length_ms().unwrap_or(0));
     let each: Duration = plan.workloads.iter().map(window).sum();
@@ -135,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    /// This many pairs, in a run of this time.
+    /// The result for `count` pairs in a run of this length.
     fn matrix(count: usize, max_time_ms: Option<u64>) -> Result<String, String> {
         matrix_of(Window::Duration { length_ms: 500 }, count, max_time_ms)
     }

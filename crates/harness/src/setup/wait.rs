@@ -16,7 +16,7 @@ const PAUSE: Nanos = Nanos::from_millis(50);
 const SERVING: [u8; 2] = [0x08, 1];
 
 impl Setup<'_> {
-    /// The first address that answers within `wait`, and is healthy by its own account.
+    /// Waits for the first address that answers within `wait` and reports itself as healthy.
     pub(super) fn await_server(
         &mut self,
         request: &LoadRequest,
@@ -40,7 +40,7 @@ impl Setup<'_> {
                 Err(error) => error.to_string(),
             };
             self.interrupt.check()?;
-            // Another attempt with less time would fail for that reason alone.
+            // A shorter attempt could fail just because of its time limit.
             let next = clock::now() + PAUSE;
             if next >= deadline {
                 let wait = units::length(wait);
@@ -51,7 +51,7 @@ impl Setup<'_> {
     }
 }
 
-/// False if the server has gRPC's health service, and that does not say that it is serving.
+/// False if the server has gRPC's health service, and it does not report SERVING.
 fn is_healthy(request: &LoadRequest, used: &ServerAddress, within: Duration) -> bool {
     if request.protocol != Protocol::Grpc {
         return true;

@@ -1,17 +1,17 @@
-//! Comparison of what a program reports and was asked for with what its reference server has seen.
+//! Compares what a program reports, and was asked for, with what its reference server counted.
 
 use rpcbench_reference::Counted;
 
 use super::records::LoadCounts;
 use crate::load::LoadError;
 
-/// Connections that a program may open.
+/// The connections that a program may open.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowed {
     pub connections: u32,
-    /// Calls after which a connection ends. 0: it lives as long as the load.
+    /// Number of calls after which a connection ends. 0: never during the load.
     pub calls_per_connection: u64,
-    /// Connections that its pool may open while others become free.
+    /// Extra connections that the library's pool may open while others are busy.
     spare: u32,
 }
 
@@ -20,19 +20,19 @@ impl Allowed {
         Self { connections, calls_per_connection, spare: 0 }
     }
 
-    /// The same once a program has said how many are open. A pool opens them with its first calls, and says 0; pools such as
-    /// hyper's open half more while others become free.
+    /// Takes into account how many connections a program reports as open. A pool opens them with its first calls and reports 0;
+    /// pools such as hyper's open half as many more while others are busy.
     pub fn opened(self, opened: u32) -> Self {
         let spare = if opened == 0 { self.connections.div_ceil(2) } else { 0 };
         Self { spare, ..self }
     }
 
-    /// Checks that a program has opened no more, after `ended` calls. Each of those that `failed` may have broken a connection.
+    /// Fails if a program opened too many connections for `ended` calls. Each of the `failed` calls may have broken one.
     pub fn check(self, seen: Counted, ended: u64, failed: u64) -> Result<(), LoadError> {
         let asked = u64::from(self.connections + self.spare) + failed;
         let (opened, most, when) = match ended.checked_div(self.calls_per_connection) {
             None => (seen.most_open, asked, " at a time"),
-            // Ends of these may be seen after the beginnings of those that replace them.
+            // A connection may be seen to end after its replacement has started.
             Some(replaced) => (seen.connections, asked + replaced, ""),
         };
         let pool = if self.spare > 0 { "half more for its pool, and " } else { "" };
@@ -45,7 +45,8 @@ impl Allowed {
     }
 }
 
-/// Checks that program, records and reference server count alike. A server under test does not count: `None`.
+/// Checks that program, records and reference server count the same. `answered` is `None` for a server under test, which does not
+/// count.
 pub(super) fn agree(
     calls: u64,
     counts: LoadCounts,

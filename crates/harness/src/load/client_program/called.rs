@@ -12,12 +12,12 @@ use crate::placement::Endpoint;
 pub(super) enum Called {
     /// rpcbench's own server.
     Reference(ReferenceServer),
-    /// A server under test, which counts no calls. Its placement knows what it uses.
+    /// A server under test. It does not count calls, and its placement measures its usage.
     Server { address: String },
 }
 
 impl Called {
-    /// The server at an endpoint, or else a new reference server with a thread for each of `cpus`.
+    /// The server at an endpoint. Without one, starts a reference server with one thread for each of `cpus`.
     pub fn of(endpoint: Option<&Endpoint>, protocol: Protocol, cpus: &[u32]) -> io::Result<Self> {
         match endpoint {
             Some(server) => Ok(Self::Server { address: server.authority.clone() }),
@@ -33,7 +33,7 @@ impl Called {
         }
     }
 
-    /// The calls and connections that it has seen so far. `None` if it does not count them.
+    /// The calls and connections counted so far. `None` if the server does not count.
     pub fn seen(&self) -> Option<Counted> {
         match self {
             Self::Reference(server) => Some(server.counted()),
@@ -41,7 +41,7 @@ impl Called {
         }
     }
 
-    /// What its threads have used so far. Empty if they are not of this process.
+    /// CPU time of the server's threads so far. Empty if they are not in this process.
     pub fn usage(&self) -> io::Result<Vec<ThreadTime>> {
         match self {
             Self::Reference(server) => server.usage(),

@@ -1,4 +1,4 @@
-//! Cases of clients: calls that a reference server answers wrongly on purpose.
+//! Cases for clients: calls to a reference server that deliberately answers wrong.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -18,47 +18,47 @@ use super::{Opening, failed, open};
 use crate::interrupt::Interrupt;
 use crate::load::LoadError;
 
-/// Calls of a case.
+/// Number of calls of a case.
 const CALLS: u64 = 60;
 /// One call in this many goes wrong.
 const EVERY: u64 = 7;
-/// The same of those that last as long as the timeout.
+/// The same in cases where the calls that go wrong take as long as the timeout.
 const SILENT_EVERY: u64 = 20;
-/// Wrong answers expected if only comparison of whole messages finds them: a 16th, within a factor of about two.
+/// Expected wrong answers if only comparing whole messages finds them: one in 16 calls is compared, within a factor of about two.
 const WHOLE: RangeInclusive<u64> = 2..=7;
 const CONNECTIONS: u32 = 2;
-/// Calls in flight on each, where a connection takes several.
+/// Calls in flight on each connection, if it takes several.
 const IN_FLIGHT: u32 = 3;
-/// Time limit of a call that is answered: never reached, even on a busy machine.
+/// Timeout of calls in cases that answer all of them: never reached, even on a busy machine.
 const TIMEOUT: Nanos = Nanos::from_millis(10_000);
-/// The same in cases with unanswered calls. On a busy machine others can take as long.
+/// Timeout in cases with unanswered calls. On a busy machine answered calls may reach it, too.
 const SHORT_TIMEOUT: Nanos = Nanos::from_millis(500);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time limit of a case.
 const CASE_TIMEOUT: Nanos = Nanos::from_millis(30_000);
-/// gRPC's codes of a deadline and of a connection that broke.
+/// gRPC's status codes for an exceeded deadline and a broken connection.
 const DEADLINE_EXCEEDED: u32 = 4;
 const UNAVAILABLE: u32 = 14;
 
-/// The report expected about the calls that went wrong.
+/// The expected report on the calls that went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
     WrongAnswer,
-    /// `wrong answer` for calls whose whole message is compared.
+    /// `wrong answer` for the calls whose whole message is compared.
     SomeWrongAnswers,
     Status(u32),
     Timeout,
-    /// `timeout`, perhaps for others too.
+    /// `timeout`, possibly for other calls, too.
     Silence,
-    /// The status, or `transport`, as not every library separates the two.
+    /// The status or `transport`, since some libraries don't distinguish the two.
     StatusOrTransport(u32),
-    /// `transport`, for all calls of a broken connection.
+    /// `transport`, for all calls on a broken connection.
     Transport,
-    /// Nothing or `transport`, for calls of a connection that ends in good order.
+    /// `ok` or `transport`, for calls on a connection that is closed gracefully.
     OkOrTransport,
 }
 
-/// A case's name, and what the server does. `None`: nothing wrong.
+/// A case's name, and how the server misbehaves. `None`: not at all.
 type Case = (&'static str, Option<(Fault, Expected)>);
 
 const fn status(code: u32) -> Option<(Fault, Expected)> {
@@ -119,10 +119,10 @@ const COMMON: [Case; 9] = [
     ("connection/half-close", Some((Fault::HalfClose, Expected::Transport))),
 ];
 
-/// Of HTTP/2.
+/// Cases of HTTP/2.
 const GOAWAY: [Case; 1] = [("connection/goaway", Some((Fault::GoAway, Expected::OkOrTransport)))];
 
-/// Of gRPC, whose codes Connect shares.
+/// Cases of gRPC. Connect has the same status codes.
 const GRPC: [Case; 16] = [
     ("status/1", status(1)),
     ("status/2", status(2)),
@@ -168,7 +168,7 @@ fn cases(protocol: Protocol) -> impl Iterator<Item = (Shape, Case)> {
     of_text.map(|case| (Shape::Text(100), *case)).chain(of_messages)
 }
 
-/// Tries all cases on a client that has connected; those of messages for these methods alone.
+/// Runs all cases on a connected client. Cases with messages are limited to these methods.
 pub fn check_client(
     program: &Arc<Program>,
     protocol: Protocol,
@@ -185,7 +185,7 @@ pub fn check_client(
             Ok(None) => report.passed += 1,
             Ok(Some(reason)) => report.failed.push(CaseFailure { case, reason }),
             Err(LoadError::Failed(reason)) => {
-                // The next cases say nothing about a program that broke off.
+                // After a failed program, the remaining cases would prove nothing.
                 report.failed.push(CaseFailure { case, reason });
                 break;
             }
@@ -203,7 +203,7 @@ struct Trial<'a> {
     interrupt: &'a Interrupt,
 }
 
-/// What a client reports about a case's calls.
+/// A client's report on the calls of a case.
 struct Reported {
     calls: u64,
     counts: LoadCounts,
@@ -212,7 +212,7 @@ struct Reported {
 }
 
 impl Trial<'_> {
-    /// Makes the calls of a case. Returns the problem with the client's report.
+    /// Runs the calls of a case. Returns what is wrong with the client's report, if anything.
     fn run(&self, fault: Option<(Fault, Expected)>) -> Result<Option<String>, LoadError> {
         let (kind, every) = match fault {
             None => (Fault::Empty, u64::MAX),
@@ -235,7 +235,7 @@ impl Trial<'_> {
             return Ok(Some(reason));
         }
         let seen = server.counted();
-        // A connection that ends in good order is replaced, too.
+        // A connection that is closed gracefully is replaced, too.
         let replaced = outcomes.total() - outcomes.ok + faults.struck();
         let agreed = agree(calls, counts, Some(seen.calls))
             .and_then(|()| allowed.check(seen, calls, replaced));
@@ -245,7 +245,7 @@ impl Trial<'_> {
         }
     }
 
-    /// Has the client make calls to a server.
+    /// Makes the client call a server, and returns its report.
     fn report(&self, target: String, timeout: Nanos) -> Result<Reported, LoadError> {
         let Self { program, protocol, interrupt, .. } = *self;
         let encoding = Profile::of(protocol).encoding;
@@ -281,7 +281,7 @@ impl Trial<'_> {
     }
 }
 
-/// The problem with outcomes of [`CALLS`] calls, of which `struck` went wrong.
+/// What is wrong with the outcomes of [`CALLS`] calls, of which `struck` went wrong.
 fn problem(
     expected: Option<Expected>,
     struck: u64,
@@ -318,13 +318,13 @@ fn problem(
     })
 }
 
-/// Whether the calls that went wrong had an outcome, others had it too or were ok, and none had another.
+/// True if the calls that went wrong had the outcome `kind`, and all others had it too or were ok.
 fn at_least(struck: u64, ok: u64, found: u64, kind: &str) -> (bool, String) {
     let is_right = ok + found == CALLS && found >= struck;
     (is_right, format!("{struck} {kind} or more, and ok"))
 }
 
-/// Whether the calls that went wrong, and only these, had an outcome.
+/// True if exactly the calls that went wrong had the outcome `kind`, and all others were ok.
 fn exactly(struck: u64, ok: u64, found: u64, kind: &str) -> (bool, String) {
     let right = CALLS - struck;
     (found == struck && ok == right, format!("{struck} {kind} and {right} ok"))

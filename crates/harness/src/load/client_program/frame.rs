@@ -1,8 +1,8 @@
-//! Frames of the control socket: a length, a kind and the content.
+//! Frames of the control socket: length, kind and content.
 
 use std::io::{self, Read, Write};
 
-/// Maximum bytes of a frame's content.
+/// Maximum size of a frame's content, bytes.
 const MAX: usize = 65_536;
 const MESSAGE: u32 = 1;
 const RECORDS: u32 = 2;
@@ -22,7 +22,7 @@ pub(super) enum FrameError {
     System(io::Error),
 }
 
-/// The content of a frame.
+/// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Message,
@@ -35,7 +35,7 @@ pub(super) fn read(from: &mut impl Read, content: &mut Vec<u8>) -> Result<Kind, 
     match from.read(&mut head[..1]) {
         Ok(0) => return Err(FrameError::Closed),
         Ok(_) => {}
-        // A program that is killed with unread messages resets the connection.
+        // Killing a program that has unread messages resets the connection.
         Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
             return Err(FrameError::Closed);
         }

@@ -43,11 +43,11 @@ pub struct Hello {
     pub library: String,
     /// Version of the library.
     pub library_version: String,
-    /// The runtime and its version.
+    /// Name and version of the runtime.
     pub runtime: String,
-    /// The checks of replies, in a sentence.
+    /// How the program checks replies, in a sentence.
     pub checks: String,
-    /// The program's monotonic clock when the message was sent.
+    /// Time on the program's monotonic clock when it sent the message.
     pub clock_ns: u64,
 }
 

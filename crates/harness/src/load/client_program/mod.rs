@@ -1,9 +1,9 @@
-//! Client libraries as load generators: programs that report each call, and the reference server that answers them.
+//! Client libraries as load generators: programs that report each call, and the reference server that answers.
 //!
-//! A program is placed, limited and counted as servers are; see contract/clients.md for what it does. Its windows are cut from
-//! its records by the engine's own recorder, so that nothing depends on an answer in time. A program that takes turns is frozen,
-//! and its records are moved to a clock that stands still meanwhile. There are no spot checks. In their place, the reference
-//! server's count of calls must agree with the program's after each load.
+//! A program is placed, limited and counted like a server; contract/clients.md defines its behaviour. The engine's own recorder
+//! cuts windows from the program's records, so nothing depends on timely answers. A program that takes turns is frozen, and its
+//! records are converted to a clock that stops meanwhile. Instead of spot checks, the reference server's count of calls must
+//! agree with the program's after each load.
 
 mod agreement;
 mod called;
@@ -43,13 +43,13 @@ pub use cases::check_client;
 pub use message::Hello;
 pub use program::Program;
 
-/// Time that a program may take to report a call, beyond the call's own limit.
+/// How long a program may take to report a call, in addition to the call's own limit.
 const REPORTING: Nanos = Nanos::from_millis(5000);
-/// Added to the timeouts of a program that is frozen between its turns, as its library's clock does not stand still: longer than
-/// any run. Its calls have their timeout in own time.
+/// Added to the timeouts of a program that is frozen between its turns, since its library's clock keeps running. Longer than any
+/// run. The harness enforces the real timeout in own time.
 const FROZEN: Nanos = Nanos::from_millis(24 * 3600 * 1000);
 
-/// Client programs, each of which calls a server under test, or its own reference server.
+/// Runs client programs, each of which calls a server under test or its own reference server.
 #[derive(Debug)]
 pub struct ClientPrograms {
     /// CPUs of the reference servers' threads. Empty: any.
@@ -58,12 +58,12 @@ pub struct ClientPrograms {
     pub call_log: Option<CallLog>,
 }
 
-/// For `map_err`.
+/// For `map_err`: converts an I/O error.
 fn failed(error: io::Error) -> LoadError {
     LoadError::Failed(error.to_string())
 }
 
-/// The reason why a client can't make this load. `None` if it can.
+/// Why a client can't generate this load. `None` if it can.
 pub fn client_problem(workload: &Workload, client: &PlannedServer) -> Option<String> {
     let protocol = client.protocol;
     let (connections, all) = (workload.connections_under(protocol), workload.in_flight);
@@ -85,7 +85,7 @@ pub fn client_problem(workload: &Workload, client: &PlannedServer) -> Option<Str
     None
 }
 
-/// Name and parameters of the shape that calls carry.
+/// The shape that calls carry, parsed.
 fn shape(content: &Content) -> Result<Shape, LoadError> {
     let Content::Shape(name) = content else {
         return Err(LoadError::Failed("clients make calls of the contract only".to_owned()));
@@ -93,7 +93,7 @@ fn shape(content: &Content) -> Result<Shape, LoadError> {
     name.parse().map_err(|error| LoadError::Failed(format!("{name}: {error}")))
 }
 
-/// The requests, each after its length.
+/// The encoded requests, each prefixed with its length.
 fn requests(corpus: &Corpus) -> Vec<u8> {
     let mut bytes = Vec::new();
     for index in 0..corpus.len() {
@@ -104,19 +104,19 @@ fn requests(corpus: &Corpus) -> Vec<u8> {
     bytes
 }
 
-/// Connections to open.
+/// How a program should open its connections.
 struct Opening<'a> {
     target: String,
     protocol: Protocol,
     corpus: &'a Corpus,
     allowed: Allowed,
-    /// Calls in flight on each.
+    /// Calls in flight on each connection.
     in_flight: u32,
     timeout: Nanos,
     connect_timeout: Duration,
 }
 
-/// Has a program open its connections, and returns how many it says are open.
+/// Makes a program open its connections, and returns how many it reports as open.
 fn open(program: &Program, interrupt: &Interrupt, opening: &Opening<'_>) -> Result<u32, LoadError> {
     let Opening { corpus, allowed, connect_timeout, .. } = *opening;
     let Allowed { connections, calls_per_connection, .. } = allowed;
@@ -135,7 +135,7 @@ fn open(program: &Program, interrupt: &Interrupt, opening: &Opening<'_>) -> Resu
     let deadline = clock::now() + connect_timeout.into();
     let opened = program.wait(deadline, interrupt, &late, |state| state.opened.take())?;
     match opened.map_err(LoadError::Failed)? {
-        // A pool opens them with its first calls, and says 0.
+        // A pool opens connections with its first calls, and reports 0.
         opened if opened == 0 || opened == connections => Ok(opened),
         opened => {
             let problem = format!("it opened {opened} connections, not {connections}");
@@ -198,7 +198,7 @@ impl LoadGenerator for ClientPrograms {
     }
 
     fn has_room(&self, workload: &Workload, protocol: Protocol) -> bool {
-        // The reference server's ends of the connections are files of this process.
+        // The reference server's ends of the connections are open files of this process.
         file_limit::reserve(workload.connections_under(protocol), 1).is_ok()
     }
 }

@@ -1,4 +1,4 @@
-//! A running client program: messages to it, and the thread that reads what it reports.
+//! A running client program: sends it messages, and reads its reports on a thread.
 
 use std::io;
 use std::net::Shutdown;
@@ -20,29 +20,29 @@ use crate::host::control_socket::{ControlSocket, SharedFolder};
 use crate::interrupt::Interrupt;
 use crate::load::LoadError;
 
-/// The version of contract/clients.md.
+/// The supported version of contract/clients.md.
 const VERSION: u32 = 1;
-/// Length of the longest sentence about its checks, bytes.
+/// Maximum length of the sentence on its checks, bytes.
 const MAX_CHECKS: usize = 300;
-/// Interval at which a wait checks whether the run stops.
+/// Interval at which a wait checks for Ctrl-C.
 const ASK: Duration = Duration::from_millis(20);
-/// Time that a program may leave messages unread.
+/// How long a program may leave messages unread.
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A program that has connected. Dropping it closes the connection, which ends the program.
+/// A connected program. Dropping it closes the connection, which ends the program.
 #[derive(Debug)]
 pub struct Program {
     stream: UnixStream,
     folder: SharedFolder,
     shared: Arc<Shared>,
-    /// The thread that reads its reports, and its number.
+    /// The thread that reads its reports, and its thread ID.
     reader: Option<JoinHandle<()>>,
     reader_id: u32,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// Before the program was started.
+    /// An instant before the program was started.
     started: Nanos,
     state: Mutex<State>,
     changed: Condvar,
@@ -52,18 +52,18 @@ struct Shared {
 #[derive(Debug, Default)]
 pub(super) struct State {
     hello: Option<Hello>,
-    /// The answer to the last `open`: connections, or why not.
+    /// The answer to the last `open`: the number of connections, or an error.
     pub opened: Option<Result<u32, String>>,
-    /// Calls of the last load, once it has stopped.
+    /// Number of calls of the last load, once it has stopped.
     pub stopped: Option<u64>,
     /// The program's calls. `None` before the first `open`.
     pub counted: Option<Counted>,
-    /// The reason why nothing more can be read.
+    /// Why nothing more can be read.
     broken: Option<String>,
 }
 
 impl Program {
-    /// The program that has connected to a control socket by `stream`.
+    /// Starts reading from a program that connected to a control socket by `stream`.
     pub fn start(stream: UnixStream, control: &ControlSocket) -> io::Result<Self> {
         stream.set_write_timeout(Some(SEND_TIMEOUT))?;
         let shared = Shared { started: control.created(), ..Shared::default() };
@@ -72,7 +72,7 @@ impl Program {
         let named = thread::Builder::new().name("client-reports".to_owned());
         let (id, ids) = channel();
         let reader = named.spawn(move || {
-            // The starter waits for it.
+            // `start` is waiting for this.
             let _ = id.send(gettid().as_raw_nonzero().get().unsigned_abs());
             let problem = theirs.read(&mut from);
             theirs.lock().broken = Some(problem);
@@ -83,22 +83,22 @@ impl Program {
         Ok(Self { stream, folder, shared, reader: Some(reader), reader_id })
     }
 
-    /// The program's introduction. `None` before it has arrived.
+    /// The program's introduction. `None` until it arrives.
     pub fn hello(&self) -> Result<Option<Hello>, LoadError> {
         self.with(|state| state.hello.clone())
     }
 
-    /// Writes a file that it reads, and returns the path by which it does.
+    /// Writes a file for the program, and returns its path as the program sees it.
     pub(super) fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, LoadError> {
         self.folder.write(name, bytes).map_err(failed)
     }
 
-    /// The thread that reads its reports.
+    /// ID of the thread that reads its reports.
     pub(super) fn reader(&self) -> u32 {
         self.reader_id
     }
 
-    /// Expects the calls of a new load.
+    /// Starts counting the calls of a new load.
     pub(super) fn count(&self, counted: Counted) {
         let mut state = self.shared.lock();
         state.counted = Some(counted);
@@ -109,12 +109,12 @@ impl Program {
         let sent = serde_json::to_vec(command)
             .map_err(io::Error::other)
             .and_then(|message| frame::write(&mut &self.stream, &message));
-        // Why it can't be reached is known to the reader, if it is gone.
+        // If the program is gone, the reader knows a better reason.
         self.with(|_| ())?;
         sent.map_err(|error| LoadError::Failed(format!("it takes no messages: {error}")))
     }
 
-    /// Passes its reports to `look`. Fails if it reports nothing more.
+    /// Passes the reports so far to `look`. Fails if reading them has failed.
     pub(super) fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> Result<T, LoadError> {
         let mut state = self.shared.lock();
         let seen = look(&mut state);
@@ -124,13 +124,13 @@ impl Program {
         }
     }
 
-    /// The same for its calls.
+    /// Like [`Self::with`], for the counted calls.
     pub(super) fn counted<T>(&self, look: impl FnOnce(&mut Counted) -> T) -> Result<T, LoadError> {
         let seen = self.with(|state| state.counted.as_mut().map(look))?;
         seen.ok_or_else(|| LoadError::Failed("no load was opened".to_owned()))
     }
 
-    /// Waits until `look` finds something in the reports. `late` says what is missing at the deadline.
+    /// Waits until `look` returns a value for the reports. `late` is the error at the deadline.
     pub(super) fn wait<T>(
         &self,
         deadline: Nanos,
@@ -172,7 +172,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads until that fails, and returns why.
+    /// Reads until an error, and returns it.
     fn read(&self, from: &mut UnixStream) -> String {
         let mut content = Vec::new();
         loop {
@@ -213,7 +213,8 @@ impl Shared {
     }
 }
 
-/// Refuses a program whose records could not be understood, or that does not say what it checks. It was started after `started`.
+/// Fails if a program's records could not be interpreted, or it does not describe its checks. `started`: an instant before its
+/// start.
 fn known(hello: Hello, started: Nanos) -> Result<Hello, String> {
     let Hello { version, clock_ns, ref checks, .. } = hello;
     if version != VERSION {

@@ -1,4 +1,4 @@
-//! Records of ended calls: refuses impossible ones, and counts the others.
+//! Records of finished calls: rejects impossible ones, and counts the rest.
 
 use rpcbench_clock::{Nanos, Span};
 use rpcbench_engine::{CallCounter, CallLog, Ended, EndedCall};
@@ -6,12 +6,12 @@ use rpcbench_record::Protocol;
 
 use crate::host::freezes::Freezes;
 
-/// Bytes of a record.
+/// Size of a record, bytes.
 const RECORD: usize = 24;
-/// Tolerance of a record's instants against those that its reader knows.
+/// Tolerance for instants in a record.
 const TOLERANCE: Nanos = Nanos::from_millis(1);
 
-/// The reason why records are impossible.
+/// Why records are impossible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum RecordError {
     #[error("{0} bytes, which are not whole records of {RECORD}")]
@@ -42,12 +42,12 @@ pub(super) enum RecordError {
     NotDue(u32),
 }
 
-/// The kind of loop, and what its calls may be.
+/// The kind of loop, and its state for checking calls.
 #[derive(Debug)]
 pub(super) enum Loop {
     /// When the latest call of each slot ended, in own time.
     Closed(Vec<Nanos>),
-    /// Due times by the machine's clock. `None`: that call has ended.
+    /// Due times on the machine's clock. `None` once the call has ended.
     Open(Vec<Option<Nanos>>),
 }
 
@@ -61,37 +61,37 @@ impl Loop {
     }
 }
 
-/// The calls of a program since a load was opened. Instants that it is given are of the machine's clock, those that it counts with
-/// of the load's own.
+/// Counts the calls of a program since a load was opened. Arguments are instants on the machine's clock; counting is in the
+/// load's own time.
 #[derive(Debug)]
 pub(super) struct Counted {
     pub counter: CallCounter,
     pub freezes: Freezes,
-    /// Own time from which on a call counts as a timeout. [`Nanos::NEVER`]: the program itself keeps the limit.
+    /// Maximum own time of a call; a longer one counts as a timeout. [`Nanos::NEVER`]: the program itself enforces the limit.
     timeout: Nanos,
-    /// Ended calls.
+    /// Finished calls.
     pub ended: u64,
-    /// Calls that did not end `ok`.
+    /// Calls with another outcome than `ok`.
     pub failed: u64,
-    /// Counts of the current load, or of the last.
+    /// Counts of the current or latest load.
     pub load: LoadCounts,
     kind: Loop,
-    /// When the load began. `None`: none is on.
+    /// When the load began. `None` if no load is running.
     began: Option<Nanos>,
-    /// Calls that the load may have.
+    /// Maximum number of calls of the load.
     limit: Option<u64>,
 }
 
 /// Calls of one load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LoadCounts {
-    /// Ended calls.
+    /// Finished calls.
     pub ended: u64,
-    /// Calls that a server has answered, correctly or not.
+    /// Calls that a server answered, correctly or not.
     pub answered: u64,
     /// Calls that were not sent.
     pub not_sent: u64,
-    /// When the latest ended, by the machine's clock.
+    /// When the latest call ended, on the machine's clock.
     pub last: Nanos,
 }
 
@@ -110,13 +110,13 @@ impl Counted {
         }
     }
 
-    /// A load begins at `at`, of at most `limit` calls.
+    /// Begins a load at `at`, with at most `limit` calls.
     pub fn begin(&mut self, at: Nanos, kind: Loop, limit: Option<u64>) {
         (self.began, self.kind, self.limit) = (Some(at), kind, limit);
         self.load = LoadCounts::default();
     }
 
-    /// The load is over.
+    /// Ends the load.
     pub fn end(&mut self) {
         self.began = None;
     }
@@ -126,12 +126,12 @@ impl Counted {
         self.counter.measure(self.freezes.own_span(span));
     }
 
-    /// The same for a part of a window.
+    /// Like [`Self::measure`], for a part of a window.
     pub fn measure_part(&mut self, span: Span, is_last: bool) {
         self.counter.measure_part(self.freezes.own_span(span), is_last);
     }
 
-    /// Ends the span at `end` instead.
+    /// Moves the end of the span to `end`.
     pub fn end_at(&mut self, end: Nanos) {
         self.counter.end_at(self.freezes.own(end));
     }
@@ -144,7 +144,7 @@ impl Counted {
         }
     }
 
-    /// Own time of the load until its latest call ended.
+    /// Own time from `began` to the end of the latest call of the load.
     pub fn took(&self, began: Nanos) -> Nanos {
         self.freezes.own(self.load.last) - self.freezes.own(began)
     }
@@ -190,8 +190,8 @@ impl Counted {
         Ok(())
     }
 
-    /// When a call came due and when it started, in own time. In a closed loop it comes due when its slot's last one has ended, in
-    /// an open one both are as planned.
+    /// When a call came due and when it started, in own time. In a closed loop a call comes due when the previous one in its slot
+    /// ends; in an open loop both are as planned.
     fn due(&mut self, call: u32, start: Nanos, done: Nanos) -> Result<(Nanos, Nanos), RecordError> {
         match &mut self.kind {
             Loop::Closed(slots) => {
@@ -221,7 +221,7 @@ impl Counted {
     }
 }
 
-/// A record's fields.
+/// The fields of a record.
 struct Fields {
     start: Nanos,
     done: Nanos,

@@ -1,26 +1,26 @@
-//! Due times of an open loop, as a file that the program reads.
+//! Due times of an open loop, as a file for the program.
 
 use rpcbench_clock::{Nanos, Span};
 use rpcbench_engine::Schedule;
 use rpcbench_record::{Arrivals, Pacing, Slice};
 
-/// The arrivals of a load: first those of settling, then those of the window.
+/// The arrivals of a load: first those while it settles, then those in the window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DueTimes {
     pub arrivals: Arrivals,
     pub seed: u64,
     /// When the load begins.
     pub begin: Nanos,
-    /// The window, which ends the load.
+    /// The window, whose end is also the end of the load.
     pub window: Span,
 }
 
 impl DueTimes {
-    /// The file, which has them as distances from the load's begin, and the due times themselves.
+    /// The file for the program, with offsets from the load's start, and the due times themselves.
     pub fn schedule(&self) -> (Vec<u8>, Vec<Nanos>) {
         let Self { arrivals, seed, begin, window } = *self;
         let (settle, length) = (window.start - begin, window.end - window.start);
-        // Another seed, so that the window does not repeat what settling drew.
+        // A different seed, so that the window does not repeat the arrivals of settling.
         let before = Schedule::new(arrivals, !seed).take_while(|due| *due < settle);
         let within = Schedule::new(arrivals, seed).take_while(|due| *due < length);
         let all: Vec<Nanos> = before.chain(within.map(|due| settle + due)).collect();
@@ -28,7 +28,7 @@ impl DueTimes {
         (file, all.into_iter().map(|due| begin + due).collect())
     }
 
-    /// The calls that came due in a window of `length`, with `slices` of its series.
+    /// Pacing figures of a window of `length` with `slices` of its series.
     pub fn pacing(&self, length: Nanos, slices: usize) -> Pacing {
         let due_before = |end| Schedule::new(self.arrivals, self.seed).due_before(end);
         let due = due_before(length);

@@ -1,4 +1,4 @@
-//! The load that a client program makes.
+//! A load that a client program generates.
 
 use std::sync::Arc;
 
@@ -16,50 +16,50 @@ use super::usage::UsageReading;
 use crate::interrupt::Interrupt;
 use crate::load::{LoadError, LoadSession, Measurement, Progress, Sample};
 
-/// Lead of an instant, so that a busy program knows of it in time.
+/// How far ahead an instant is announced, so that a busy program learns of it in time.
 const LEAD: Nanos = Nanos::from_millis(250);
-/// Lead at which a window is cut: records of calls that came due later have not arrived by then.
+/// How far ahead a window is cut: records of calls that came due after the cut can't have arrived yet.
 const NOTICE: Nanos = Nanos::from_millis(20);
 
-/// The workload's settings for a session.
+/// Settings of a session, from the workload.
 #[derive(Debug)]
 pub(super) struct Setting {
     pub interrupt: Interrupt,
-    /// Calls that a closed loop keeps in flight.
+    /// Number of calls that a closed loop keeps in flight.
     pub slots: u32,
     pub allowed: Allowed,
     pub seed: u64,
-    /// Time limit for the report of a call, since it began.
+    /// Time limit for reporting a call, from its start.
     pub patience: Nanos,
 }
 
-/// A load that is on.
+/// A running load.
 #[derive(Debug)]
 struct Load {
     began: Nanos,
-    /// Calls that its counterpart had answered by then, if it counts them.
+    /// Calls that the counterpart had answered by then, if it counts them.
     answered: Option<u64>,
-    /// True if it ends without `stop`: a number of calls, or a schedule.
+    /// True if it ends without `stop`, after a number of calls or a schedule.
     ends: bool,
 }
 
-/// The window that is measured.
+/// The window being measured.
 #[derive(Debug)]
 struct Measured {
     /// From the start of its first part to the end of its last.
     span: Span,
-    /// The part that is measured now, with the usage before it. `None` between two.
+    /// The part being measured: its length, and the usage before it. `None` between two parts.
     part: Option<(Nanos, UsageReading)>,
-    /// Length of the parts before it, and what they used.
+    /// Total length and usage of the parts before it.
     before: (Nanos, ClientUsage),
-    /// True if the load goes on after it.
+    /// True if the load continues after the window.
     continues: bool,
     /// Due times of an open loop.
     due: Option<DueTimes>,
 }
 
 impl Measured {
-    /// The part that is measured now ends with this reading.
+    /// Ends the current part with this reading.
     fn end_part(&mut self, reading: &UsageReading) {
         if let Some((length, first)) = self.part.take() {
             reading.add_since(&first, length, &mut self.before.1);
@@ -91,8 +91,8 @@ impl ProgramSession {
         UsageReading::take(&self.called, &self.program)
     }
 
-    /// Starts a load at `at`. A closed loop starts now if that has passed; due times of an open loop do not move. The program is at
-    /// rest, so it needs no lead.
+    /// Starts a load at `at`. If that has passed, a closed loop starts now, while due times of an open loop don't move. The
+    /// program is idle, so it needs no lead.
     fn begin(
         &mut self,
         at: Nanos,
@@ -128,7 +128,7 @@ impl ProgramSession {
         Ok(())
     }
 
-    /// The window of an open loop: the load begins now, and the window's schedule at `from`.
+    /// Measures a window of an open loop: the load starts now, and the window's schedule at `from`.
     fn measure_open(&mut self, from: Nanos, window: Window) -> Result<Nanos, LoadError> {
         let (arrivals, seed) = (self.arrivals, self.setting.seed.wrapping_add(self.windows));
         let length = match window {
@@ -146,7 +146,7 @@ impl ProgramSession {
         Ok(window.end)
     }
 
-    /// Ends the load, unless it ends without `stop`, and checks that nothing is missing in its records.
+    /// Ends the load (`ends`: it ends without `stop`), and checks that no records are missing.
     fn stop(&mut self, ends: bool) -> Result<(), LoadError> {
         let load = self.load.take().ok_or_else(not_loading)?;
         if !ends {
@@ -175,7 +175,7 @@ impl ProgramSession {
         self.program.counted(|counted| counted.counter.outside().clone())
     }
 
-    /// Waits until every call that came due in a closed loop's window has ended.
+    /// Waits until all calls that came due in a closed loop's window have ended.
     fn await_complete(&self, end: Nanos) -> Result<(), LoadError> {
         let deadline = end + self.setting.patience;
         let late =
@@ -214,7 +214,7 @@ impl LoadSession for ProgramSession {
         };
         self.measure_from(Span { start: from, end }, None)?;
         if self.load.is_none() {
-            // Calls are counted from the first one; in a window of time, those before it settle.
+            // A number of calls starts with the first call. A window of time lets earlier calls settle.
             let at = if calls.is_some() { from } else { from.min(clock::now()) };
             self.begin(at, calls, None)?;
         }
@@ -295,7 +295,7 @@ impl LoadSession for ProgramSession {
         self.windows += 1;
         let Measured { span, continues, .. } = measured;
         if let Some((length, _)) = measured.part.as_mut().filter(|_| !continues) {
-            // Its end may have been moved.
+            // The window's end may have moved.
             *length = span.end - span.start;
         }
         measured.end_part(&after);
@@ -341,7 +341,7 @@ impl LoadSession for ProgramSession {
 
 impl Drop for ProgramSession {
     fn drop(&mut self) {
-        // A program that has ended needs no message.
+        // No message is needed if the program has ended, so errors are ignored.
         let _ = self.program.send(&Command::Close);
     }
 }

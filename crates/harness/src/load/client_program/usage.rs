@@ -1,4 +1,4 @@
-//! CPU time of a client's counterpart: threads of the reference server, and the one that reads records.
+//! CPU time on the other side of a client: threads of the reference server, and the thread that reads records.
 
 use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_record::ClientUsage;
@@ -9,7 +9,7 @@ use super::failed;
 use super::program::Program;
 use crate::load::LoadError;
 
-/// A reading of all threads.
+/// A reading of the CPU time of all threads.
 #[derive(Clone, Debug)]
 pub(super) struct UsageReading {
     at: Nanos,
@@ -19,7 +19,7 @@ pub(super) struct UsageReading {
 impl UsageReading {
     pub fn take(called: &Called, program: &Program) -> Result<Self, LoadError> {
         let mut threads = called.usage().map_err(failed)?;
-        // The reader ends with the program, whose end is the better reason.
+        // The reader ends with the program. If it has, the program's end is the better error.
         let reader = thread_time(program.reader());
         program.with(|_| ())?;
         threads.push(reader.map_err(failed)?);
@@ -31,7 +31,7 @@ impl UsageReading {
         Nanos(self.threads.iter().map(|thread| thread.cpu_ns).sum())
     }
 
-    /// Adds the usage since an earlier reading, scaled to exactly `length`, to that of earlier parts of a window.
+    /// Adds the usage since an earlier reading, scaled to exactly `length`, to `usage` of earlier parts of a window.
     pub fn add_since(&self, earlier: &Self, length: Nanos, usage: &mut ClientUsage) {
         let share = length.0 as f64 / (self.at - earlier.at).0.max(1) as f64;
         let scale = |now: u64, then: u64| (now.saturating_sub(then) as f64 * share) as u64;

@@ -1,4 +1,4 @@
-//! Programs that break the contract of clients, and one that lies.
+//! Programs that break the client contract, and a program that lies.
 
 mod peer;
 
@@ -21,12 +21,12 @@ use crate::interrupt::Interrupt;
 use crate::load::{LoadError, LoadSession as _};
 use peer::{Honesty, Peer, hello, record};
 
-/// A time limit that is never reached, even on a busy machine, and one that tests wait for.
+/// A time limit that is never reached, even on a busy machine, and a limit that tests wait for.
 const LONG: Nanos = Nanos::from_millis(10_000);
 const SHORT: Nanos = Nanos::from_millis(300);
 const ALLOWED: Allowed = Allowed::new(2, 0);
 
-/// A program whose other end is served by a thread, and the folder of its files.
+/// A program whose other end is a thread that runs `serve`, and the folder of its files.
 fn program(serve: impl FnOnce(UnixStream) + Send + 'static) -> (Arc<Program>, ControlSocket) {
     let control = ControlSocket::create(&std::env::temp_dir(), None).unwrap();
     let theirs = UnixStream::connect(control.path()).unwrap();
@@ -50,7 +50,7 @@ fn message(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Waits until nothing more can be read, and says why.
+/// Reads until the end and returns the reason for it.
 fn end_of((program, _): &(Arc<Program>, ControlSocket)) -> String {
     let interrupt = Interrupt::default();
     let deadline = clock::now() + LONG;
@@ -99,7 +99,7 @@ fn program_without_a_sentence_about_its_checks_is_refused() {
     }
 }
 
-/// A session of two slots with a program that behaves as `serve`.
+/// A session with two slots, and a program that behaves like `serve`.
 fn session(
     patience: Nanos,
     serve: impl FnOnce(UnixStream) + Send + 'static,
@@ -112,7 +112,7 @@ fn session(
     (ProgramSession::new(program, reference, setting), control)
 }
 
-/// The failure of a window of 20 ms.
+/// The error of a window of 20 ms.
 fn failure(patience: Nanos, serve: impl FnOnce(UnixStream) + Send + 'static) -> String {
     let (mut session, _control) = session(patience, serve);
     session.set_arrivals(Arrivals::Closed).unwrap();
@@ -151,7 +151,7 @@ fn program_that_reports_no_calls_or_false_ones_fails_its_window() {
     assert_eq!(half, "it reported 20 bytes, which are not whole records of 24");
 }
 
-/// Makes a window of 20 calls, which opens soon, with a client of this honesty. Returns those that ended ok.
+/// Measures a window of 20 calls, which opens soon, with a client this honest. Returns the number of ok calls.
 fn window_of_calls(honesty: Honesty, arrivals: Arrivals) -> Result<u64, LoadError> {
     let (program, _control) = program(move |stream| Peer::new(stream, honesty).serve());
     let (protocol, interrupt, patience) = (Protocol::Json, Interrupt::default(), LONG);
@@ -213,7 +213,7 @@ fn program_that_ignores_stop_fails_its_load() {
     assert!(ignored.starts_with("it did not stop"), "{ignored}");
 }
 
-/// The cases that a client of this honesty fails.
+/// The cases that a client this honest fails.
 fn failed_cases(honesty: Honesty) -> Vec<&'static str> {
     let (program, _control) = program(move |stream| Peer::new(stream, honesty).serve());
     let report =

@@ -1,4 +1,4 @@
-//! A client program in a thread: JSON over HTTP/1.1, a call at a time.
+//! A client program in a thread: JSON over HTTP/1.1, one call at a time.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -11,30 +11,30 @@ use serde_json::{Value, json};
 
 use crate::load::client_program::frame::{self, Kind};
 
-/// The honesty of a client.
+/// How honest a client is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Honesty {
-    /// Wholly.
+    /// Completely honest.
     Full,
-    /// It calls every reply right.
+    /// Accepts every reply as right.
     NoChecks,
-    /// It reports every second call without making it.
+    /// Reports every second call without making it.
     Invents,
-    /// It makes every call twice, and reports one.
+    /// Makes every call twice and reports one.
     Hides,
-    /// It compares only the field with the nonce.
+    /// Compares only the field with the nonce.
     ComparesNonces,
-    /// After a timeout it uses the connection again.
+    /// Reuses a connection after a timeout.
     KeepsLateConnections,
-    /// It opens a second connection for each.
+    /// Opens a second connection for each one.
     OpensMore,
-    /// In an open loop it reports when it sent a call, not when the call was due.
+    /// In an open loop, reports when it sent a call, not when the call was due.
     HidesLateness,
-    /// In an open loop it does not make the last call.
+    /// In an open loop, leaves out the last call.
     LeavesOut,
 }
 
-/// Time by which calls of an open loop are late.
+/// How late calls of an open loop are.
 const LATE: Nanos = Nanos::from_millis(5);
 
 /// The first message of a program.
@@ -57,7 +57,7 @@ fn with_status(start: Nanos, done: Nanos, call: u32, (outcome, status): (u8, u16
     [&times[..], &call.to_le_bytes(), &[outcome, 0], &status].concat()
 }
 
-/// The program.
+/// A client program.
 pub struct Peer {
     control: UnixStream,
     honesty: Honesty,
@@ -69,7 +69,7 @@ pub struct Peer {
     unused: Vec<TcpStream>,
 }
 
-/// A method, the request's key, and its field with the nonce, unless that is a text itself.
+/// A method, the key of its message, and the field with the nonce; `None` if the message is the text itself.
 type Shape = (&'static str, &'static str, Option<&'static str>);
 
 fn shape(name: &str) -> Shape {
@@ -81,7 +81,7 @@ fn shape(name: &str) -> Shape {
     }
 }
 
-/// The text with the nonce in the content of a request or a reply.
+/// The text that contains the nonce, in a request or a reply.
 fn nonce_text<'a>(content: &'a mut Value, field: Option<&str>) -> &'a mut Value {
     match field {
         Some(field) => &mut content[field],
@@ -103,7 +103,7 @@ impl Peer {
         }
     }
 
-    /// Does what it is asked for until the socket closes.
+    /// Follows commands until the socket closes.
     pub fn serve(mut self) {
         self.say(&hello(1, clock::now()));
         let mut content = Vec::new();
@@ -161,7 +161,7 @@ impl Peer {
         self.report(&records, calls);
     }
 
-    /// An open loop, whose calls are all late.
+    /// Runs an open loop whose calls are all late.
     fn planned_calls(&mut self, at: Nanos, schedule: &[u8]) {
         let (entries, _) = schedule.as_chunks();
         let left_out = usize::from(self.honesty == Honesty::LeavesOut);
@@ -178,14 +178,14 @@ impl Peer {
         self.report(&records, calls as u64);
     }
 
-    /// Sends records, and `stopped`.
+    /// Sends the records, and `stopped`.
     fn report(&mut self, records: &[u8], calls: u64) {
         let head = [(records.len() as u32).to_le_bytes(), 2_u32.to_le_bytes()].concat();
         self.control.write_all(&[&head, records].concat()).unwrap();
         self.say(&json!({"type": "stopped", "calls": calls}).to_string());
     }
 
-    /// A call's outcome, and its status.
+    /// Makes a call and returns its outcome and status.
     fn call(&mut self, slot: usize, number: u64) -> (u8, u16) {
         let request = &self.requests[number as usize % self.requests.len()];
         let mut request: Value = serde_json::from_slice(request).unwrap();
@@ -212,7 +212,7 @@ impl Peer {
         }
     }
 
-    /// True if a reply is right, as far as it is compared.
+    /// True if the compared part of a reply is right.
     fn is_right(&self, sent: &mut Value, echo: &mut Value, number: u64) -> bool {
         let is_whole = number.is_multiple_of(16) && self.honesty != Honesty::ComparesNonces;
         let (_, _, field) = self.shape;
@@ -224,7 +224,7 @@ impl Peer {
 
     fn exchange(&mut self, slot: usize, body: &str) -> io::Result<(u16, Vec<u8>)> {
         if self.honesty == Honesty::OpensMore && self.slots[slot].is_none() {
-            // Accepted before the one that is used.
+            // Accepted before the connection that is used.
             self.unused.push(TcpStream::connect(&self.target)?);
         }
         let (method, ..) = self.shape;
@@ -252,7 +252,7 @@ impl Peer {
     }
 }
 
-/// Status and body of a reply, if it is whole.
+/// Status and body of a reply, if it is complete.
 fn parse(bytes: &[u8]) -> Option<(u16, Vec<u8>)> {
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
     let head = str::from_utf8(&bytes[..end]).ok()?;
