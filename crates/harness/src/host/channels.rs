@@ -1,9 +1,9 @@
 //! Channels other than TCP that carry work from one process to another: Unix sockets, connected UDP sockets, pipes, terminals and
 //! shared memory.
 //!
-//! Others leave no trace in /proc: UDP sockets that are both not connected, vsock, message queues, regular files that are written
-//! and read, memory that another process reads. They are seen only if the server started the process at their other end
-//! ([`super::port::outsiders`]).
+//! Other channels leave no trace in /proc: UDP sockets when neither is connected, vsock, message queues, regular files that one
+//! side writes and the other reads, and memory that another process reads. They are detected only if the server started the
+//! process at the other end ([`super::port::outsiders`]).
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
@@ -21,22 +21,22 @@ use super::unix_peers::unix_peers;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Peer {
     Process(i32),
-    /// A process that can't be seen holds this socket.
+    /// An invisible process, which holds this socket.
     Invisible(u64),
 }
 
-/// The inodes of connected sockets, each with that of its other end on this machine.
+/// The inodes of connected sockets, each with the inode of its other end on this machine.
 pub(super) struct Connections {
     unix: BTreeMap<u64, u64>,
     udp: Vec<(u64, u64)>,
 }
 
-/// Read before the owners of the sockets: those of an answered call are soon gone.
+/// Must be called before the owners of the sockets are read, since sockets of a finished call soon disappear.
 pub(super) fn connections(own: &BTreeSet<i32>) -> Connections {
     Connections { unix: unix_peers(own), udp: udp_peers() }
 }
 
-/// The processes other than `own` and this one that a channel leads to from one of `own`.
+/// Processes at the other end of a channel from one of `own`, except `own` and this process.
 pub(super) fn peers(
     own: &BTreeSet<i32>,
     holders: &Holders,
@@ -58,7 +58,7 @@ pub(super) fn peers(
                 let udp = connections.udp.iter().filter(|(near, _)| near == inode);
                 far_ends.extend(udp.map(|(_, far)| Held::Socket(*far)));
             }
-            // A log that is open a second time.
+            // A duplicate of standard output, for a log.
             Held::Pipe(inode) if all.contains(&Held::Output(*inode)) => {}
             Held::Pipe(inode) => far_ends.extend([Held::Pipe(*inode), Held::Output(*inode)]),
             Held::NamedPipe { .. } | Held::Terminal { .. } => far_ends.push((*held).clone()),
@@ -70,7 +70,7 @@ pub(super) fn peers(
     found
 }
 
-/// Each connected UDP socket of this machine with the one that it sends to, in both directions.
+/// Pairs of UDP sockets of which one is connected to the other, in both directions.
 fn udp_peers() -> Vec<(u64, u64)> {
     let all: Vec<UdpNetEntry> =
         [udp(), udp6()].into_iter().flat_map(Result::unwrap_or_default).collect();
@@ -87,7 +87,7 @@ fn udp_peers() -> Vec<(u64, u64)> {
     pairs.flat_map(|(near, far)| [(near, far), (far, near)]).collect()
 }
 
-/// The processes other than `own` that have mapped memory which one of `own` has mapped to write and to share.
+/// The processes other than `own` that have mapped memory to which one of `own` has a shared writable mapping.
 fn memory_sharers(own: &BTreeSet<i32>, holders: &Holders) -> Vec<i32> {
     let shared: HashSet<_> = own.iter().flat_map(|pid| shared_maps(*pid)).collect();
     if shared.is_empty() {
@@ -97,7 +97,7 @@ fn memory_sharers(own: &BTreeSet<i32>, holders: &Holders) -> Vec<i32> {
     holders.strangers(own).filter(shares).collect()
 }
 
-/// Device and inode of the mappings of a process that others can write to.
+/// Device and inode of a process's shared writable mappings.
 fn shared_maps(pid: i32) -> impl Iterator<Item = ((i32, i32), u64)> {
     let maps = Process::new(pid).and_then(|process| process.maps());
     let maps = maps.map(|maps| maps.0).unwrap_or_default().into_iter();
@@ -135,7 +135,7 @@ mod tests {
         Command::new("sleep").arg("60").stdin(input).stdout(output).spawn().unwrap()
     }
 
-    /// True if the second process is found at the other end of a channel from the first.
+    /// True if the second process is found at the other end of a channel from the first one.
     fn finds(children: [Child; 2]) -> bool {
         let pids = children.each_ref().map(|child| child.id() as i32);
         let of = |own: &[i32]| {
@@ -208,7 +208,7 @@ mod tests {
         let (read, write) = std::io::pipe().unwrap();
         assert!(finds([holder(read, Stdio::null()), holder(Stdio::null(), write)]));
         let (read, write) = std::io::pipe().unwrap();
-        // Web servers have their log a second time, by another number.
+        // Web servers hold their log a second time, at another descriptor.
         let again = write.try_clone().unwrap();
         assert!(!finds([holder(again, write), holder(read, Stdio::null())]));
     }

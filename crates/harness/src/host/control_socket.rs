@@ -1,4 +1,4 @@
-//! The socket by which a client program is controlled, and the files that it reads.
+//! The socket that controls a client program, and the files that the program reads.
 
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -16,7 +16,7 @@ use crate::error::about;
 /// Name of the socket in its folder.
 const SOCKET: &str = "control";
 
-/// A folder with files for a program, which may be in a container and see it at another path.
+/// A folder with files for a program. A program in a container may see it at a different path.
 #[derive(Clone, Debug)]
 pub struct SharedFolder {
     here: PathBuf,
@@ -24,17 +24,17 @@ pub struct SharedFolder {
 }
 
 impl SharedFolder {
-    /// The folder's path.
+    /// Path of the folder on this machine.
     pub fn here(&self) -> &Path {
         &self.here
     }
 
-    /// Its path for the program.
+    /// Path of the folder as the program sees it.
     pub fn there(&self) -> &Path {
         &self.there
     }
 
-    /// Writes a file, and returns its path for the program.
+    /// Writes a file, and returns its path as the program sees it.
     pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
         let file = self.here.join(name);
         fs::write(&file, bytes)
@@ -44,27 +44,27 @@ impl SharedFolder {
     }
 }
 
-/// Containers may run as other users than this one.
+/// Containers may run as users other than this one.
 fn permit(file: &Path, mode: u32) -> io::Result<()> {
     fs::set_permissions(file, Permissions::from_mode(mode))
 }
 
-/// A socket that a program connects to, in a folder for it and for files that the program reads. Dropping it removes both.
+/// A socket that a program connects to, in a folder that also has the files for the program. Dropping it removes both.
 #[derive(Debug)]
 pub struct ControlSocket {
     folder: SharedFolder,
     listener: UnixListener,
     created: Nanos,
-    /// Has the folder, and only this user can enter it. A container has the folder alone.
+    /// The parent of the folder, which only this user can enter. A container gets just the folder.
     _private: TempDir,
 }
 
 impl ControlSocket {
-    /// The environment variable with its path.
+    /// The environment variable with the socket's path.
     pub const VARIABLE: &str = "RPCBENCH_SOCKET";
 
-    /// A new socket, which other users can't reach, in a new folder in `parent`. Its program sees the folder at `there`. `None`:
-    /// at the same path, which must be short, as a socket's has at most 107 bytes.
+    /// A new socket, which other users can't reach, in a new folder in `parent`. The program sees the folder at `there`. `None`:
+    /// at the same path, which must be short, since a socket's path has at most 107 bytes.
     pub fn create(parent: &Path, there: Option<&Path>) -> io::Result<Self> {
         let owner = Owner::this_process().map_err(io::Error::other)?;
         sweep(parent, owner);
@@ -81,22 +81,22 @@ impl ControlSocket {
         Ok(Self { folder, listener, created: clock::now(), _private: private })
     }
 
-    /// The socket's path for its program.
+    /// The socket's path as the program sees it.
     pub fn path(&self) -> PathBuf {
         self.folder.there.join(SOCKET)
     }
 
-    /// The folder of the socket, and of files that the program reads.
+    /// The folder of the socket and the program's files.
     pub fn folder(&self) -> &SharedFolder {
         &self.folder
     }
 
-    /// When it was created: before the program was started.
+    /// When it was created, which is before the program was started.
     pub fn created(&self) -> Nanos {
         self.created
     }
 
-    /// The connection of the program. `None`: it has not connected yet.
+    /// Accepts the program's connection. `None` if it has not connected yet.
     pub fn accept(&self) -> io::Result<Option<UnixStream>> {
         match self.listener.accept() {
             Ok((stream, _)) => {
@@ -109,7 +109,7 @@ impl ControlSocket {
     }
 }
 
-/// Binds the socket in a folder, whose path may be longer than a socket's.
+/// Binds the socket by a path through `/proc`, since the folder's own path may be too long for a socket.
 fn bind(folder: &Path) -> io::Result<UnixListener> {
     let open = File::open(folder)?;
     let listener = UnixListener::bind(format!("/proc/self/fd/{}/{SOCKET}", open.as_raw_fd()))?;
@@ -117,7 +117,7 @@ fn bind(folder: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Removes folders that killed processes have left.
+/// Removes the folders of killed processes.
 fn sweep(parent: &Path, this: Owner) {
     let Ok(items) = fs::read_dir(parent) else { return };
     for path in items.flatten().map(|item| item.path()) {
@@ -148,7 +148,7 @@ mod tests {
         assert!(!folder.exists());
     }
 
-    /// As of a container, which has the inner folder alone.
+    /// Like in a container, which gets only the inner folder.
     #[test]
     fn program_of_another_user_can_use_the_inner_folder_by_its_own_path() {
         let parent = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The CPUs of this machine, and how server and client divide them.
+//! The CPUs of this machine, and how they are divided between server and client.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,28 +8,29 @@ use std::path::Path;
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// A core slower than this share of the fastest, in percent, is of another kind. Equal cores boost up to 7 % differently.
+/// A core below this share of the fastest core's speed, in percent, is of a slower kind. Boost speeds of equal cores differ by up
+/// to 7 %.
 const SAME_KIND_PERCENT: u64 = 85;
 
 /// The CPUs that this process may use, core by core.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topology {
-    /// CPU numbers of each physical core, ascending; slow cores first, otherwise by their first CPU.
+    /// CPU numbers of each physical core, ascending. Slow cores come first; equal ones are ordered by their first CPU.
     pub cores: Vec<Vec<u32>>,
-    /// How many cores are slow, on a machine with cores of several kinds.
+    /// Number of slow cores, on a machine with several kinds of cores.
     pub slow: usize,
 }
 
-/// The CPUs of server and client.
+/// The CPUs of the server and the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// The server's.
+    /// CPUs of the server.
     pub server: Vec<u32>,
-    /// The load threads'.
+    /// CPUs of the load threads.
     pub client: Vec<u32>,
-    /// Unused ones, on cores without a server's CPU.
+    /// Unused CPUs, on cores that the server does not use.
     pub spare: Vec<u32>,
-    /// Warnings: shared CPUs or cores, fewer CPUs than asked for.
+    /// Warnings: shared CPUs or cores, or fewer CPUs than requested.
     pub notes: Vec<String>,
 }
 
@@ -39,15 +40,15 @@ impl Split {
         self.server.iter().any(|cpu| self.client.contains(cpu))
     }
 
-    /// CPUs for everything that is neither server nor load thread: the spare ones, or else the client's.
+    /// CPUs for anything but the server and the load threads: the spare ones, or else the client's.
     pub fn rest(&self) -> &[u32] {
         if self.spare.is_empty() { &self.client } else { &self.spare }
     }
 }
 
 impl Topology {
-    /// The CPUs that the calling thread may use: call it before pinning any thread. A CPU counts as a core if the system
-    /// does not say which CPUs share one.
+    /// The CPUs that the calling thread may use, so call it before pinning any thread. A CPU counts as a core if the system does
+    /// not say which CPUs share a core.
     pub fn read() -> io::Result<Self> {
         Ok(Self::at(Path::new("/sys/devices/system/cpu"), &allowed(None)?))
     }
@@ -77,11 +78,11 @@ impl Topology {
         cpus
     }
 
-    /// Divides the CPUs between a server of `server_cpus` CPUs and `client_threads` load threads.
+    /// Divides the CPUs between a server with `server_cpus` CPUs and `client_threads` load threads.
     ///
-    /// The server gets whole cores, from the last one down: the first CPU takes most of a machine's interrupts. The client
-    /// gets CPUs on other cores, one core per thread if there are enough, and the server's SMT siblings last. Both get slow
-    /// cores only if the others don't suffice. The notes say what falls short of that.
+    /// The server gets whole cores, starting from the last one, since the first CPU handles most of a machine's interrupts. The
+    /// client gets CPUs on other cores, if possible one core per thread, and the server's SMT siblings last. Slow cores are used
+    /// only if the others don't suffice. The notes list deviations.
     pub fn split(&self, server_cpus: u32, client_threads: u32) -> Split {
         let wanted = server_cpus.max(1) as usize;
         let server: Vec<u32> = self.cores.iter().rev().flatten().copied().take(wanted).collect();
@@ -106,7 +107,7 @@ impl Topology {
         split
     }
 
-    /// Warns if a party has CPUs of slow cores.
+    /// A warning if a party has CPUs on slow cores.
     fn slow_note(&self, party: &str, cpus: &[u32]) -> Option<String> {
         let slow: Vec<String> = self.cores[..self.slow]
             .iter()
@@ -148,28 +149,28 @@ impl Topology {
     }
 }
 
-/// How fast a CPU can be, in the unit that this system has: relative capacity, or the maximum frequency. 0 if unknown.
+/// Maximum speed of a CPU in the unit that this system provides: relative capacity or frequency. 0 if unknown.
 fn speed(folder: &Path, cpu: u32) -> u64 {
     let read = |file: &str| fs::read_to_string(folder.join(format!("cpu{cpu}/{file}"))).ok();
     let text = read("cpu_capacity").or_else(|| read("cpufreq/cpuinfo_max_freq"));
     text.and_then(|text| text.trim().parse().ok()).unwrap_or(0)
 }
 
-/// CPUs that a process may use, `None` being the calling thread.
+/// CPUs that a process may use; `None` means the calling thread.
 pub(crate) fn allowed(pid: Option<Pid>) -> io::Result<Vec<u32>> {
     let set = sched_getaffinity(pid)?;
     let cpus = (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu));
     Ok(cpus.filter_map(|cpu| u32::try_from(cpu).ok()).collect())
 }
 
-/// All CPUs that a system can have.
+/// A set of all possible CPUs.
 pub(super) fn every_cpu() -> CpuSet {
     let mut set = CpuSet::new();
     (0..CpuSet::MAX_CPU).for_each(|cpu| set.set(cpu));
     set
 }
 
-/// The set of `cpus` as the kernel takes it; CPUs beyond its size are left out.
+/// The set of `cpus` for the kernel. CPUs beyond its size are left out.
 pub(super) fn cpu_set(cpus: &[u32]) -> CpuSet {
     let mut set = CpuSet::new();
     for cpu in cpus.iter().filter(|cpu| (**cpu as usize) < CpuSet::MAX_CPU) {
@@ -183,7 +184,7 @@ pub fn pin_this_thread(cpus: &[u32]) -> io::Result<()> {
     Ok(sched_setaffinity(None, &cpu_set(cpus))?)
 }
 
-/// A list as the kernel writes it: `0-3,8`. Unreadable parts are left out.
+/// Parses a list in the kernel's format: `0-3,8`. Invalid parts are left out.
 pub(super) fn parse_list(text: &str) -> Vec<u32> {
     let range = |part: &str| -> Option<std::ops::RangeInclusive<u32>> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -227,7 +228,7 @@ mod tests {
     fn other_threads_get_spare_cpus() {
         let split = machine(&[&[0], &[1], &[2], &[3]]).split(1, 1);
         assert_eq!((&split.client, split.rest()), (&vec![0], &[1, 2][..]));
-        // The spare CPU is not on a core of the server.
+        // The spare CPU is not on a core that the server uses.
         let split = smt(2).split(1, 1);
         assert_eq!((&split.server, &split.client, split.rest()), (&vec![1], &vec![0], &[2][..]));
         let split = smt(2).split(1, 2);
@@ -246,7 +247,7 @@ mod tests {
             (8, "`--cpus 4 --client-threads 2` ", (4, 2)),
         ] {
             let split = machine(&[]).with_single(cpus).split(client, reference);
-            // A client is what is measured, in a server's place.
+            // If a client is measured, it takes the server's place.
             let sides = [&split.server[..], &split.client[..], split.rest()].map(list).join(" | ");
             let row = format!("| {cpus} | {options}| {sides} |");
             assert!(method.contains(&row), "docs/method.md has no row {row}");

@@ -8,13 +8,13 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::host::cpus::Topology;
 
-/// This machine, with the CPUs of `topology`, on which servers are isolated by `mode`.
+/// The fingerprint of this machine, with the CPUs of `topology` and servers isolated by `mode`.
 pub fn fingerprint(topology: &Topology, mode: IsolationMode) -> Machine {
     let open_files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     Files { root: Path::new("/") }.machine(topology, mode, open_files)
 }
 
-/// The machine's memory. `None` if the kernel does not say.
+/// The machine's memory, bytes. `None` if unknown.
 pub fn memory_bytes() -> Option<u64> {
     Files { root: Path::new("/") }.memory_bytes()
 }
@@ -66,7 +66,7 @@ impl Files<'_> {
         }
     }
 
-    /// Architectures differ in the name of the field, and some have none.
+    /// The name of the field depends on the architecture, and some have none.
     fn model(&self) -> Option<String> {
         let text = self.text("proc/cpuinfo")?;
         let field = |name: &str| {
@@ -91,7 +91,7 @@ impl Files<'_> {
         total.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
     }
 
-    /// The hypervisor's name, if firmware or kernel give a known one.
+    /// The hypervisor's name, if firmware or kernel report a known one.
     fn virtualization(&self) -> Option<String> {
         const KNOWN: [(&str, &str); 9] = [
             ("kvm", "KVM"),
@@ -125,7 +125,7 @@ fn cgroup(mode: IsolationMode) -> &'static str {
     }
 }
 
-/// The word in brackets, the setting in force: `always [madvise] never`.
+/// The active setting, which is in brackets: `always [madvise] never`.
 fn bracketed(line: String) -> Option<String> {
     let (_, rest) = line.split_once('[')?;
     rest.split_once(']').map(|(word, _)| word.to_owned())

@@ -1,13 +1,13 @@
-//! When a process was frozen.
+//! Records when a process was frozen.
 
 use rpcbench_clock::{Nanos, Span};
 
-/// The stretches of time in which a process was known to be frozen, in order, each with the length of those before it.
+/// The periods in which a process was known to be frozen, in order, each with the total length of the earlier ones.
 #[derive(Debug, Default)]
 pub struct Freezes(Vec<(Span, Nanos)>);
 
 impl Freezes {
-    /// Begins a freeze at `start`, unless one goes on.
+    /// Begins a freeze at `start`, unless the process is already frozen.
     pub fn begin(&mut self, start: Nanos) {
         let before = match self.0.last() {
             Some((last, _)) if last.end == Nanos::NEVER => return,
@@ -24,13 +24,13 @@ impl Freezes {
         }
     }
 
-    /// An instant in the process's own time, which lacks the time for which it was frozen.
+    /// Converts an instant to the process's own time, which excludes the time it was frozen.
     pub fn own(&self, at: Nanos) -> Nanos {
         let last = self.0.iter().rev().find(|(span, _)| span.start <= at);
         last.map_or(at, |(span, before)| at - *before - (span.end.min(at) - span.start))
     }
 
-    /// The same of a span, which may have no end.
+    /// Like [`Self::own`], for a span, which may have no end.
     pub fn own_span(&self, Span { start, end }: Span) -> Span {
         let end = if end == Nanos::NEVER { end } else { self.own(end) };
         Span { start: self.own(start), end }

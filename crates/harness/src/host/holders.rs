@@ -1,4 +1,4 @@
-//! Processes with the sockets, pipes and terminals that they hold.
+//! Processes, and the sockets, pipes and terminals that they hold open.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
@@ -18,15 +18,15 @@ pub(super) enum Held {
     Socket(u64),
     /// A pipe's inode.
     Pipe(u64),
-    /// The same, as standard output or standard error, which may be a log.
+    /// A pipe's inode, if the pipe is standard output or standard error, which may be a log.
     Output(u64),
-    /// A named pipe, which may have lost its name: its device and inode.
+    /// Device and inode of a named pipe; its name may have been removed.
     NamedPipe { device: (u32, u32), inode: u64 },
-    /// Either side of a pseudo-terminal: its number, in a mount namespace.
+    /// Either side of a pseudo-terminal: its number, and the mount namespace.
     Terminal { number: u32, namespace: u64 },
 }
 
-/// The open files of all processes by which they can reach others.
+/// The open files through which processes can communicate with others.
 #[derive(Debug)]
 pub(super) struct Holders {
     /// Open files by process.
@@ -38,7 +38,7 @@ pub(super) struct Holders {
 }
 
 impl Holders {
-    /// Processes that end while /proc is read are left out.
+    /// Reads the open files of all processes. Processes that end while /proc is read are left out.
     pub fn look() -> io::Result<Self> {
         let mut found =
             Self { visible: BTreeMap::new(), closed: BTreeSet::new(), this: HashSet::new() };
@@ -51,7 +51,7 @@ impl Holders {
                 continue;
             };
             let files: Vec<FDInfo> = files.flatten().collect();
-            // Root without CAP_SYS_PTRACE may count the files of other users, but not read them.
+            // Without CAP_SYS_PTRACE, root can count the files of other users, but not read them.
             if files.is_empty() && process.fd_count().is_ok_and(|count| count > 0) {
                 found.closed.insert(process.pid);
             }
@@ -64,7 +64,7 @@ impl Holders {
         Ok(found)
     }
 
-    /// The open files of `pids`, without those that they may have inherited from this process.
+    /// The open files of `pids`, except those that may be inherited from this process.
     pub fn of(&self, pids: &BTreeSet<i32>) -> HashSet<&Held> {
         let all = pids.iter().filter_map(|pid| self.visible.get(pid)).flatten();
         all.filter(|held| !self.this.contains(held)).collect()
@@ -74,19 +74,19 @@ impl Holders {
         pids.iter().any(|pid| self.visible.get(pid).is_some_and(|all| all.contains(held)))
     }
 
-    /// True if some process is seen to have it open.
+    /// True if a visible process holds it open.
     pub fn is_held(&self, held: &Held) -> bool {
         self.this.contains(held) || self.visible.values().any(|all| all.contains(held))
     }
 
-    /// The processes, other than `own` and this one, that have one of `held` open.
+    /// The processes, except `own` and this one, that hold one of `held` open.
     pub fn others(&self, held: &[Held], own: &BTreeSet<i32>) -> impl Iterator<Item = i32> {
         let holds = move |all: &HashSet<Held>| held.iter().any(|it| all.contains(it));
         let strange = self.visible.iter().filter(|(pid, _)| !own.contains(pid));
         strange.filter(move |(_, all)| holds(all)).map(|(pid, _)| *pid)
     }
 
-    /// The processes other than `own` whose files were read.
+    /// The processes, except `own`, whose files were read.
     pub fn strangers(&self, own: &BTreeSet<i32>) -> impl Iterator<Item = i32> {
         self.visible.keys().copied().filter(move |pid| !own.contains(pid))
     }
@@ -106,7 +106,7 @@ fn held(pid: i32, file: FDInfo) -> Option<Held> {
 fn named(pid: i32, fd: i32) -> Option<Held> {
     const TERMINALS: u32 = 136;
     const MASTERS: (u32, u32) = (5, 2);
-    // The kernel knows the type: no file server is asked, which may not answer.
+    // The kernel knows the type, so don't query a file server, which may not answer.
     let (path, flags) = (format!("/proc/{pid}/fd/{fd}"), AtFlags::STATX_DONT_SYNC);
     let file = statx(CWD, &path, flags, StatxFlags::TYPE | StatxFlags::INO).ok()?;
     let Statx { stx_ino: inode, stx_rdev_major: major, stx_rdev_minor: minor, .. } = file;
@@ -123,7 +123,7 @@ fn named(pid: i32, fd: i32) -> Option<Held> {
     Some(Held::Terminal { number, namespace })
 }
 
-/// The number of the terminal that an open /dev/ptmx is the other side of (proc_pid_fdinfo(5)).
+/// The number of the terminal whose other side is an open /dev/ptmx (proc_pid_fdinfo(5)).
 pub(super) fn terminal_of(pid: i32, fd: i32) -> Option<u32> {
     let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{fd}")).ok()?;
     info.lines().find_map(|line| line.strip_prefix("tty-index:"))?.trim().parse().ok()

@@ -1,4 +1,4 @@
-//! Processes with a mark in their environment, which children inherit and keep in other groups and sessions.
+//! Processes with a mark in their environment. Children inherit it and keep it in other groups and sessions.
 
 use std::ffi::OsStr;
 use std::time::Duration;
@@ -7,15 +7,15 @@ use procfs::process::{Process, all_processes};
 use rpcbench_clock::{self as clock, Nanos};
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
-/// Processes may start others while they are killed.
+/// Maximum number of rounds: processes may start others while they are being killed.
 const ROUNDS: usize = 20;
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Rounds in which a process without an environment may be about to get one.
+/// Maximum number of rounds to wait for a process without an environment, which may be about to get one.
 const STARTING_ROUNDS: usize = 4;
 
-/// Kills the processes, other than this one, that began with `name` set to `value`. Those that this process may not look into
-/// are left alone.
+/// Kills all processes, except this one, that started with `name` set to `value`. Processes that this process may not inspect are
+/// left alone.
 pub(crate) fn kill_marked(name: &str, value: &str) {
     for round in 0..ROUNDS {
         let Look { marked, is_any_starting } = look(name, value);
@@ -23,14 +23,14 @@ pub(crate) fn kill_marked(name: &str, value: &str) {
             return;
         }
         for pid in marked {
-            // It may have ended.
+            // The process may have ended already.
             let _ = kill_process(pid, Signal::KILL);
         }
         clock::sleep_until(clock::now() + Nanos::from(PAUSE));
     }
 }
 
-/// The processes, other than this one, that began with `name` set to `value`, without those that this process may not look into.
+/// All processes, except this one, that started with `name` set to `value`. Those that this process may not inspect are left out.
 pub(crate) fn marked(name: &str, value: &str) -> Vec<Pid> {
     look(name, value).marked
 }
@@ -56,7 +56,7 @@ fn look(name: &str, value: &str) -> Look {
     look
 }
 
-/// True for a process without an environment that may be within `exec`, where it has none yet: no thread of the kernel, and alive.
+/// True if a process without an environment may be inside `exec`, where it has none yet: it is alive, and not a kernel thread.
 fn may_be_starting(process: &Process) -> bool {
     const KERNEL: i32 = 2;
     let stat = process.stat();

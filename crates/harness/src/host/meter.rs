@@ -1,4 +1,4 @@
-//! Reads what the kernel counts about a server.
+//! Reads the kernel's counters for a server.
 
 use std::collections::HashMap;
 use std::io;
@@ -9,7 +9,7 @@ use rpcbench_clock as clock;
 use super::isolation::Counted;
 use super::readings::{Counters, CpuReading};
 
-/// Reads the counters of one server. It remembers the threads, so that what ended ones used still counts.
+/// Reads the counters of one server. It remembers threads, so that usage of ended ones still counts.
 #[derive(Debug)]
 pub struct Meter {
     compiler_threads: Vec<String>,
@@ -21,7 +21,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// A meter for a server whose compiler threads have names that start with one of `compiler_threads`. The kernel keeps 15
+    /// A meter for a server whose compiler threads have names that start with one of `compiler_threads`. The kernel keeps only 15
     /// characters of a thread's name, so longer prefixes are cut.
     pub fn new(compiler_threads: &[String]) -> Self {
         const KEPT: usize = 15;
@@ -36,7 +36,7 @@ impl Meter {
         }
     }
 
-    /// CPU time only: cheap enough to read often.
+    /// Reads only CPU time, which is cheap enough to do often.
     pub fn cpu(&mut self, processes: &dyn Counted) -> io::Result<CpuReading> {
         let cpu = processes.cpu()?;
         if !self.compiler_threads.is_empty() {
@@ -46,7 +46,7 @@ impl Meter {
         Ok(CpuReading { cpu_ns: cpu.total_ns, compiler_ns: self.compiler.total })
     }
 
-    /// All counters.
+    /// Reads all counters.
     pub fn read(&mut self, processes: &dyn Counted) -> io::Result<Counters> {
         let at = clock::now();
         let cpu = processes.cpu()?;
@@ -87,7 +87,7 @@ fn compiler_time(prefixes: &[String], task: &Task) -> Option<u64> {
     prefixes.iter().any(|prefix| name.starts_with(prefix)).then(|| cpu_time(task))?
 }
 
-/// CPU time of a thread, to the nanosecond; to the clock tick if the kernel has no scheduler statistics.
+/// CPU time of a thread, to the nanosecond, or to the clock tick if the kernel has no scheduler statistics.
 fn cpu_time(task: &Task) -> Option<u64> {
     if let Ok(times) = task.schedstat() {
         return Some(times.sum_exec_runtime);
@@ -97,11 +97,11 @@ fn cpu_time(task: &Task) -> Option<u64> {
     Some((stat.utime + stat.stime) * tick_ns)
 }
 
-/// A counter summed over threads that come and go.
+/// The sum of a counter over threads that come and go.
 #[derive(Debug, Default)]
 struct Sum {
     total: u64,
-    /// The largest increase of one thread at the last reading.
+    /// The largest increase of a single thread at the last reading.
     largest: u64,
     last: HashMap<i32, u64>,
 }
@@ -111,7 +111,7 @@ impl Sum {
         self.update(tasks.iter().filter_map(|task| Some((task.tid, value(task)?))).collect());
     }
 
-    /// A counter lower than before belongs to a new thread that reuses an id.
+    /// A counter below its last value belongs to a new thread that reuses an id.
     fn update(&mut self, now: HashMap<i32, u64>) {
         self.largest = 0;
         for (tid, value) in &now {
@@ -123,7 +123,7 @@ impl Sum {
     }
 }
 
-/// The threads of all processes, without those that end meanwhile.
+/// The threads of all processes, except those that end meanwhile.
 fn tasks(processes: &dyn Counted) -> io::Result<Vec<Task>> {
     let living = living(processes)?;
     let tasks = living.iter().filter_map(|process| process.tasks().ok());
@@ -135,7 +135,7 @@ fn living(processes: &dyn Counted) -> io::Result<Vec<Process>> {
     Ok(pids.iter().filter_map(|pid| Process::new(pid.as_raw_pid()).ok()).collect())
 }
 
-/// The sum of the processes' peaks, less what several of them share now: they use `anon` bytes together.
+/// The sum of the processes' peaks, minus memory that several of them share now. `anon`: their current total use.
 fn largest_resident(processes: &dyn Counted, anon: u64) -> io::Result<u64> {
     const KIB: u64 = 1024;
     let (mut largest, mut now) = (0, 0);

@@ -1,6 +1,6 @@
-//! This machine: its CPUs, the processes and cgroups on it, and what the kernel counts about them.
+//! This machine: its CPUs, processes and cgroups, and what the kernel counts about them.
 //!
-//! Shared by the placements whose servers run on this machine; the run loop knows nothing of it.
+//! Shared by the placements that run servers on this machine. The run loop does not use it.
 
 mod channels;
 pub mod control_socket;

@@ -10,7 +10,7 @@ use rustix::process::{
     Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid,
 };
 
-/// Children of an orphan become orphans when it ends.
+/// Maximum number of rounds: the children of an orphan become orphans when it ends.
 const ROUNDS: usize = 100;
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -22,8 +22,8 @@ struct State {
     others: BTreeSet<i32>,
 }
 
-/// While one exists, descendants of this process whose parent ends become its children. The end of the last one kills them: other
-/// processes may not be started meanwhile, unless they end before.
+/// While one exists, descendants of this process become its children when their parents end. Dropping the last one kills them, so
+/// no other process may be started meanwhile unless it also ends before.
 pub(crate) struct Adoption(());
 
 impl Adoption {
@@ -31,7 +31,7 @@ impl Adoption {
         let mut state = state();
         if state.adoptions == 0 {
             state.others = children();
-            // Known since Linux 3.4.
+            // Supported since Linux 3.4.
             let _ = set_child_subreaper(Some(getpid()));
         }
         state.adoptions += 1;
@@ -63,7 +63,7 @@ fn kill_children_but(others: &BTreeSet<i32>) {
             return;
         }
         for pid in orphans {
-            // It may have ended.
+            // The process may have ended already.
             let _ = kill_process(pid, Signal::KILL);
             let _ = waitpid(Some(pid), WaitOptions::NOHANG);
         }

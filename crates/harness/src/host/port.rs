@@ -19,13 +19,13 @@ use crate::error::about;
 pub enum Owner {
     /// A process, or a thread of one.
     Process { pid: i32, program: String },
-    /// A process of this user that this process can't look into.
+    /// A process of this user that this process can't inspect.
     Hidden(u32),
     /// Another machine or network namespace, at this address.
     ContainerOnly(SocketAddr),
-    /// The other end of a Unix socket, which no process is seen to hold; the socket's inode.
+    /// The other end of a Unix socket that no visible process holds; the socket's inode.
     Invisible(u64),
-    /// No process of this machine listens: something passes connections on before they reach a socket.
+    /// No process of this machine listens; something forwards connections before they reach a socket.
     Unknown,
 }
 
@@ -47,9 +47,9 @@ impl fmt::Display for Owner {
     }
 }
 
-/// Those who serve the address without being one of `own`: owners of a socket of the address, or the other end of a TCP
-/// connection that one of `own` has made, or of another channel to it ([`channels`]); or count in a part of its group only; or were
-/// started by one of `own`, or are among `started`. Looks twice before it names anyone: processes start and end during a look.
+/// Processes outside `own` that serve the address: owners of its sockets; the other ends of TCP connections made by `own`, or of
+/// other channels ([`channels`]); processes counted in only a part of the group; and processes started by `own`, or listed in
+/// `started`. A process must be found twice, since processes start and end during a scan.
 pub fn outsiders(
     address: SocketAddr,
     own: &dyn Counted,
@@ -79,7 +79,7 @@ pub fn outsiders(
     })
 }
 
-/// Those at the other end of connections that one of `own` has made, `made` among others.
+/// Owners of the other ends of connections that `own` have made. `made`: candidates for such connections.
 fn called(
     holders: &Holders,
     all: &[TcpNetEntry],
@@ -99,7 +99,7 @@ fn called(
         };
         let mut far_ends = Vec::from_iter(all.iter().find(is_peer));
         if far_ends.is_empty() {
-            // It may wait to be accepted.
+            // The connection may be waiting to be accepted.
             let listens = |it: &&TcpNetEntry| it.state == TcpState::Listen && serves(it, remote);
             far_ends.extend(all.iter().filter(listens));
         }
@@ -111,7 +111,7 @@ fn called(
     found
 }
 
-/// The message if others than `own` serve the address. `started`: processes that the server is known to have started.
+/// The error if processes outside `own` serve the address. `started`: processes known to be started by the server.
 pub fn served_by_others(
     address: SocketAddr,
     own: &dyn Counted,
@@ -127,7 +127,7 @@ pub fn served_by_others(
     }))
 }
 
-/// The message if an address is still served after its server was stopped.
+/// The error if an address is still served after its server was stopped.
 pub fn still_served(address: SocketAddr) -> Option<String> {
     let owners = listeners(address).unwrap_or_default();
     (!owners.is_empty()).then(|| {
@@ -143,7 +143,7 @@ fn list(owners: &[Owner]) -> String {
     owners.iter().map(Owner::to_string).collect::<Vec<_>>().join(" and ")
 }
 
-/// The addresses on which `own` listen.
+/// The addresses at which `own` listen.
 pub fn listening(own: &dyn Counted) -> io::Result<Vec<SocketAddr>> {
     let mut all = sockets()?;
     all.retain(|socket| socket.state == TcpState::Listen);
@@ -156,7 +156,7 @@ pub fn listening(own: &dyn Counted) -> io::Result<Vec<SocketAddr>> {
     Ok(found)
 }
 
-/// The listeners on an address.
+/// The owners of sockets that listen on an address.
 pub fn listeners(address: SocketAddr) -> io::Result<Vec<Owner>> {
     twice(|| {
         let mut all = sockets()?;
@@ -176,11 +176,11 @@ fn twice(look: impl Fn() -> io::Result<Vec<Owner>>) -> io::Result<Vec<Owner>> {
     Ok(found)
 }
 
-/// The TCP sockets of this machine that belong to a process: connections that wait to be accepted have no inode, and those
-/// that end have no process.
+/// The TCP sockets of this machine that belong to a process. Connections that wait to be accepted have no inode, and closing ones
+/// have no process.
 fn sockets() -> io::Result<Vec<TcpNetEntry>> {
     let all = tcp().map_err(io::Error::other).map_err(about("the sockets of this machine"))?;
-    // Without IPv6 there is no such list.
+    // Missing if IPv6 is off.
     let all = all.into_iter().chain(tcp6().unwrap_or_default());
     Ok(all.filter(|socket| socket.inode != 0).collect())
 }
@@ -189,14 +189,14 @@ fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
-/// True if a socket listens on an address, or is a connection accepted there.
+/// True if a socket listens on an address, or was accepted there.
 fn serves(socket: &TcpNetEntry, address: SocketAddr) -> bool {
     let local = canonical(socket.local_address);
     local.port() == address.port() && (local.ip() == address.ip() || local.ip().is_unspecified())
 }
 
-/// The owners of the sockets that are not among `own`. A socket whose owner can't be seen is of another process if all files of
-/// `own` can be read and another user made it.
+/// The owners of the sockets, except `own`. A socket without a visible owner belongs to another process if all files of `own` can
+/// be read and another user created it.
 fn owners(holders: &Holders, sockets: &[&TcpNetEntry], own: &BTreeSet<i32>) -> Vec<Owner> {
     let all: Vec<Held> = sockets.iter().map(|it| Held::Socket(it.inode)).collect();
     let mut others: Vec<Owner> = holders.others(&all, own).map(Owner::process).collect();
@@ -249,7 +249,7 @@ mod tests {
         }
     }
 
-    /// A process that holds a listening socket, as its standard input.
+    /// A process that holds a listening socket as its standard input.
     fn holder(listener: &TcpListener) -> Child {
         let socket = listener.as_fd().try_clone_to_owned().unwrap();
         Command::new("sleep").arg("60").stdin(Stdio::from(socket)).spawn().unwrap()
@@ -279,7 +279,7 @@ mod tests {
         assert!(matches!(one[0], Owner::Process { pid, .. } if pid == pids[0].as_raw_pid()));
     }
 
-    /// A child, and an orphan that only its mark shows.
+    /// A child, and an orphan that only the mark reveals.
     #[test]
     fn processes_started_outside_of_the_group_show_it() {
         const MARK: &str = "RPCBENCH_TEST_MARK";
@@ -335,7 +335,7 @@ mod tests {
         assert_eq!(of(&pids), [Owner::Unknown]);
     }
 
-    /// As with rpcbench in a container, next to that of a server with another user.
+    /// Like rpcbench in a container, next to a server's container with a different user.
     #[test]
     fn unreadable_files_of_other_users_are_no_evidence() {
         if !getuid().is_root() {
@@ -348,7 +348,7 @@ mod tests {
         let server = server.arg("60").uid(65_534).stdin(Stdio::from(OwnedFd::from(listener)));
         let mut server = server.spawn().unwrap();
         let pid = Pid::from_child(&server);
-        // Capabilities are of a thread.
+        // Capabilities are per thread.
         let found = std::thread::spawn(move || {
             let mut all = capabilities(None).unwrap();
             all.effective.remove(CapabilitySet::SYS_PTRACE);
@@ -361,7 +361,7 @@ mod tests {
         assert_eq!(found.unwrap(), []);
     }
 
-    /// A process that holds one end of a connection, as its standard input.
+    /// A process that holds one end of a connection as its standard input.
     #[test]
     fn connection_to_another_process_shows_it() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();

@@ -1,7 +1,7 @@
-//! Lets runs on this machine see each other, so that two on the same CPUs are not mistaken for slow servers.
+//! Lets runs on this machine see each other, so that contention for the same CPUs is not mistaken for slow servers.
 //!
-//! Each binds an abstract Unix socket whose name carries its CPUs: that needs no rights and no file, and ends with the process.
-//! Runs in another network namespace, such as a container's, are not seen.
+//! Each run binds an abstract Unix socket whose name contains its CPUs. That needs no rights and no file, and ends with the
+//! process. Runs in another network namespace, such as a container's, are not visible.
 
 use std::io;
 use std::os::linux::net::SocketAddrExt as _;
@@ -9,7 +9,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 const PREFIX: &str = "rpcbench-run";
 
-/// The announcement of a run; dropping it withdraws it.
+/// The announcement of a run. Dropping it withdraws the announcement.
 #[derive(Debug)]
 pub struct Presence {
     name: Name,
@@ -19,7 +19,7 @@ pub struct Presence {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Name {
     pid: u32,
-    /// Another container may have the same process id.
+    /// Distinguishes processes with the same id in different containers.
     nonce: u32,
     cpus: Vec<u32>,
 }
@@ -44,7 +44,7 @@ impl Presence {
     /// The other runs that use some of the same CPUs now. Empty if the system can't list sockets.
     pub fn rivals(&self) -> Vec<Rival> {
         let sockets = procfs::net::unix().unwrap_or_default();
-        // The list marks abstract names with @.
+        // The list prefixes abstract names with @.
         let names = sockets.iter().filter_map(|socket| socket.path.as_deref()?.to_str());
         self.name.rivals(names.filter_map(|path| Name::parse(path.strip_prefix('@')?)))
     }
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(rivals, [Rival { pid: 7, cpus: vec![1] }]);
     }
 
-    /// Uses CPUs that no machine has, so that real runs don't interfere.
+    /// Uses CPU numbers that no machine has, to avoid interfering with real runs.
     #[test]
     fn run_is_seen_until_it_ends() {
         let first = Presence::announce(&[70_001, 70_002]).unwrap();

@@ -1,4 +1,4 @@
-//! A server's process: started in its group, watched, stopped, and never left behind.
+//! A server's process: started in its group, watched, stopped, never left behind.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,10 +25,10 @@ use crate::error::about;
 use crate::task::wait_readable;
 use crate::{log, units};
 
-/// Marks a server's processes, so that those that leave its group are found when it ends.
+/// Marks a server's processes, to find those that left its group when it ends.
 const MARK: &str = "RPCBENCH_PROCESS";
 
-/// Bytes kept of a log that is too long.
+/// Size to which an oversized log is cut, bytes.
 const KEPT_LOG: u64 = 64 << 10;
 
 /// The process to start.
@@ -46,25 +46,25 @@ pub struct Spec {
     pub stop_timeout: Duration,
 }
 
-/// The reason why a process can't be started.
+/// Why a process can't be started.
 #[derive(Debug, Error)]
 pub enum ProcessError {
-    /// The command, which is missing or refused by the system.
+    /// The command is missing, or the system refuses it.
     #[error("{0}")]
     Command(String),
-    /// Its group or its log can't be used.
+    /// The group or the log can't be used.
     #[error(transparent)]
     System(#[from] io::Error),
 }
 
-/// The end of a process.
+/// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// It exited with this code.
     Code(i32),
     /// This signal killed it.
     Signal(i32),
-    /// The kernel killed it, or another process of its group, for memory.
+    /// The kernel killed the process, or another one in its group, for using too much memory.
     OutOfMemory {
         /// The limit in force, bytes.
         limit: u64,
@@ -98,15 +98,15 @@ impl fmt::Display for Exit {
 /// The result of stopping a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped {
-    /// The end of the process.
+    /// How the process ended.
     pub exit: Exit,
-    /// True if it had to be killed because it did not end in time after SIGTERM.
+    /// True if it was killed because it did not end in time after SIGTERM.
     pub forced: bool,
-    /// Processes of its group that outlived it and were killed.
+    /// Number of processes in its group that outlived it and were killed.
     pub leftovers: usize,
 }
 
-/// A running server. Dropping it kills it and everything in its group.
+/// A running server. Dropping it kills the server and everything in its group.
 #[derive(Debug)]
 pub struct ServerProcess {
     child: Child,
@@ -114,7 +114,7 @@ pub struct ServerProcess {
     pidfd: OwnedFd,
     group: Group,
     log: PathBuf,
-    /// The log, even if its path names another file by now.
+    /// The log, even if its path has been reused for another file.
     log_file: File,
     mark: String,
     stop_timeout: Duration,
@@ -122,10 +122,10 @@ pub struct ServerProcess {
 }
 
 impl ServerProcess {
-    /// Starts a process in `group`: it is in the group, and on its CPUs, before its program begins.
+    /// Starts a process. It joins `group`, and moves to its CPUs, before the program begins.
     ///
-    /// The kernel kills it when the calling *thread* ends, so that nothing outlives a killed harness: call it from a thread
-    /// that lives as long as the process should.
+    /// The kernel kills the process when the calling *thread* ends, so that nothing outlives a killed harness. Call this from a
+    /// thread that lives as long as the process should.
     pub fn spawn(spec: &Spec, mut group: Group) -> Result<Self, ProcessError> {
         let (mut command, log_file) = prepare(spec)?;
         let mark = Owner::this_process().map_err(io::Error::other)?.name("process");
@@ -151,17 +151,17 @@ impl ServerProcess {
         })
     }
 
-    /// The process id, also that of its process group.
+    /// The process id, which is also the id of its process group.
     pub fn pid(&self) -> Pid {
         self.pid
     }
 
-    /// The group it runs in.
+    /// The group that it runs in.
     pub fn group(&self) -> &dyn Backend {
         &*self.group.backend
     }
 
-    /// The processes that it started, in any group, unless they began with another environment.
+    /// The processes that it started, in any group, unless their environment was replaced.
     pub fn marked(&self) -> Vec<Pid> {
         marked(MARK, &self.mark)
     }
@@ -171,14 +171,14 @@ impl ServerProcess {
         log::tail(&self.log, lines)
     }
 
-    /// The problem if its log takes too much of the disk.
+    /// The problem if its log exceeds the maximum size.
     pub fn log_overflow(&self) -> Option<String> {
         let limit = units::bytes(log::MAX_LOG);
         let problem = || format!("wrote more than {limit} to its log, and was ended,");
         log::is_flooded(&self.log_file).then(problem)
     }
 
-    /// Keeps the end of a log that is too long.
+    /// Cuts an oversized log to its end.
     fn cut_log(&self) {
         if self.log_overflow().is_some() {
             let end = log::end(&self.log, KEPT_LOG);
@@ -186,18 +186,18 @@ impl ServerProcess {
         }
     }
 
-    /// The end of the process; `None` while it runs.
+    /// How the process ended. `None` while it is running.
     pub fn try_wait(&mut self) -> io::Result<Option<Exit>> {
         if self.exit.is_none() {
             let status = self.child.try_wait().map_err(unwaitable(self.pid))?;
-            // A worker that the kernel killed for memory takes the server with it, with any exit code.
+            // A worker killed for using too much memory takes the server down with it, with any exit code.
             let out_of_memory = || self.out_of_memory().ok().flatten();
             self.exit = status.map(|status| out_of_memory().unwrap_or(Exit::of(status)));
         }
         Ok(self.exit)
     }
 
-    /// Waits for its end, at most `limit`. `None`: it still runs.
+    /// Waits at most `limit` for its end. `None` if it is still running.
     pub fn wait(&mut self, limit: Duration) -> io::Result<Option<Exit>> {
         if self.exit.is_none() {
             wait_readable(&self.pidfd, Some(limit)).map_err(unwaitable(self.pid))?;
@@ -205,15 +205,15 @@ impl ServerProcess {
         self.try_wait()
     }
 
-    /// The end of a server of which the kernel has killed a process for memory.
+    /// How the server ended if the kernel killed one of its processes for using too much memory.
     pub(crate) fn out_of_memory(&self) -> io::Result<Option<Exit>> {
         let killed = self.group().oom_kills()? > 0;
         let limit = self.group.memory_enforced.filter(|_| killed);
         Ok(limit.map(|limit| Exit::OutOfMemory { limit }))
     }
 
-    /// Ends it: SIGTERM to its process group, SIGKILL after the stop timeout, then kills what is left in its group and removes
-    /// the group. A frozen server is thawed first.
+    /// Stops the process: SIGTERM to its process group, and SIGKILL after the stop timeout. Then kills what is left in its group
+    /// and removes the group. A frozen server is thawed first.
     pub fn stop(mut self) -> io::Result<Stopped> {
         let mut forced = false;
         if self.try_wait()?.is_none() {
@@ -227,7 +227,7 @@ impl ServerProcess {
         Ok(Stopped { exit, forced, leftovers })
     }
 
-    /// Kills it and its group.
+    /// Kills the process and its group.
     pub fn kill(mut self) -> io::Result<Exit> {
         self.end()
     }
@@ -259,7 +259,7 @@ impl Drop for ServerProcess {
     }
 }
 
-/// The command, and its log.
+/// Prepares the command and the log.
 fn prepare(spec: &Spec) -> Result<(Command, File), ProcessError> {
     let (program, arguments) = spec
         .command
@@ -284,7 +284,7 @@ fn prepare(spec: &Spec) -> Result<(Command, File), ProcessError> {
 
 fn enter_before_exec(command: &mut Command, joiner: Joiner) {
     let parent = getpid();
-    // The same limit for all servers, started before or after the client's connections.
+    // The same limit for all servers, no matter if they start before or after the client's connections.
     let files = file_limit::given();
     let enter = move || {
         set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -303,12 +303,12 @@ fn enter_before_exec(command: &mut Command, joiner: Joiner) {
     }
 }
 
-/// The process group may have ended already.
+/// Ignores errors: the process group may have ended already.
 fn signal(leader: Pid, signal: Signal) {
     let _ = kill_process_group(leader, signal);
 }
 
-/// True if this process ignores a signal, as under `nohup` or in the background of a script. False if unknown.
+/// True if this process ignores a signal, as under `nohup` or in a script's background. False if unknown.
 pub fn is_ignored(signal: i32) -> bool {
     let mask = 1_u64 << (signal - 1);
     let status = procfs::process::Process::myself().and_then(|own| own.status());

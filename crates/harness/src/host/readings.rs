@@ -6,7 +6,7 @@ use rpcbench_record::{MachineUsage, ServerUsage};
 /// All counters of a server at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// When CPU time was read, by the machine's clock; the rest is read right after it.
+    /// When CPU time was read, on the machine's clock. The rest is read right after it.
     pub at: Nanos,
     /// CPU time since the start.
     pub cpu: CpuTime,
@@ -14,9 +14,9 @@ pub struct Counters {
     pub compiler_ns: u64,
     /// Memory in use.
     pub memory: MemoryUse,
-    /// Peak memory without page cache since the start, or since `Running::reset_peak`, bytes:
-    /// the sum over living processes of `VmHWM`, which the kernel keeps exactly, less the file pages now in it and what several processes share now. Limited to
-    /// the peak charged to the cgroup, where shared pages count once, and at least the anonymous memory at any reading.
+    /// Peak memory without page cache since the start, or since `Running::reset_peak`, bytes: the sum over living processes of
+    /// `VmHWM`, which the kernel keeps exactly, minus their current file pages, and minus what several processes currently share.
+    /// At most the peak charged to the cgroup, where shared pages count once, and at least the anonymous memory at any reading.
     pub memory_peak: u64,
     /// Voluntary context switches of all threads, except those of ended threads since the previous reading.
     pub switches_voluntary: u64,
@@ -26,9 +26,9 @@ pub struct Counters {
     pub threads: u32,
     /// CPU time of the busiest thread since the previous reading, nanoseconds.
     pub busiest_thread_ns: u64,
-    /// CPU time of all threads, each as it reports it, nanoseconds.
+    /// CPU time of all threads, each as reported by the thread, nanoseconds.
     pub threads_ns: u64,
-    /// CPU time since the start, read after that of the threads, nanoseconds.
+    /// CPU time since the start, read again after that of the threads, nanoseconds.
     pub cpu_after_ns: u64,
 }
 
@@ -61,8 +61,8 @@ impl Counters {
     }
 }
 
-/// Splits the exact time between two readings into user and system in the proportion that the kernel estimates. All of
-/// it is user time while there is no estimate.
+/// Splits the exact time between two readings into user and system time, in the proportion that the kernel estimates. Without an
+/// estimate, all of it is user time.
 fn divide(now: &CpuTime, then: &CpuTime) -> (u64, u64) {
     let total = now.total_ns.saturating_sub(then.total_ns);
     let user = u128::from(now.user_ns.saturating_sub(then.user_ns));
@@ -82,7 +82,7 @@ pub struct CpuReading {
 }
 
 impl CpuReading {
-    /// What was used since an earlier reading.
+    /// The usage since an earlier reading.
     pub fn since(self, before: Self) -> Self {
         Self {
             cpu_ns: self.cpu_ns.saturating_sub(before.cpu_ns),
@@ -96,7 +96,7 @@ impl CpuReading {
 pub struct CpuTime {
     /// User and system, nanoseconds: exact to the nanosecond (cgroup v1), microsecond (v2) or clock tick (no cgroup).
     pub total_ns: u64,
-    /// CPU time in user mode, nanoseconds. A sampled estimate that need not add up to the total with `system_ns`.
+    /// CPU time in user mode, nanoseconds. A sampled estimate; with `system_ns` it need not add up to the total.
     pub user_ns: u64,
     /// CPU time in the kernel, nanoseconds, likewise.
     pub system_ns: u64,
@@ -111,31 +111,31 @@ pub struct MemoryUse {
     pub anon: u64,
     /// Page cache charged to its cgroup, bytes. `None` without a cgroup.
     pub cache: Option<u64>,
-    /// Peak charged to its cgroup, with page cache and kernel memory, bytes. `None` if nothing counts it.
+    /// Peak charged to its cgroup, including page cache and kernel memory, bytes. `None` if nothing counts it.
     pub highest: Option<u64>,
 }
 
 /// Counters of a machine at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MachineReading {
-    /// Time of the reading, by the machine's clock.
+    /// Time of the reading, on the machine's clock.
     pub at: Nanos,
     /// Time that a hypervisor took from the CPUs of server and client, nanoseconds.
     pub steal_ns: u64,
-    /// Stolen time of the client's CPUs.
+    /// Part of the stolen time that affected the client's CPUs, nanoseconds.
     pub client_steal_ns: u64,
-    /// Stolen time of the server's CPUs. `None` if they are unknown.
+    /// Part of the stolen time that affected the server's CPUs, nanoseconds. `None` if they are unknown.
     pub server_steal_ns: Option<u64>,
-    /// Time for which any task ran on the server's CPUs, nanoseconds. `None` if they are unknown.
+    /// Time in which a task ran on the server's CPUs, nanoseconds. `None` if they are unknown.
     pub server_busy_ns: Option<u64>,
-    /// Time for which some task waited for a CPU, nanoseconds. `None` if the kernel does not count it.
+    /// Time in which a task waited for a CPU, nanoseconds. `None` if the kernel does not count it.
     pub pressure_ns: Option<u64>,
-    /// Time for which the reading thread waited for a CPU, nanoseconds. 0 if the kernel does not count it.
+    /// How long the reading thread waited for a CPU, nanoseconds. 0 if the kernel does not count it.
     pub reader_delay_ns: u64,
 }
 
 impl MachineReading {
-    /// What was counted since an earlier reading.
+    /// The usage since an earlier reading.
     pub fn since(&self, earlier: &Self) -> MachineUsage {
         let less =
             |now: Option<u64>, then| now.zip(then).map(|(n, t): (u64, u64)| n.saturating_sub(t));

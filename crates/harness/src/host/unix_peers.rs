@@ -1,4 +1,4 @@
-//! The ends of Unix sockets, as the kernel lists them over netlink (sock_diag(7)).
+//! The other ends of Unix sockets, as listed by the kernel over netlink (sock_diag(7)).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -14,19 +14,19 @@ const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 const REQUEST_AND_DUMP: u16 = 0x301;
-/// Asks for the other end.
+/// Requests the other end.
 const UDIAG_SHOW_PEER: u32 = 4;
 /// Attribute with the inode of the other end.
 const UNIX_DIAG_PEER: u16 = 2;
-/// Lengths: of the header of a message, of what precedes the attributes in a reply, of an attribute's header.
+/// Lengths: the header of a message, the data before the attributes in a reply, the header of an attribute.
 const HEADER: usize = 16;
 const SOCKET: usize = 16;
 const ATTRIBUTE: usize = 4;
-/// The kernel sends at most so much at once.
+/// The kernel sends at most this much at a time.
 const BUFFER: usize = 64 << 10;
 
-/// The inode of each connected Unix socket in the network namespaces of this process and of `own`, with that of its other end.
-/// Namespaces that this process can't enter are left out.
+/// The inode of each connected Unix socket in the network namespaces of this process and of `own`, with the inode of its other
+/// end. Namespaces that this process can't enter are left out.
 pub(super) fn unix_peers(own: &BTreeSet<i32>) -> BTreeMap<u64, u64> {
     let mut peers = dump().unwrap_or_default();
     let namespace = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/net")).ok();
@@ -39,10 +39,10 @@ pub(super) fn unix_peers(own: &BTreeSet<i32>) -> BTreeMap<u64, u64> {
     peers
 }
 
-/// The same in the network namespace of a process.
+/// Like [`dump`], in the network namespace of a process.
 fn dump_of(pid: i32) -> io::Result<BTreeMap<u64, u64>> {
     let namespace = File::open(format!("/proc/{pid}/ns/net"))?;
-    // A namespace is entered by a thread.
+    // Use a thread: entering a namespace affects only that.
     let dump = thread::spawn(move || {
         move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?;
         dump()
@@ -63,7 +63,7 @@ fn dump() -> io::Result<BTreeMap<u64, u64>> {
     }
 }
 
-/// Asks for all Unix sockets in any state.
+/// A request for all Unix sockets in any state.
 fn request() -> Vec<u8> {
     const LEN: u32 = 40;
     let mut message = Vec::new();
@@ -72,7 +72,7 @@ fn request() -> Vec<u8> {
     message.extend(REQUEST_AND_DUMP.to_ne_bytes());
     // Sequence number and port.
     message.extend([0; 8]);
-    // Family 1 is AF_UNIX; then a protocol and padding.
+    // Family 1 is AF_UNIX; protocol and padding follow.
     message.extend([1, 0, 0, 0]);
     message.extend(u32::MAX.to_ne_bytes());
     message.extend([0; 4]);
@@ -82,7 +82,7 @@ fn request() -> Vec<u8> {
     message
 }
 
-/// Adds the sockets of some messages. False after the last message.
+/// Adds the sockets in `messages`. Returns false after the last message.
 fn add(mut messages: &[u8], peers: &mut BTreeMap<u64, u64>) -> io::Result<bool> {
     while let Some((length, kind)) = u32_at(messages, 0).zip(u16_at(messages, 4)) {
         match kind {
@@ -94,7 +94,7 @@ fn add(mut messages: &[u8], peers: &mut BTreeMap<u64, u64>) -> io::Result<bool> 
         let message = messages.get(..length).unwrap_or(messages);
         let attributes = message.get(HEADER + SOCKET..).unwrap_or_default();
         let inode = u32_at(message, HEADER + 4);
-        // A connection that was not accepted yet has no inode.
+        // A connection that has not been accepted yet has no inode.
         let peer = peer_in(attributes).filter(|peer| *peer != 0);
         if let Some((inode, peer)) = inode.zip(peer) {
             peers.insert(inode.into(), peer.into());

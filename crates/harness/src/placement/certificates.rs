@@ -1,4 +1,4 @@
-//! The certificates of a run: an authority, and a certificate for all its servers.
+//! The certificates of a run: an authority, and one certificate for all servers.
 
 use std::fs;
 use std::io;
@@ -21,16 +21,16 @@ use super::PlacementError;
 use crate::calls::needed_alpn;
 use crate::toolchain;
 
-/// Longer than any run.
+/// Validity of certificates, days; longer than any run.
 const VALID_DAYS: i32 = 90;
 
-/// Password of the PKCS#12 file, from the contract.
+/// Password of the PKCS#12 file, defined by the contract.
 const PASSWORD: &str = "rpcbench";
 
-/// Rounds of its key derivation. The password is public, so more would only delay the start of servers.
+/// Rounds of key derivation. The password is public, so more rounds would only make servers start more slowly.
 const ITERATIONS: u32 = 1000;
 
-/// Files with the certificate and the key of servers, which exist until it is dropped.
+/// Files with the servers' certificate and key. Dropping it removes them.
 #[derive(Debug)]
 pub(super) struct Certificates {
     folder: TempDir,
@@ -39,7 +39,7 @@ pub(super) struct Certificates {
 }
 
 impl Certificates {
-    /// An authority and a certificate (ECDSA, P-256) for servers on `host`, in a new folder in `parent`.
+    /// Creates an authority and a certificate (ECDSA, P-256) for servers on `host`, in a new folder in `parent`.
     pub(super) fn make(parent: &Path, host: IpAddr) -> Result<Self, PlacementError> {
         let failed = |error: &dyn std::fmt::Display| {
             PlacementError(format!("the run's certificates can't be made: {error}"))
@@ -61,7 +61,7 @@ impl Certificates {
         Ok(certificates)
     }
 
-    /// The folder, which servers in containers see under the same path.
+    /// The folder. Containers see it at the same path.
     pub(super) fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -76,7 +76,7 @@ impl Certificates {
         .map(|(name, file)| (name.to_owned(), self.file(file).to_string_lossy().into_owned()))
     }
 
-    /// The TLS client for a server that has the certificate.
+    /// The TLS client for a server with this certificate.
     pub(super) fn client(
         &self,
         protocol: Protocol,
@@ -92,7 +92,7 @@ impl Certificates {
         TlsClient::new(settings).map_err(|error| PlacementError(error.to_string()))
     }
 
-    /// The file of the authority, for other clients.
+    /// The authority's file, for other clients.
     pub(super) fn authority_file(&self) -> PathBuf {
         self.file("ca.pem")
     }
@@ -102,7 +102,7 @@ impl Certificates {
     }
 }
 
-/// Containers run as other users than this one.
+/// Containers run as users other than this one.
 fn open_to_containers(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     fs::set_permissions(folder, fs::Permissions::from_mode(0o755))
@@ -115,7 +115,7 @@ struct Issued {
 }
 
 impl Issued {
-    /// Certificate and key as PKCS#12, without the authority, which JVMs would send in every handshake.
+    /// Certificate and key as PKCS#12. The authority is omitted, since JVMs would send it in every handshake.
     fn bundle(&self) -> p12_keystore::Result<Vec<u8>> {
         let key = PrivateKey::from_der(self.key.serialized_der())?;
         let certificate = Certificate::from_der(self.certificate.der())?;
@@ -141,7 +141,7 @@ fn issue(host: IpAddr) -> Result<Issued, rcgen::Error> {
     Ok(Issued { authority, certificate, key })
 }
 
-/// Valid from yesterday on, for longer than any run.
+/// Sets the validity, from yesterday on.
 fn valid(mut params: CertificateParams) -> CertificateParams {
     let today = toolchain::today();
     let midnight = |day: Date| {

@@ -4,7 +4,7 @@ use std::io;
 
 use rpcbench_record::Failure;
 
-/// The reason why a server can't be placed, watched or ended: the problem, the value and the remedy.
+/// Why a server can't be placed, watched or stopped: the problem, the value and the remedy.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct PlacementError(pub String);

@@ -16,10 +16,10 @@ use crate::host::cpus::pin_this_thread;
 use crate::host::presence::Presence;
 
 const REFERENCE: &str = "the machine reference can't run";
-/// Of the thread that reads it.
+/// Statistics of the thread that reads the file.
 const SCHEDSTAT: &str = "/proc/thread-self/schedstat";
 
-/// This machine, for one server on it.
+/// This machine, as seen by one server on it.
 #[derive(Debug)]
 pub(super) struct HostMachine {
     /// Empty if unknown.
@@ -37,7 +37,7 @@ impl HostMachine {
         Self { owned: true, presence, ..Self::observed(isolation) }
     }
 
-    /// The machine of a user's server.
+    /// The machine of a server that the user runs.
     pub fn observed(isolation: &Isolation) -> Self {
         Self {
             server_cpus: isolation.server_cpus.clone(),
@@ -87,7 +87,7 @@ impl Machine for HostMachine {
         let mut usage = last.since(first);
         if let Some(reference) = self.reference.take() {
             usage.reference = reference.end(first.at, last.at).map_err(about(REFERENCE))?;
-            // Its own work is no neighbour's.
+            // The reference's own work must not count as other tasks.
             let own = usage.reference.map_or(0, |reference| reference.cpu_ns());
             usage.server_cpus_busy_ns = usage.server_cpus_busy_ns.map(|ns| ns.saturating_sub(own));
         }
@@ -97,31 +97,31 @@ impl Machine for HostMachine {
     }
 }
 
-/// Columns of `/proc/stat`: time of tasks in user mode, with raised niceness, and in the kernel.
+/// Columns of `/proc/stat`: time of tasks in user mode, in user mode with low priority (nice), and in the kernel.
 const TASKS: [usize; 3] = [1, 2, 3];
-/// The same, and time of interrupts and of soft interrupts.
+/// The same, and time of interrupts and soft interrupts.
 const TASKS_AND_INTERRUPTS: [usize; 5] = [1, 2, 3, 6, 7];
 /// Column of the time that a hypervisor took.
 const STEAL: [usize; 1] = [8];
 
 /// Columns that include a server's own CPU time.
 ///
-/// A kernel without `CONFIG_IRQ_TIME_ACCOUNTING` charges interrupts to the task they interrupt and also lists them separately:
-/// without their columns other tasks hide behind the server's own network work. Any other kernel charges no task. If the kernel
-/// does not say which it is, other tasks are undercounted.
+/// A kernel without `CONFIG_IRQ_TIME_ACCOUNTING` charges interrupts to the interrupted task and also lists them separately.
+/// Without these columns, other tasks would be hidden by the server's own network work. Kernels with the option charge no task.
+/// If the kernel's configuration is unknown, other tasks are undercounted.
 fn busy() -> &'static [usize] {
     static CHARGED: OnceLock<bool> = OnceLock::new();
     let charged = CHARGED.get_or_init(|| procfs::kernel_config().is_ok_and(|it| is_charged(&it)));
     if *charged { &TASKS_AND_INTERRUPTS } else { &TASKS }
 }
 
-/// Options that are off are not listed; the second is listed if the architecture has the first.
+/// The configuration does not list options that are off. It lists the second one if the architecture supports the first.
 fn is_charged(config: &HashMap<String, ConfigSetting>) -> bool {
     !config.contains_key("CONFIG_IRQ_TIME_ACCOUNTING")
         && config.contains_key("CONFIG_HAVE_IRQ_TIME_ACCOUNTING")
 }
 
-/// Ticks in `columns` of `cpus`. Lines are found by their CPU's number, as offline CPUs have none.
+/// Ticks in `columns` for `cpus`. Lines are matched by CPU number, since offline CPUs have no line.
 fn ticks(stat: &str, cpus: &[u32], columns: &[usize]) -> u64 {
     let of_line = |line: &str| -> Option<u64> {
         let fields: Vec<&str> = line.split_whitespace().collect();

@@ -21,7 +21,7 @@ use crate::host::meter::Meter;
 use crate::host::port::{listening, served_by_others, still_served};
 use crate::host::runtime_log::RuntimeLog;
 
-/// A process or container started for a server, and ended with it.
+/// A process or container that was started for a server and ends with it.
 pub(super) trait Started {
     /// The first process.
     fn pid(&self) -> Pid;
@@ -29,7 +29,7 @@ pub(super) trait Started {
     /// The group of its processes.
     fn group(&self) -> &dyn Backend;
 
-    /// Processes that it started, in any group. None in a container, which no process leaves.
+    /// Processes that it started, in any group. Empty in a container, which no process can leave.
     fn marked(&self) -> Vec<Pid> {
         Vec::new()
     }
@@ -42,15 +42,15 @@ pub(super) trait Started {
         Ok(self.group().freeze()?)
     }
 
-    /// Lets it run again.
+    /// Resumes it.
     fn thaw(&mut self) -> Result<(), PlacementError> {
         Ok(self.group().thaw()?)
     }
 
-    /// See [`Running::ended`]. A server has ended as well if the kernel killed one of its workers for memory.
+    /// See [`Running::ended`]. A server also counts as ended if the kernel killed one of its workers for using too much memory.
     fn ended(&mut self, within: Duration) -> Result<Option<String>, PlacementError>;
 
-    /// The reason why its counters can't be read.
+    /// Converts the error of reading its counters.
     fn explain(&mut self, error: io::Error) -> PlacementError {
         error.into()
     }
@@ -58,11 +58,11 @@ pub(super) trait Started {
     /// See [`Running::log_tail`].
     fn log_tail(&self, lines: usize) -> Vec<String>;
 
-    /// Ends it.
+    /// Stops it.
     fn stop(self) -> Result<(), PlacementError>;
 }
 
-/// The contact between rpcbench and a process.
+/// How rpcbench contacts a process.
 pub(super) enum Contact {
     /// The process listens at this address, as servers do.
     Address(SocketAddr),
@@ -81,7 +81,7 @@ impl Contact {
         }
     }
 
-    /// The address on which it listens. `None` for a client.
+    /// The address at which it listens. `None` for a client.
     pub(super) fn address(&self) -> Option<SocketAddr> {
         match self {
             Self::Address(address) => Some(*address),
@@ -90,7 +90,7 @@ impl Contact {
     }
 }
 
-/// A server or a client that was started on this machine.
+/// A server or client running on this machine.
 pub(super) struct LocalServer<S> {
     started: S,
     contact: Contact,
@@ -102,14 +102,14 @@ pub(super) struct LocalServer<S> {
     runtime: Option<RuntimeLog>,
     is_frozen: bool,
     freezes: Freezes,
-    /// True if it may run on other CPUs than the servers'.
+    /// True if it may run on CPUs other than the servers'.
     pub(super) is_away: bool,
     /// See [`super::native::Native::wider_cpus`]. Empty if it can't be moved.
     pub(super) wider_cpus: Vec<u32>,
 }
 
 impl<S: Started> LocalServer<S> {
-    /// The process of `entry`, on its own CPUs.
+    /// A process of `entry` on its own CPUs.
     pub(super) fn new(
         started: S,
         (contact, runtime): (Contact, Option<RuntimeLog>),
@@ -134,7 +134,7 @@ impl<S: Started> LocalServer<S> {
 }
 
 impl<S> LocalServer<S> {
-    /// Has it reached over TLS, if there are certificates.
+    /// Sets up TLS to the server, if there are certificates.
     pub(super) fn secure(
         &mut self,
         certificates: Option<&Certificates>,
@@ -215,7 +215,7 @@ impl<S: Started> Running for LocalServer<S> {
     }
 
     fn freeze(&mut self) -> Result<(), PlacementError> {
-        // A part of it may be frozen even if this fails.
+        // Some of its processes may be frozen even if this fails.
         self.is_frozen = true;
         self.started.freeze()?;
         self.freezes.begin(clock::now());

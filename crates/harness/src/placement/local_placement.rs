@@ -1,4 +1,4 @@
-//! Places on this machine: what processes and containers have in common.
+//! Placement on this machine: what processes and containers have in common.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,15 +14,15 @@ use crate::host::control_socket::ControlSocket;
 use crate::host::runtime_log::RuntimeLog;
 use crate::manifest::Entry;
 
-/// A place on this machine for the processes of an entry.
+/// Where the processes of an entry run on this machine.
 pub(super) struct LocalPlacement {
     pub(super) machine: Rc<Native>,
     pub(super) entry: Entry,
-    /// Those of the processes.
+    /// CPUs of the processes.
     pub(super) cpus: Vec<u32>,
 }
 
-/// What one process is started with.
+/// Everything that a process needs to start.
 pub(super) struct Provisions<'a> {
     place: &'a LocalPlacement,
     pub(super) contact: Contact,
@@ -32,19 +32,19 @@ pub(super) struct Provisions<'a> {
 }
 
 impl LocalPlacement {
-    /// A place for what is measured.
+    /// A placement for entries that are measured.
     pub(super) fn measured(machine: &Rc<Native>, entry: Entry) -> Self {
         let cpus = machine.split.server.clone();
         Self { machine: Rc::clone(machine), entry, cpus }
     }
 
-    /// A place for the server that a client calls.
+    /// A placement for servers that clients call.
     pub(super) fn counterpart(machine: &Rc<Native>, entry: Entry) -> Self {
         let cpus = machine.split.client.clone();
         Self { machine: Rc::clone(machine), entry, cpus }
     }
 
-    /// True if its processes have the CPUs of what is measured.
+    /// True if the processes have the CPUs of measured entries.
     pub(super) fn is_measured(&self) -> bool {
         self.cpus == self.machine.split.server
     }
@@ -53,7 +53,7 @@ impl LocalPlacement {
         &self.machine.options
     }
 
-    /// Those of one process.
+    /// Limits of one process.
     pub(super) fn limits(&self) -> Limits {
         Limits { cpus: self.cpus.len() as u32, ..self.options().limits }
     }
@@ -63,7 +63,7 @@ impl LocalPlacement {
         Isolation { server_cpus: self.cpus.clone(), ..self.machine.describe(memory_bytes) }
     }
 
-    /// Provides for a process. A client gets the new `socket`.
+    /// Prepares what a process needs. `socket` creates the socket of a client.
     pub(super) fn provide(
         &self,
         process: u32,
@@ -81,7 +81,7 @@ impl LocalPlacement {
 }
 
 impl Provisions<'_> {
-    /// The environment of the process, with `base` below the manifest's.
+    /// The environment of the process: `base`, overridden by the manifest's.
     pub(super) fn environment(&self, base: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         let LocalPlacement { entry, .. } = self.place;
         let mut env = entry.environment(base, self.contact.address(), &self.place.limits());
@@ -96,7 +96,7 @@ impl Provisions<'_> {
         env
     }
 
-    /// The process that was started with them, reached over TLS if there are certificates.
+    /// The started process, accessed over TLS if there are certificates.
     pub(super) fn running<S: Started>(
         self,
         started: S,

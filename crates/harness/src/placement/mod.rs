@@ -1,15 +1,15 @@
 //! Placements: where a server runs, and who starts it.
 //!
-//! The rest of the harness knows a server by these traits only: a [`Site`] knows the capacity for a server, and builds it; once
-//! it is an [`OpenSite`], it has a [`Placement`] for each entry of a run, which starts what was built; [`Running`] is that server
-//! until it is stopped, and [`Machine`] what it runs on. Another kind of place, such as another machine, is another folder here:
+//! The rest of the harness uses only these traits. A [`Site`] knows the capacity for a server and builds it. Once opened, as an
+//! [`OpenSite`], it has a [`Placement`] for each entry of a run, which starts what was built. [`Running`] is a server until it is
+//! stopped, and [`Machine`] is what it runs on. Another kind of placement, such as on another machine, is another folder here:
 //!
-//! - `container`: containers of this machine, started by the command of an engine, counted and frozen by their cgroups.
+//! - `container`: containers on this machine, started by an engine's command; their cgroups are used to count and freeze.
 //! - `native`: processes of this machine, started and isolated by the harness; `processes` builds them.
 //! - [`Unmanaged`]: a server that the user runs, known by its address.
 //!
-//! Instants that a caller passes are of this process's monotonic clock; a placement whose machine has another converts
-//! them. Readings carry the time of the clock of their machine, and only differences between them count.
+//! Callers pass instants on this process's monotonic clock; a placement on a machine with a different clock converts them.
+//! Readings carry the time of their machine's clock, so only differences between them are meaningful.
 
 mod certificates;
 mod container;
@@ -48,7 +48,7 @@ pub use crate::host::readings::{Counters, CpuReading, CpuTime, MachineReading, M
 pub use error::PlacementError;
 pub use unmanaged::Unmanaged;
 
-/// Subject of errors if they are unknown, or this process can't be moved to some of them.
+/// Subject of errors about reading the CPUs, or moving this process to some of them.
 const CPUS: &str = "the CPUs of this process";
 
 /// Options for opening a site.
@@ -56,26 +56,26 @@ const CPUS: &str = "the CPUs of this process";
 pub struct SiteOptions {
     /// Limits of each server.
     pub limits: Limits,
-    /// Load threads for which to leave CPUs.
+    /// Number of load threads to leave CPUs for.
     pub client_threads: u32,
     /// Environment of every server: `PATH` and the like.
     pub base_env: BTreeMap<String, String>,
     /// Folder for the servers' logs.
     pub logs: PathBuf,
-    /// True if servers with TLS are started, which need a certificate.
+    /// True if servers with TLS are started, which need certificates.
     pub tls: bool,
-    /// True if servers report statistics of their runtimes.
+    /// True if servers report runtime statistics.
     pub runtime_statistics: bool,
-    /// Port of every server. `None`: any free one.
+    /// Port of each server. `None`: any free one.
     pub port: Option<u16>,
-    /// Stops what waits for a container engine.
+    /// Stops waiting for a container engine.
     pub interrupt: Interrupt,
-    /// True if servers are measured: then this run and others on the same CPUs see each other.
+    /// True if servers are measured. Runs on the same CPUs can then see each other.
     pub measures: bool,
 }
 
 impl SiteOptions {
-    /// A file of one process of an entry.
+    /// Path of a log of one process of an entry.
     fn log_file(&self, entry: &Entry, process: u32, kind: &str) -> PathBuf {
         match process {
             1 => self.logs.join(format!("{}.{kind}", entry.name())),
@@ -84,42 +84,42 @@ impl SiteOptions {
     }
 }
 
-/// A place for servers.
+/// Where servers can run.
 pub trait Site {
     /// Capacity for one server.
     fn capacity(&self) -> Result<Capacity, PlacementError> {
         Ok(Capacity::of(&Topology::read().map_err(about(CPUS))?.cpus(), memory_bytes()))
     }
 
-    /// Builds servers in the form that is started there. Fails with the remedy if they can't run there at all: its engine
-    /// is missing, doesn't answer, or can't start a container.
+    /// A builder for servers in the form that this site starts. Fails with a remedy if servers can't run here at all: the engine
+    /// is missing, does not answer, or can't start a container.
     fn builder<'a>(
         &'a self,
         env: &'a BuildEnv,
         interrupt: &'a Interrupt,
     ) -> Result<Box<dyn ServerBuilder + 'a>, PlacementError>;
 
-    /// Opens it for servers. The calling thread, and those it starts later, may be moved to CPUs that are neither the
+    /// Opens the site for servers. May move the calling thread, and threads that it starts later, to CPUs that are neither the
     /// servers' nor the load threads'.
     fn open(&self, options: SiteOptions) -> Result<Box<dyn OpenSite>, PlacementError>;
 }
 
-/// An open site, for all servers of a run.
+/// An open site, shared by all servers of a run.
 pub trait OpenSite {
-    /// A place for the server of `entry`.
+    /// The placement of the server of `entry`.
     fn place(&self, entry: &Entry) -> Box<dyn Placement>;
 
-    /// A place for the server that a client of this site calls: on the CPUs of load threads, with as much memory as the client.
-    /// Fails if the site has no such place.
+    /// The placement of a server that a client calls: on the CPUs of load threads, with the client's memory limit. Fails if the
+    /// site does not support it.
     fn place_counterpart(&self, entry: &Entry) -> Result<Box<dyn Placement>, PlacementError> {
         let name = entry.name();
         Err(PlacementError(format!("{name} can't be called by clients here; use --in native")))
     }
 
-    /// The machines of client and servers.
+    /// The machines of the client and the servers.
     fn machines(&self) -> Machines;
 
-    /// CPUs of this machine for load threads. Empty: any.
+    /// This machine's CPUs for load threads. Empty: any.
     fn client_cpus(&self) -> &[u32];
 
     /// Notices for the user before the run, a line each.
@@ -131,7 +131,7 @@ pub trait OpenSite {
 /// CPUs and memory for a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capacity {
-    /// CPUs, including those that the client takes if it runs there.
+    /// CPUs, including those for the client if it runs there, too.
     pub cpus: u32,
     /// Bytes. `None` if unknown.
     pub memory_bytes: Option<u64>,
@@ -142,7 +142,7 @@ impl Capacity {
         Self { cpus: u32::try_from(cpus.len()).unwrap_or(u32::MAX), memory_bytes }
     }
 
-    /// Refuses limits above it, which would limit nothing.
+    /// Refuses limits above the capacity, which would have no effect.
     pub fn check(&self, limits: &Limits) -> Result<(), PlacementError> {
         let Limits { cpus, memory_bytes } = limits;
         if *cpus > self.cpus {
@@ -162,7 +162,7 @@ impl Capacity {
     }
 }
 
-/// The site of that kind, for servers that rpcbench starts.
+/// The site of a placement, for servers that rpcbench starts.
 pub fn site(kind: PlacementKind) -> Result<Box<dyn Site>, PlacementError> {
     match kind {
         PlacementKind::Native => Ok(Box::new(native::ThisMachine)),
@@ -179,9 +179,9 @@ pub(crate) fn examine() -> Vec<Finding> {
     container::examine()
 }
 
-/// A place for one server.
+/// Starts one server of a site.
 pub trait Placement {
-    /// True if rpcbench starts the server there, which must then prove that it keeps the contract.
+    /// True if rpcbench starts the server, which must then prove that it fulfils the contract.
     fn is_managed(&self) -> bool {
         true
     }
@@ -189,17 +189,17 @@ pub trait Placement {
     /// The isolation known before the server runs.
     fn isolation(&self) -> Isolation;
 
-    /// True if its memory fits next to the servers that run now.
+    /// True if there is enough memory for the server in addition to those that are running.
     fn has_room(&self) -> bool {
         true
     }
 
-    /// Starts a process of the server, with TLS or without, under its limits; those with different numbers can run at the same
-    /// time. It may not answer yet.
+    /// Starts a process of the server under its limits, with or without TLS. Processes with different numbers can run at the same
+    /// time. The server may not answer yet.
     fn start(&self, process: u32, tls: TlsMode) -> Result<Box<dyn Running>, PlacementError>;
 
-    /// Starts it before its turn, where it leaves the servers' CPUs to the one that is loaded now. `None` if there is no such
-    /// place, or it can't be started.
+    /// Starts the server before its turn, on other CPUs than the server that is being loaded. `None` if the placement has no such
+    /// CPUs, or the start failed.
     fn start_early(&self, _process: u32, _tls: TlsMode) -> Option<Box<dyn Running>> {
         None
     }
@@ -216,102 +216,104 @@ pub trait Running {
     /// The machine it runs on.
     fn machine(&mut self) -> &mut dyn Machine;
 
-    /// The socket that it connects to, if it is a client.
+    /// The socket that a client connects to. `None` for a server.
     fn control(&self) -> Option<&ControlSocket> {
         None
     }
 
-    /// The process id. `None` if it is unknown, or not of this machine.
+    /// The process id. `None` if it is unknown, or not on this machine.
     fn pid(&self) -> Option<u32> {
         None
     }
 
-    /// Moves a server that was started early, or spread, to the servers' CPUs alone.
+    /// Restricts a server that was started early, or spread, to the servers' CPUs.
     fn pin_to_server_cpus(&mut self) -> Result<(), PlacementError> {
         Ok(())
     }
 
-    /// Gives a server whose runtime compiles a spare CPU, if any, until [`Self::pin_to_server_cpus`].
+    /// Gives a server with compiler threads a spare CPU, if any, until [`Self::pin_to_server_cpus`].
     fn add_spare_cpu(&mut self) -> Result<(), PlacementError> {
         Ok(())
     }
 
-    /// CPU time. `None` if the placement can't see it.
+    /// CPU time so far. `None` if the placement can't read it.
     fn sample_cpu(&mut self) -> Result<Option<CpuReading>, PlacementError>;
 
-    /// All counters. `None` if the placement can't see them.
+    /// All counters. `None` if the placement can't read them.
     fn sample(&mut self) -> Result<Option<Counters>, PlacementError>;
 
-    /// Runtime statistics of a window of one or several spans that has ended. `None` if the runtime reports nothing.
+    /// Runtime statistics of a finished window of one or several spans. `None` if the runtime reports nothing.
     fn runtime(&mut self, _window: &[Span]) -> Result<Option<RuntimeStatistics>, PlacementError> {
         Ok(None)
     }
 
-    /// Resets its peak memory, where the system can.
+    /// Resets its peak memory, if the system supports that.
     fn reset_peak(&mut self) -> Result<(), PlacementError> {
         Ok(())
     }
 
-    /// File of the authority that issued its certificate. `None` without TLS, and of a server that the user runs.
+    /// File of the authority that issued its certificate. `None` without TLS, and for a server that the user runs.
     fn authority_file(&self) -> Option<PathBuf> {
         None
     }
 
-    /// The means to freeze it. `None` if it can't be frozen.
+    /// How it can be frozen. `None` if it can't.
     fn freezer(&self) -> Option<Freezer> {
         None
     }
 
-    /// Stops it from using CPU time until [`Self::wake`], and returns when it has stopped. Does nothing without a freezer.
+    /// Stops it from using CPU time until [`Self::wake`], and returns once it has stopped. No-op without a freezer.
     fn freeze(&mut self) -> Result<(), PlacementError>;
 
-    /// Lets it run again.
+    /// Resumes it.
     fn wake(&mut self) -> Result<(), PlacementError>;
 
-    /// The end of the server, if it has ended or does so `within` that time. `None`: it runs, or the placement can't tell.
+    /// How the server ended, if it has ended or does so within the time given. `None` if it is running, or the placement can't
+    /// tell.
     fn ended(&mut self, _within: Duration) -> Result<Option<String>, PlacementError> {
         Ok(None)
     }
 
-    /// Others who serve its port, so that its counters are not those of the work, and the remedy. `None`: no one does, or the
-    /// placement can't tell.
+    /// Other processes that serve its port, so that its counters miss their work, and the remedy. `None` if there are no others,
+    /// or the placement can't tell.
     fn served_by_others(&mut self) -> Result<Option<String>, PlacementError> {
         Ok(None)
     }
 
-    /// The addresses on which its processes listen. Empty if the placement can't see them.
+    /// The addresses at which its processes listen. Empty if unknown.
     fn listening(&self) -> Vec<SocketAddr> {
         Vec::new()
     }
 
-    /// The last lines of its log, at most `lines`. Empty if the placement can't see it.
+    /// The last lines of its log, at most `lines`. Empty if unknown.
     fn log_tail(&self, _lines: usize) -> Vec<String> {
         Vec::new()
     }
 
-    /// Ends it as the process contract says, if the placement started it. Fails if its port is still served then.
+    /// Stops the server as the process contract defines, if the placement started it. Fails if its port is still served
+    /// afterwards.
     fn stop(self: Box<Self>) -> Result<(), PlacementError>;
 }
 
-/// The means to freeze a server, the faster first.
+/// How to freeze a server, fastest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Freezer {
-    /// The kernel, in less than a millisecond.
+    /// By the kernel, in less than a millisecond.
     Cgroup,
-    /// Signals to each process, or a container engine: in up to some tens of milliseconds.
+    /// By signals to each process, or by a container engine: takes up to tens of milliseconds.
     Slow,
 }
 
-/// A server's machine, watched over the windows in which the server is measured.
+/// A server's machine, observed during the windows of the server.
 pub trait Machine {
-    /// Starts the machine reference: a fixed piece of work, repeated on the server's CPUs until [`Self::usage`]. Does
-    /// nothing if the placement has no CPUs for it.
+    /// Starts the machine reference: a fixed piece of work that is repeated on the server's CPUs until [`Self::usage`]. No-op if
+    /// the placement has no CPUs for it.
     fn start_reference(&mut self) -> Result<(), PlacementError>;
 
-    /// Reads its counters.
+    /// Reads the machine's counters.
     fn sample(&mut self) -> Result<MachineReading, PlacementError>;
 
-    /// The usage between two readings. Ends the machine reference.
+    /// The usage between two readings. Stops the machine reference.
     fn usage(
         &mut self,
         first: &MachineReading,
@@ -324,16 +326,16 @@ pub trait Machine {
 pub struct Endpoint {
     /// The server's address.
     pub address: ServerAddress,
-    /// More addresses of it, over which a load spreads its connections, too.
+    /// More addresses of the server, which a load spreads its connections over, too.
     pub others: Vec<ServerAddress>,
-    /// Host name in requests: the address as the user wrote it.
+    /// Host name in requests: the address as the user typed it.
     pub authority: String,
-    /// `None`: without TLS.
+    /// The TLS client. `None` without TLS.
     pub tls: Option<TlsClient>,
 }
 
 impl Endpoint {
-    /// Connection options. Requests name the user's `authority`, if any, and the endpoint's otherwise.
+    /// Connection options. Requests name `authority` if it is given, otherwise the endpoint's.
     pub fn connection(
         &self,
         protocol: Protocol,

@@ -1,4 +1,4 @@
-//! Servers as processes of this machine: started, isolated, watched and ended by the harness.
+//! Servers as processes of this machine, which the harness starts, isolates, watches and stops.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -48,7 +48,7 @@ impl Site for ThisMachine {
     }
 }
 
-/// This machine with servers.
+/// This machine, open for servers.
 #[derive(Debug)]
 pub struct Native {
     pub(super) options: SiteOptions,
@@ -58,18 +58,18 @@ pub struct Native {
     pub(super) presence: Option<Arc<Presence>>,
     notices: Vec<String>,
     given_ports: Mutex<BTreeSet<u16>>,
-    /// `None`: no server has TLS.
+    /// `None` if no server uses TLS.
     certificates: Option<Certificates>,
 }
 
 /// Address of every server.
 const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// Parent of the folders of clients' sockets: the path of a repository can be too long for a socket.
+/// Parent of the folders with clients' sockets; the path of the repository may be too long for a socket.
 const SOCKETS: &str = "/tmp";
 
 impl Native {
-    /// Divides this machine between servers and client, and removes what killed runs left on it. The calling thread moves
-    /// off the servers' CPUs, and off the load threads' if there are others.
+    /// Divides this machine between servers and client, and removes leftovers of killed runs. Moves the calling thread off the
+    /// servers' CPUs, and if possible off those of the load threads.
     pub fn open(options: SiteOptions) -> Result<Self, PlacementError> {
         let topology = Topology::read().map_err(about(CPUS))?;
         let isolation = Isolation::detect(&topology.cpus());
@@ -117,19 +117,21 @@ impl Native {
 }
 
 impl Native {
-    /// A CPU next to the servers', if they can be moved.
+    /// A CPU outside the servers', if servers can be moved to it.
     fn other_cpu(&self) -> Option<u32> {
         let can_move = self.isolation.mode() != IsolationMode::Affinity && !self.split.is_shared();
         self.split.rest().first().copied().filter(|_| can_move)
     }
 
-    /// The CPU on which a server can start before its turn. With several, it could bind its threads to some of them.
+    /// The CPU on which a server can start before its turn. Only for servers with one CPU: others might bind their threads to
+    /// CPUs.
     fn waiting_cpu(&self) -> Option<u32> {
         let SiteOptions { limits, port, .. } = &self.options;
         self.other_cpu().filter(|_| limits.cpus == 1 && port.is_none())
     }
 
-    /// CPUs over which a server of this runtime is spread. Empty if it stays on the servers' CPUs.
+    /// The servers' CPUs plus a spare one, for a runtime with compiler threads. Empty if the server must stay on the servers'
+    /// CPUs.
     fn wider_cpus(&self, runtime: &Runtime) -> Vec<u32> {
         match self.other_cpu().filter(|_| !runtime.compiler_threads.is_empty()) {
             Some(other) => self.split.server.iter().copied().chain([other]).collect(),
@@ -137,8 +139,8 @@ impl Native {
         }
     }
 
-    /// An address for a server. If no port was asked for, a free one that no server of this run has been given: those that
-    /// start do not listen yet.
+    /// An address for a server. Without a configured port, picks a free one that this run has not given to another server, since
+    /// a server that is starting does not listen yet.
     pub(super) fn address(&self) -> io::Result<SocketAddr> {
         if let Some(port) = self.options.port {
             return Ok(SocketAddr::new(HOST, port));
@@ -164,7 +166,7 @@ impl Native {
         is_wanted.then(|| RuntimeLog::create(file())).transpose()
     }
 
-    /// The certificates, if a server of that mode needs them.
+    /// The certificates, if `tls` needs them.
     pub(super) fn certificates(
         &self,
         tls: TlsMode,
@@ -176,7 +178,7 @@ impl Native {
         }
     }
 
-    /// True if another server's memory fits.
+    /// True if there is enough memory for another server.
     pub(super) fn has_room(&self) -> bool {
         let Ok(memory) = Meminfo::current() else { return true };
         let limit = self.options.limits.memory_bytes.unwrap_or(MEMORY);
@@ -184,7 +186,7 @@ impl Native {
     }
 }
 
-/// Announces this run to others. `None` if the system has no means for it.
+/// Announces this run to other runs. `None` if the system does not support it.
 fn announce(split: &Split) -> Option<Arc<Presence>> {
     let cpus: BTreeSet<u32> = split.server.iter().chain(&split.client).copied().collect();
     Presence::announce(&Vec::from_iter(cpus)).ok().map(Arc::new)
@@ -199,7 +201,7 @@ fn warning(Rival { pid, cpus }: &Rival) -> String {
     )
 }
 
-/// Checked before the first server, which would be blamed otherwise.
+/// Checked before the first server starts, which would otherwise get the blame.
 fn make_logs(folder: &Path) -> io::Result<()> {
     let made = fs::create_dir_all(folder).and_then(|()| probe_folder(folder));
     made.map_err(about(format!("{}: the servers' logs can't be written", folder.display())))
@@ -249,7 +251,7 @@ impl Placement for NativePlacement {
 }
 
 impl NativePlacement {
-    /// Names the manifest if its command can't be started.
+    /// Adds the manifest's name to the error if its command can't be started.
     fn explain(&self, error: ProcessError) -> PlacementError {
         let server = &self.0.entry.server;
         let manifest = server.folder.join(server.manifest());
@@ -291,7 +293,7 @@ impl NativePlacement {
     }
 }
 
-/// Expected memory of a server without a limit, bytes.
+/// Assumed memory of a server without a limit, bytes.
 const MEMORY: u64 = 1 << 30;
 
 impl Started for ServerProcess {

@@ -22,8 +22,8 @@ use crate::host::meter::Meter;
 use crate::interrupt::Interrupt;
 use crate::manifest::{Entry, Server};
 
-/// A server at an address: neither started nor stopped, frozen or limited. Given its process id on this machine, its CPU
-/// time, memory, threads and context switches are read from `/proc`, to the clock tick, with those of its child processes.
+/// A server at an address. It is not started, stopped, frozen or limited. If its process id on this machine is known, its CPU
+/// time, memory, threads and context switches (including those of child processes) are read from `/proc`, to the clock tick.
 #[derive(Clone, Debug)]
 pub struct Unmanaged {
     endpoint: Endpoint,
@@ -35,20 +35,20 @@ pub struct Unmanaged {
 #[derive(Clone, Debug)]
 struct Watched {
     pid: Pid,
-    /// Clock ticks since boot: a later process with the same id has another.
+    /// Clock ticks since boot, to detect a later process with the same id.
     started: u64,
     cpus: Vec<u32>,
 }
 
 impl Unmanaged {
-    /// The server at `endpoint`, loaded by threads on any CPU. `pid`: its process on this machine, to watch it.
+    /// The server at `endpoint`, loaded by threads on any CPU. `pid`: its process on this machine, whose usage to read.
     pub fn new(endpoint: Endpoint, pid: Option<u32>) -> Result<Self, PlacementError> {
         let topology = Topology::read().map_err(about(CPUS))?;
         let process = pid.map(Watched::find).transpose()?;
         Ok(Self { endpoint, process, topology })
     }
 
-    /// The same server, at other addresses of its host.
+    /// The same server at other addresses of its host.
     #[must_use]
     pub fn at(mut self, address: ServerAddress, others: Vec<ServerAddress>) -> Self {
         (self.endpoint.address, self.endpoint.others) = (address, others);
@@ -60,7 +60,7 @@ impl Unmanaged {
         self.process.is_some() || self.endpoint.address.is_local()
     }
 
-    /// CPUs that the watched process may use. Empty if no process is watched.
+    /// CPUs that the watched process may use. Empty without one.
     fn server_cpus(&self) -> &[u32] {
         self.process.as_ref().map_or(&[], |process| &process.cpus)
     }
@@ -109,7 +109,7 @@ impl Site for Unmanaged {
     }
 }
 
-/// The server runs already.
+/// Builds nothing: the server is already running.
 struct Existing;
 
 impl ServerBuilder for Existing {
@@ -174,7 +174,7 @@ struct UnmanagedServer {
     meter: Meter,
 }
 
-/// The processes to read. `None` if none is watched, or it has ended.
+/// The processes to read. `None` if no process is watched, or if it has ended.
 fn living(process: &Option<(ProcessTree, Watched)>) -> Option<&ProcessTree> {
     process.as_ref().filter(|(_, process)| process.is_alive()).map(|(tree, _)| tree)
 }

@@ -1,4 +1,4 @@
-//! Isolates a server without cgroups: CPU affinity, and signals.
+//! Isolates a server without cgroups, by CPU affinity and signals.
 
 use std::io;
 

@@ -22,7 +22,7 @@ pub(super) fn write(path: &Path, value: &str) -> io::Result<()> {
     fs::write(path, value).map_err(refused(path, value))
 }
 
-/// For `map_err`: the kernel refused a setting.
+/// For `map_err`: the error for a setting that the kernel refused.
 pub(super) fn refused<E: Into<io::Error>>(path: &Path, value: &str) -> impl FnOnce(E) -> io::Error {
     about(format!("{}: the kernel refused '{value}'", path.display()))
 }
@@ -33,12 +33,12 @@ pub(super) fn number(path: &Path) -> io::Result<u64> {
     text.parse().map_err(|_| io::Error::other(format!("{path}: unexpected content '{text}'")))
 }
 
-/// The number after `key` in a file of lines `key number`.
+/// The number after `key` in a file with lines of `key number`.
 pub(super) fn keyed(path: &Path, key: &str) -> io::Result<u64> {
     field(path, &read(path)?, key)
 }
 
-/// The same, from the file's text.
+/// Like [`keyed`], for the text of the file.
 pub(super) fn field(path: &Path, text: &str, key: &str) -> io::Result<u64> {
     let missing = || io::Error::other(format!("{}: no number after '{key}'", path.display()));
     find(text, key).ok_or_else(missing)
@@ -48,8 +48,8 @@ fn find(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
-/// Time for which the CPU controller throttled a group, the number after `key`. `cpu.stat.local` includes limits of parent
-/// groups; kernels before 6.6 lack it, so the times of all groups up the tree are added. `None` if nothing counts it.
+/// How long the CPU controller throttled a group, from the line `key`. `cpu.stat.local` includes limits of parent groups. Kernels
+/// before 6.6 lack it, so the times of all groups up to the root are added. `None` if nothing counts it.
 pub(super) fn throttled(folder: &Path, key: &str) -> Option<u64> {
     let of = |folder: &Path, file| fs::read_to_string(folder.join(file)).ok();
     if let Some(time) = of(folder, "cpu.stat.local").and_then(|text| find(&text, key)) {
@@ -72,7 +72,7 @@ pub(super) fn threads(process: Pid) -> Vec<Pid> {
     all.filter_map(|item| id(item.ok()?.file_name())).collect()
 }
 
-/// A memory limit, bytes. `None`: `max`, or a number so large that version 1 means none by it.
+/// A memory limit, bytes. `None` for `max`, or for a huge number, which means no limit in version 1.
 pub(super) fn memory_limit(path: &Path) -> io::Result<Option<u64>> {
     const NONE: u64 = 1 << 62;
     match read(path)?.trim() {
@@ -86,7 +86,7 @@ pub(super) fn is_writable(path: &Path) -> bool {
     rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
 }
 
-/// A list of CPUs as the kernel reads it: `0,1,8`.
+/// A list of CPUs in the kernel's format: `0,1,8`.
 pub(super) fn cpu_list(cpus: &[u32]) -> String {
     let names: Vec<String> = cpus.iter().map(u32::to_string).collect();
     names.join(",")
@@ -96,7 +96,7 @@ pub(super) fn create(folder: &Path) -> io::Result<()> {
     fs::create_dir(folder).map_err(about(format!("{}: can't be made", folder.display())))
 }
 
-/// Removes an empty group, if it exists. It stays busy for a moment after its last process has ended.
+/// Removes an empty group, if it exists. A group stays busy for a moment after its last process has ended.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
     let mut last = None;
     let gone = until(|| match fs::remove_dir(folder) {
@@ -115,7 +115,7 @@ pub(super) fn remove(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Polls `done`, less and less often, until it is true or [`TIMEOUT`] is over. Returns whether it is.
+/// Polls `done` at increasing intervals until it returns true or [`TIMEOUT`] expires. Returns whether it did.
 pub(super) fn until(mut done: impl FnMut() -> io::Result<bool>) -> io::Result<bool> {
     const MAX_LEN: Nanos = Nanos::from_millis(10);
     let deadline = clock::now() + Nanos::from(TIMEOUT);
@@ -133,7 +133,7 @@ pub(super) fn until(mut done: impl FnMut() -> io::Result<bool>) -> io::Result<bo
     }
 }
 
-/// Polls `done` as [`until`] does; an error if the group is not in `state` in time.
+/// Polls `done` like [`until`]. Fails if the group does not reach `state` in time.
 pub(super) fn await_state(
     group: &str,
     state: &str,
@@ -144,7 +144,7 @@ pub(super) fn await_state(
     if until(done)? { Ok(()) } else { Err(io::Error::other(problem)) }
 }
 
-/// Kills processes, some of which may have ended since they were listed.
+/// Kills processes. Some of them may have ended already.
 pub(super) fn kill_all(pids: &[Pid]) {
     for pid in pids {
         let _ = kill_process(*pid, Signal::KILL);

@@ -1,7 +1,7 @@
 //! Isolates a server from everything else: its own CPUs, its own memory limit, its own counters.
 //!
-//! Given the rights, a server runs in its own cgroup, version 2 or 1. Otherwise it gets CPU affinity only, and the notes say
-//! what is missing.
+//! If permitted, a server runs in its own cgroup, version 2 or 1. Otherwise it gets only CPU affinity, and notes say what is
+//! missing.
 
 mod adopted;
 mod affinity;
@@ -42,32 +42,32 @@ pub struct GroupLimits {
     pub memory_bytes: Option<u64>,
 }
 
-/// Processes whose use of CPU and memory can be read.
+/// Processes whose CPU time and memory can be read.
 pub trait Counted {
     /// The ids of all processes.
     fn pids(&self) -> io::Result<Vec<Pid>>;
 
-    /// Processes and threads that count in a part of the group only.
+    /// Processes and threads that only a part of the group counts.
     fn strays(&self) -> io::Result<Vec<Pid>> {
         Ok(Vec::new())
     }
 
-    /// CPU time used so far, by the living and the dead.
+    /// CPU time so far, including processes that have ended.
     fn cpu(&self) -> io::Result<CpuTime>;
 
-    /// Memory used now.
+    /// Current memory use.
     fn memory(&self) -> io::Result<MemoryUse>;
 }
 
-/// The processes of a group. Errors name the file and the value that the kernel refused, or the group that did not get
-/// into its state in time.
+/// The processes of a group. Errors name the file and the value that the kernel refused, or the group that did not reach a state
+/// in time.
 pub trait Backend: Counted + Debug + Send + Sync {
-    /// Files to which a process writes `0` to join.
+    /// Files to which a process writes `0` to join the group.
     fn procs_files(&self) -> Vec<PathBuf> {
         Vec::new()
     }
 
-    /// Names the process that was started in the group; without a cgroup nothing else does.
+    /// Sets the process that was started in the group. Only needed without a cgroup.
     fn adopt(&mut self, _leader: Pid) {}
 
     /// True if [`Self::freeze`] takes less than a millisecond; otherwise it sends signals.
@@ -75,13 +75,12 @@ pub trait Backend: Counted + Debug + Send + Sync {
         true
     }
 
-    /// Stops all of them, and returns when they have stopped.
+    /// Stops all processes, and returns once they have stopped.
     ///
-    /// Under cgroup v1 a frozen process does not die with a killed harness: a guard ends it, or the next
-    /// [`Isolation::sweep`].
+    /// Under cgroup v1, frozen processes survive a killed harness: a guard kills them, or the next [`Isolation::sweep`].
     fn freeze(&self) -> io::Result<()>;
 
-    /// Moves them to other CPUs.
+    /// Moves the processes to other CPUs.
     ///
     /// # Errors
     /// Without a cgroup.
@@ -89,42 +88,42 @@ pub trait Backend: Counted + Debug + Send + Sync {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Lets them run again, and returns when they do.
+    /// Resumes the processes, and returns once they are running.
     fn thaw(&self) -> io::Result<()>;
 
-    /// The number of processes that the kernel has killed for memory; 0 without a limit.
+    /// Number of processes that the kernel killed for using too much memory; 0 without a limit.
     fn oom_kills(&self) -> io::Result<u64> {
         Ok(0)
     }
 
-    /// Resets the largest resident set of each, if the kernel can.
+    /// Resets the peak resident set of each process, if the kernel supports it.
     fn reset_peak(&self) -> io::Result<()> {
         for pid in self.pids()? {
-            // 5 is the largest resident set (proc_pid_clear_refs(5)). The process may have ended since.
+            // 5 resets the peak resident set (proc_pid_clear_refs(5)). The process may have ended already.
             let _ = fs::write(format!("/proc/{}/clear_refs", pid.as_raw_pid()), "5");
         }
         Ok(())
     }
 
-    /// Kills all of them.
+    /// Kills all processes.
     fn kill(&self) -> io::Result<()>;
 
-    /// Removes the empty group.
+    /// Removes the group, which must be empty.
     fn remove(&self) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// The parent of new groups of one kind.
+/// The parent of new groups.
 trait Home: Debug + Send + Sync {
     fn mode(&self) -> IsolationMode;
 
-    /// What a reader of the record must know about it.
+    /// A note for the record.
     fn note(&self) -> Option<String> {
         None
     }
 
-    /// Ends frozen servers when the harness is killed, where the kernel does not.
+    /// A guard that kills frozen servers when the harness is killed, if the kernel does not.
     fn guard(&self) -> Option<Guard> {
         None
     }
@@ -132,20 +131,22 @@ trait Home: Debug + Send + Sync {
     fn create(&self, label: &str, limits: &GroupLimits) -> io::Result<Box<dyn Backend>>;
 }
 
-/// The isolation of servers on this machine. Dropping it undoes its changes to the machine.
+/// The isolation of servers on this machine. Dropping it reverts its changes to the machine.
 #[derive(Debug)]
 pub struct Isolation {
     home: Box<dyn Home>,
     mounts: Mounts,
     notes: Vec<String>,
-    /// Started with the first group. `None` in it if none is needed, or none can be started; then the next harness cleans up.
+    /// Started with the first group. Contains `None` if no guard is needed, or it can't be started; then the next harness cleans
+    /// up.
     guard: OnceLock<Option<Guard>>,
 }
 
 impl Isolation {
-    /// The best kind that this machine and this process's rights allow. If that is affinity only, a note says why.
+    /// Detects the best kind of isolation that this machine and this process's rights allow. If that is only affinity, a note
+    /// says why.
     ///
-    /// A group with `cpus`, those that this process may use, is made and removed as a test.
+    /// As a test, creates and removes a group with `cpus`, the CPUs that this process may use.
     pub fn detect(cpus: &[u32]) -> Self {
         type Find = fn(&Mounts, Owner) -> Result<Box<dyn Home>, String>;
         let (mounts, owner) = match (Mounts::of_this_process(), Owner::this_process()) {
@@ -165,7 +166,7 @@ impl Isolation {
         Self { mounts, ..Self::affinity(&reasons.join("; ")) }
     }
 
-    /// CPU affinity only, on any machine; `reason` goes into the note.
+    /// CPU affinity only, which works on any machine. `reason` is for the note.
     pub fn affinity(reason: &str) -> Self {
         let note = format!(
             "no cgroup ({reason}): CPUs by affinity only, no memory limit enforced, \
@@ -180,17 +181,17 @@ impl Isolation {
         self.home.mode()
     }
 
-    /// What a reader of the record must know about it.
+    /// Notes for the record.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Removes the groups of killed harnesses, with the processes left in them. Returns the removed folders.
+    /// Removes the groups of killed harnesses, and kills the processes in them. Returns the removed folders.
     pub fn sweep(&self) -> Vec<PathBuf> {
         names::sweep(&self.mounts)
     }
 
-    /// Makes an empty group. `label` becomes a part of its name.
+    /// Creates an empty group. `label` becomes a part of its name.
     pub fn create(&self, label: &str, limits: GroupLimits) -> io::Result<Group> {
         self.guard.get_or_init(|| self.home.guard());
         let memory_enforced =
@@ -207,7 +208,7 @@ fn usable(home: Box<dyn Home>, cpus: &[u32]) -> Result<Box<dyn Home>, String> {
     Ok(home)
 }
 
-/// The processes of one server. Dropping it kills what is left in it and removes it.
+/// The processes of one server. Dropping the group kills its remaining processes and removes it.
 #[derive(Debug)]
 pub struct Group {
     pub(crate) backend: Box<dyn Backend>,
@@ -218,12 +219,12 @@ pub struct Group {
 }
 
 impl Group {
-    /// Lets a child process enter the group between fork and exec.
+    /// A [`Joiner`], which puts a child process into the group between fork and exec.
     pub fn joiner(&self) -> io::Result<Joiner> {
         Joiner::new(self.backend.procs_files(), &self.cpus)
     }
 
-    /// Kills what is left in it and removes it.
+    /// Kills the remaining processes and removes the group.
     pub(crate) fn destroy(&mut self) -> io::Result<()> {
         self.destroyed = true;
         self.backend.kill()?;

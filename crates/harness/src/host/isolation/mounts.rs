@@ -7,12 +7,12 @@ use procfs::process::{MountInfo, Process};
 use procfs::{ProcResult, ProcessCGroup};
 use rustix::process::Pid;
 
-/// The folder of this process's own group.
+/// The folder of a process's own group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MountPoint {
     /// Mount point of the hierarchy.
     pub top: PathBuf,
-    /// This process's group in it.
+    /// The process's group in it.
     pub own: PathBuf,
 }
 
@@ -32,7 +32,7 @@ impl Mounts {
         Ok(Self::find(&mounts, &groups))
     }
 
-    /// The groups of another process, in the hierarchies that this process sees; an error unless their paths contain `id`.
+    /// The groups of another process, in the hierarchies that this process sees. Fails unless their paths contain `id`.
     pub(super) fn of_process(pid: Pid, id: &str) -> Result<Self, String> {
         let mounts = Process::myself().and_then(|own| own.mountinfo());
         let mounts: Vec<MountInfo> =
@@ -78,8 +78,8 @@ impl Mounts {
     }
 }
 
-/// Cuts a path to the folder whose name contains `id`. An engine's runtime may keep the processes in another one below that, without the
-/// limits. False if no folder has it.
+/// Truncates a path to the folder whose name contains `id`. An engine's runtime may keep the processes in a group below that one,
+/// without limits. Returns false if no folder contains `id`.
 fn cut_to(path: &mut String, id: &str) -> bool {
     let Some(at) = path.find(id) else { return false };
     let end = path[at..].find('/').map_or(path.len(), |length| at + length);
@@ -87,8 +87,8 @@ fn cut_to(path: &mut String, id: &str) -> bool {
     true
 }
 
-/// In a container the mount may show a part of the hierarchy only. The group's path then starts at the hierarchy's root, or
-/// in a cgroup namespace at the container's.
+/// In a container, the mount may show only a part of the hierarchy. The path of the group then starts at the root of the
+/// hierarchy, or inside a cgroup namespace at the root of the container.
 fn mount_point(mount: &MountInfo, group: &ProcessCGroup) -> MountPoint {
     let top = mount.mount_point.clone();
     let path = Path::new(&group.pathname);

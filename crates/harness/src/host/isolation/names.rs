@@ -1,4 +1,4 @@
-//! Names of groups, which identify their owner, and the removal of those whose owner has died.
+//! Names of groups, which identify their owners, and removal of groups of dead owners.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,7 +12,7 @@ use super::mounts::Mounts;
 
 const PREFIX: &str = "rpcbench";
 
-/// A harness process. Its id alone may be reused, and means another process in another container.
+/// A harness process. The process id alone is ambiguous: it may be reused, or belong to another container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Owner {
     namespace: u64,
@@ -48,7 +48,7 @@ impl Owner {
         format!("{PREFIX}-{namespace}-{pid}-{started}-")
     }
 
-    /// A name unique among the groups of all living harnesses.
+    /// A name that is unique among the groups of all running harnesses.
     pub(crate) fn name(self, label: &str) -> String {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -57,12 +57,12 @@ impl Owner {
         format!("{}{number}-{label}", self.prefix())
     }
 
-    /// The owner of a group, if that is a harness.
+    /// The owner of a group, if it is a harness.
     pub(crate) fn of_folder(folder: &Path) -> Option<Self> {
         Self::from_name(folder.file_name()?.to_str()?)
     }
 
-    /// The owner of what has that name.
+    /// The owner of a group or container with that name.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         let mut parts = name.strip_prefix(PREFIX)?.strip_prefix('-')?.splitn(5, '-');
         let owner = Self {
@@ -74,7 +74,7 @@ impl Owner {
         parts.next().map(|_| owner)
     }
 
-    /// True if it is known to have ended; processes of other namespaces than `this` are unknown.
+    /// True if the owner has certainly ended. Processes in a different namespace than `this` are unknown.
     pub(crate) fn is_dead(self, this: Self) -> bool {
         if self.namespace != this.namespace {
             return false;
@@ -86,12 +86,12 @@ impl Owner {
     }
 }
 
-/// Kills what is left in the groups of dead harnesses, and removes the groups. Returns the removed folders.
+/// Kills the processes in groups of dead harnesses, and removes the groups. Returns the removed folders.
 pub(super) fn sweep(mounts: &Mounts) -> Vec<PathBuf> {
     let Ok(this) = Owner::this_process() else { return Vec::new() };
     let mut groups: Vec<PathBuf> =
         mounts.tops().into_iter().flat_map(|top| leftovers(top, this)).collect();
-    // A process may have to be killed in one hierarchy and thawed in another before it dies.
+    // Before a process dies, it may have to be killed in one hierarchy and thawed in another.
     for group in &groups {
         kill_once(group);
     }
@@ -119,7 +119,7 @@ fn leftovers(top: &Path, this: Owner) -> Vec<PathBuf> {
         .collect()
 }
 
-/// If something can't be killed, the group can't be removed either.
+/// Ignores errors: if a process can't be killed, removing the group fails, too.
 fn kill_once(group: &Path) {
     kill_all(&pids(&group.join("cgroup.procs")).unwrap_or_default());
     for (file, value) in [("freezer.state", "THAWED"), ("cgroup.freeze", "0")] {

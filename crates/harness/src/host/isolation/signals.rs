@@ -12,8 +12,8 @@ use crate::error::about;
 
 /// Stops all processes of the group `name`, and returns when they have stopped.
 ///
-/// A thread in uninterruptible sleep with the signal pending runs no more of its program either: it may wait there for a child
-/// that was stopped between vfork and exec.
+/// A thread in uninterruptible sleep with a pending signal counts as stopped, since it can't run any of its program. It may be
+/// waiting for a child that was stopped between vfork and exec.
 pub(super) fn freeze(name: &str, group: &impl Counted) -> io::Result<()> {
     signal_until((name, "frozen"), group, Signal::STOP, |state, signalled| {
         "TtZXx".contains(state) || (state == 'D' && signalled)
@@ -22,16 +22,16 @@ pub(super) fn freeze(name: &str, group: &impl Counted) -> io::Result<()> {
 
 /// Lets all processes of the group `name` run again, and returns when they do.
 ///
-/// Signals every process: one that waits for its child between vfork and exec is not stopped yet, but would be by the pending
-/// signal.
+/// Signals every process. One that waits for its child between vfork and exec is not stopped yet, but the pending signal would
+/// stop it.
 pub(super) fn thaw(name: &str, group: &impl Counted) -> io::Result<()> {
     signal_until((name, "thawed"), group, Signal::CONT, |state, signalled| {
         signalled && state != 'T'
     })
 }
 
-/// Signals all processes with a thread in a wrong state, until two scans in a row find none: one may have been started during
-/// the first.
+/// Signals all processes with a thread in a wrong state, until two scans in a row find none: a process may have been
+/// started during the first scan.
 fn signal_until(
     (name, state): (&str, &str),
     group: &impl Counted,

@@ -1,4 +1,4 @@
-//! A process with its descendants, and what `/proc` counts about them.
+//! A process with its descendants, and their counters in `/proc`.
 
 use std::collections::{BTreeSet, HashSet};
 use std::io;
@@ -10,11 +10,11 @@ use rustix::process::Pid;
 use super::Counted;
 use crate::host::readings::{CpuTime, MemoryUse};
 
-/// A process, those in its process group, and all their descendants.
+/// A process, its process group, and all their descendants.
 #[derive(Debug)]
 pub struct ProcessTree {
     leader: Pid,
-    /// Process ids with their start times, so that a process that left the tree is still known.
+    /// Process ids and start times, to recognize processes that have left the tree.
     seen: Mutex<HashSet<(i32, u64)>>,
 }
 
@@ -38,7 +38,7 @@ impl Counted for ProcessTree {
         Ok(self.stats()?.iter().filter_map(|stat| Pid::from_raw(stat.pid)).collect())
     }
 
-    /// CPU time to the clock tick. Dead processes count once their parent has waited for them.
+    /// CPU time to the clock tick. Ended processes count once their parent has waited for them.
     fn cpu(&self) -> io::Result<CpuTime> {
         let tick_ns = 1_000_000_000 / procfs::ticks_per_second().max(1);
         let (mut user, mut system) = (0, 0);
@@ -53,7 +53,7 @@ impl Counted for ProcessTree {
     fn memory(&self) -> io::Result<MemoryUse> {
         let stats = self.stats()?;
         let own = |stat: &Stat| match stats.len() {
-            // Nothing is shared, and this costs less.
+            // Nothing is shared, and this is cheaper.
             1 => resident(stat.pid),
             _ => proportional(stat.pid).or_else(|| resident(stat.pid)),
         };
@@ -70,7 +70,7 @@ fn resident(pid: i32) -> Option<u64> {
     Some((status.rssanon.unwrap_or(0) + status.rssshmem.unwrap_or(0)) * KIB)
 }
 
-/// The same, with a part of each page that several processes share: their sum counts it once.
+/// Like [`resident`], but pages shared by several processes are divided among them, so that the sum counts them once.
 fn proportional(pid: i32) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
     let field = |name: &str| {
@@ -80,7 +80,7 @@ fn proportional(pid: i32) -> Option<u64> {
     Some((field("Pss_Anon:")? + field("Pss_Shmem:")?) * KIB)
 }
 
-/// The processes that a server started and that do not count as it: descendants of `own`, and of `started`, other than `own`.
+/// The processes started by a server that are not counted for it: descendants of `own` and of `started`, except `own`.
 pub(in crate::host) fn strangers(
     own: &BTreeSet<i32>,
     started: &[Pid],
@@ -88,13 +88,13 @@ pub(in crate::host) fn strangers(
     let all = all_stats()?;
     let started = started.iter().map(|pid| pid.as_raw_pid());
     let family = with_descendants(own.iter().copied().chain(started).collect(), &all);
-    // What has ended does no work. Its first thread may end before others.
+    // Ended processes do no work. The first thread may end before others.
     let runs = |stat: &Stat| !"ZXx".contains(stat.state) || stat.num_threads > 1;
     let left = all.into_iter().filter(move |stat| family.contains(&stat.pid) && runs(stat));
     Ok(left.map(|stat| stat.pid).filter(move |pid| !own.contains(pid)))
 }
 
-/// All processes of this machine, without those that end while /proc is read.
+/// All processes of this machine, except those that end while /proc is read.
 fn all_stats() -> io::Result<Vec<Stat>> {
     let all = all_processes().map_err(|error| {
         io::Error::other(format!("the processes in /proc can't be listed: {error}"))
@@ -102,7 +102,7 @@ fn all_stats() -> io::Result<Vec<Stat>> {
     Ok(all.flatten().filter_map(|process| process.stat().ok()).collect())
 }
 
-/// The leader, its process group, those seen before, and all their descendants.
+/// The leader, its process group, processes seen before, and all their descendants.
 fn family(leader: i32, seen: &HashSet<(i32, u64)>, all: Vec<Stat>) -> Vec<Stat> {
     let is_root = |stat: &&Stat| {
         stat.pid == leader || stat.pgrp == leader || seen.contains(&(stat.pid, stat.starttime))

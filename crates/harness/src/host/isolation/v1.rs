@@ -19,10 +19,10 @@ use crate::host::cpus::parse_list;
 use crate::host::guard::Guard;
 use crate::host::readings::{CpuTime, MemoryUse};
 
-/// Maximum checks of a group's state, some tens of milliseconds, before it is thawed and frozen again.
+/// Maximum number of checks of a group's state (tens of milliseconds) before it is thawed and frozen again.
 const TRIES: u32 = 12;
 
-/// This process's own group in each hierarchy, in which others are made.
+/// This process's own group in each hierarchy, the parent of new groups.
 #[derive(Debug)]
 struct Home {
     owner: Owner,
@@ -45,12 +45,12 @@ struct Folders {
     memory: PathBuf,
     freezer: PathBuf,
     cpuacct: PathBuf,
-    /// Counts throttling. Optional.
+    /// Counts throttling; optional.
     cpu: Option<PathBuf>,
 }
 
 impl Folders {
-    /// The folders of the group `name` within these.
+    /// The folders of the group `name` inside these.
     fn join(&self, name: &str) -> Self {
         Self {
             cpuset: self.cpuset.join(name),
@@ -76,7 +76,7 @@ impl Folders {
         })
     }
 
-    /// Controllers may share a hierarchy, and then the folder.
+    /// The folders without duplicates. Controllers may share a hierarchy, and so the folder.
     fn distinct(&self) -> Vec<&Path> {
         let mut folders = vec![&*self.cpuset, &*self.memory, &*self.freezer, &*self.cpuacct];
         folders.extend(self.cpu.as_deref());
@@ -92,7 +92,7 @@ pub(super) fn find(mounts: &Mounts, owner: Owner) -> Result<Box<dyn super::Home>
     Ok(Box::new(Home { owner, folders: Folders::own(mounts)?, freezes_by }))
 }
 
-/// The group that `mounts` found, made by someone else. `Err`: the missing controller, as part of a sentence.
+/// The group that `mounts` found, created by another program. `Err`: the missing controller, as part of a sentence.
 pub(super) fn adopt(mounts: &Mounts) -> Result<io::Result<Adopted>, String> {
     let folders = Folders::own(mounts)?;
     let read = || {
@@ -120,7 +120,7 @@ impl super::Home for Home {
         IsolationMode::CgroupV1
     }
 
-    /// Frozen processes don't die with the harness before they are thawed.
+    /// Frozen processes survive a killed harness until they are thawed.
     fn guard(&self) -> Option<Guard> {
         let prefix = self.owner.prefix();
         let mut words: Vec<&OsStr> = vec![prefix.as_ref(), self.folders.freezer.as_ref()];
@@ -163,8 +163,8 @@ impl Group {
         }
     }
 
-    /// The state reads FREEZING while some process has yet to stop; writing it again tries again. It may stay so until the group
-    /// is thawed (opencontainers/runc#2791).
+    /// Writes `value` until the state is reached. The state is FREEZING until all processes have stopped; writing again retries.
+    /// It may stay so until the group is thawed (opencontainers/runc#2791).
     fn set_state(&self, value: &str, state: &str) -> io::Result<()> {
         let file = self.folders.freezer.join("freezer.state");
         let mut tries = 0;
@@ -184,7 +184,7 @@ impl Counted for Group {
         pids(&self.folders.freezer.join("cgroup.procs"))
     }
 
-    /// Each hierarchy has its own members, and threads are members one by one.
+    /// Each hierarchy has its own members, and threads are separate members.
     fn strays(&self) -> io::Result<Vec<Pid>> {
         let folders = self.folders.distinct();
         let members = folders.iter().map(|folder| pids(&folder.join("tasks")));
@@ -249,7 +249,7 @@ impl Backend for Group {
         keyed(&self.folders.memory.join("memory.oom_control"), "oom_kill")
     }
 
-    /// A frozen process dies only when it is thawed.
+    /// A frozen process dies only once it is thawed.
     fn kill(&self) -> io::Result<()> {
         let state = self.folders.freezer.join("freezer.state");
         await_state(&self.name, "dead", || {

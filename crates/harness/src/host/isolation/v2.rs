@@ -1,4 +1,4 @@
-//! Groups under cgroup version 2: one folder in the one hierarchy.
+//! Groups under cgroup version 2: one folder in a single hierarchy.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ struct Home {
     leaf: Option<Leaf>,
 }
 
-/// The nearest group, this process's own or a parent, in which groups with the required controllers can be made. `Err`: the
+/// Finds the nearest group, this process's own or a parent, that allows groups with the required controllers. `Err`: the
 /// obstacle, as part of a sentence.
 pub(super) fn find(mounts: &Mounts, owner: Owner) -> Result<Box<dyn super::Home>, String> {
     let mount_point = mounts.v2.as_ref().ok_or("cgroup v2 is not mounted")?;
@@ -42,7 +42,7 @@ pub(super) fn find(mounts: &Mounts, owner: Owner) -> Result<Box<dyn super::Home>
     Err(reasons.into_iter().next().unwrap_or_default())
 }
 
-/// The group that `mounts` found, made by someone else. `None` if another hierarchy has the controllers.
+/// The group that `mounts` found, created by another program. `None` if another hierarchy has the controllers.
 pub(super) fn adopt(mounts: &Mounts) -> Option<io::Result<Adopted>> {
     let mount_point = mounts.v2.as_ref()?;
     let controllers = read(&mount_point.own.join("cgroup.controllers")).unwrap_or_default();
@@ -100,7 +100,7 @@ impl super::Home for Home {
     }
 }
 
-/// This process's own group and its parents, without a leaf that it has moved to.
+/// This process's own group and its parents, except a leaf that it has moved to.
 fn candidates(mount_point: &MountPoint, owner: Owner) -> impl Iterator<Item = &Path> {
     let inside = |folder: &&Path| folder.starts_with(&mount_point.top);
     let is_leaf = move |folder: &Path| Owner::of_folder(folder) == Some(owner);
@@ -121,7 +121,7 @@ fn enable(parent: &Path) -> io::Result<()> {
     rustix::fs::access(&path, rustix::fs::Access::WRITE_OK).map_err(refused(&path, "0"))
 }
 
-/// A group that contains processes can't enable controllers for groups within it.
+/// True if a group has processes, and so can't enable controllers for groups in it.
 fn is_busy(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ResourceBusy
 }
@@ -130,7 +130,7 @@ fn is_alone(folder: &Path) -> bool {
     pids(&folder.join("cgroup.procs")).is_ok_and(|pids| pids == [getpid()])
 }
 
-/// A group that this process moved to, so that its former group contains no processes.
+/// A group that this process moved to, to empty its former group.
 #[derive(Debug)]
 struct Leaf {
     parent: PathBuf,
@@ -176,7 +176,7 @@ impl Group {
         if swap.exists() { write(&swap, "0") } else { Ok(()) }
     }
 
-    /// The limits in force. Without a controller its files are missing, and nothing is limited.
+    /// The limits in force. If a controller's files are missing, it limits nothing.
     fn limits(&self) -> io::Result<GroupLimits> {
         let (cpus, memory) = (self.file("cpuset.cpus"), self.file("memory.max"));
         Ok(GroupLimits {
@@ -254,7 +254,7 @@ impl Backend for Group {
         keyed(&self.file("memory.events"), "oom_kill")
     }
 
-    /// Kernels before 5.14 have no `cgroup.kill`; there a frozen process dies of the signal too.
+    /// Kernels before 5.14 lack `cgroup.kill`. On them a signal kills a frozen process, too.
     fn kill(&self) -> io::Result<()> {
         let at_once = self.file("cgroup.kill");
         await_state(&self.name, "dead", || {
@@ -366,8 +366,8 @@ mod tests {
         assert_eq!(control, "+cpu", "the last one enabled");
     }
 
-    /// A real group needs no controller to be frozen, killed and counted, so this also works on a machine where version 1 has
-    /// the controllers.
+    /// A real group can be frozen, killed and counted without controllers, so this also works on a machine where version 1 has
+    /// them.
     #[test]
     #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
     fn real_group_freezes_counts_and_kills() {

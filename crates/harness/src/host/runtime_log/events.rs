@@ -1,4 +1,4 @@
-//! The events of a runtime log, and those of a window.
+//! The events of a runtime log, summarized by window.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use rpcbench_record::{Pauses, RuntimeStatistics, Slice, units};
 
 use crate::host::freezes::Freezes;
 
-/// Maximum excess of pauses over the time that contains them, and maximum fall of a count of allocated bytes, as shares: runtimes
-/// round, and count without stopping their threads.
+/// Tolerance, as a share: how much pauses may exceed the time that contains them, and how much a count of allocated bytes may
+/// fall. Runtimes round, and count without stopping their threads.
 const TOLERANCE: f64 = 0.01;
 
 /// The events of a server's processes, by process id.
@@ -19,7 +19,7 @@ pub(super) struct RuntimeEvents {
 
 #[derive(Debug, Default)]
 struct Process {
-    /// When it began, as it says.
+    /// When the process began, by its own account.
     begun: Option<Nanos>,
     pauses: Vec<Pause>,
     readings: Vec<Reading>,
@@ -30,7 +30,7 @@ struct Pause {
     end: Nanos,
     length_ns: u64,
     kind: String,
-    /// The heap before it, bytes.
+    /// Heap before the pause, bytes.
     heap: Option<u64>,
 }
 
@@ -43,7 +43,7 @@ struct Reading {
 }
 
 impl RuntimeEvents {
-    /// Adds a line, in the server's own time. `None` if the contract does not define it.
+    /// Adds a line, converted to the server's own time. `None` if the contract does not define such a line.
     pub(super) fn take(&mut self, line: &str, freezes: &Freezes) -> Option<()> {
         let own = |at: &str| Some(freezes.own(Nanos(at.parse().ok()?)));
         let words: Vec<&str> = line.split(' ').collect();
@@ -70,14 +70,14 @@ impl RuntimeEvents {
         Some(())
     }
 
-    /// True if all events before `until` have been written. A process without readings writes events at once.
+    /// True if all events before `until` have been written. Processes without readings write events immediately.
     pub(super) fn is_complete(&self, until: Nanos) -> bool {
         let last = |process: &Process| process.readings.last().map(|reading| reading.at);
         self.processes.values().filter_map(last).all(|at| at >= until)
     }
 
-    /// Summarizes a window of a server that was started after `since`. `None` without a process. What can't be true is
-    /// refused with the reason.
+    /// Summarizes a window of a server that was started after `since`. `None` if no process reports anything. Contradictory
+    /// events are refused with the reason.
     pub(super) fn over(&self, window: &[Span], since: Nanos) -> Option<RuntimeStatistics> {
         let processes = || self.processes.values();
         processes().next()?;
@@ -99,7 +99,7 @@ impl RuntimeEvents {
         })
     }
 
-    /// Forgets what windows from `at` on don't need.
+    /// Forgets events that windows after `at` don't need.
     pub(super) fn forget_before(&mut self, at: Nanos) {
         for process in self.processes.values_mut() {
             process.pauses.retain(|pause| pause.end >= at);
@@ -109,7 +109,7 @@ impl RuntimeEvents {
     }
 }
 
-/// The frozen time within `length` before `end`.
+/// How long the server was frozen in the `length` before `end`.
 fn frozen(freezes: &Freezes, end: Nanos, length: Nanos) -> Nanos {
     let own = freezes.own(end) - freezes.own(end - length);
     length.min(end) - own
@@ -123,7 +123,7 @@ fn is_within(window: &[Span], at: Nanos) -> bool {
     window.iter().any(|span| span.contains(at))
 }
 
-/// Time paused in each slice of a window. Empty without a pause.
+/// Time paused in each slice of a window. Empty if there was no pause.
 fn paused_ns(pauses: &[&Pause], window: &[Span]) -> Vec<u64> {
     let slices = length_ns(window).div_ceil(Slice::LENGTH_NS) as usize;
     let mut paused = if pauses.is_empty() { Vec::new() } else { vec![0; slices] };
@@ -191,7 +191,7 @@ impl Process {
         Some(bytes.max(0.0).round() as u64)
     }
 
-    /// Bytes allocated until `at`, interpolated between the readings around it.
+    /// Bytes allocated until `at`, interpolated between the adjacent readings.
     fn allocated_at(&self, at: Nanos) -> Option<f64> {
         let before = self.readings.iter().rev().find(|reading| reading.at <= at)?;
         let after = self.readings.iter().find(|reading| reading.at >= at)?;
@@ -201,7 +201,7 @@ impl Process {
     }
 }
 
-/// A number, or `-` if unknown. `None`: neither.
+/// A number, or `-` if unknown. `None` for anything else.
 fn known(word: &str) -> Option<Option<u64>> {
     match word {
         "-" => Some(None),

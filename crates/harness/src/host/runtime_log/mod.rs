@@ -1,8 +1,8 @@
-//! The report of a server's runtime, a file that its processes append lines to (`contract/README.md`).
+//! The runtime log of a server: a file to which its processes append lines (`contract/README.md`).
 //!
-//! The lines carry the time of the clock that measures windows, so a window's events are cut out of them afterwards, and the
-//! server is not disturbed while it is measured. They are read in the server's own time: a pause in which it was frozen is
-//! shorter by that.
+//! The lines carry the time of the clock that measures windows, so the events of a window are extracted afterwards, without
+//! disturbing the server while it is measured. Times are converted to the server's own time: a pause is shortened by the time for
+//! which the server was frozen.
 
 mod events;
 
@@ -16,46 +16,46 @@ use events::RuntimeEvents;
 use rpcbench_clock::{self as clock, Nanos, Span};
 use rpcbench_record::{RuntimeStatistics, regular, units};
 
-/// Time to wait for the first reading after a window: many times the interval of readings.
+/// How long to wait for the first reading after a window; many times the interval of readings.
 const TIMEOUT: Nanos = Nanos::from_millis(500);
-/// Bytes that a log may grow by between two readings: thousands of times what a window of a busy collector brings.
+/// Maximum growth of a log between two readings, bytes; thousands of times what a busy collector writes in a window.
 const MAX_GROWTH: u64 = 16 << 20;
 const PAUSE: Nanos = Nanos::from_millis(1);
 
-/// The file of one server, read as it grows.
+/// The runtime log of one server, read as it grows.
 #[derive(Debug)]
 pub struct RuntimeLog {
     path: PathBuf,
     file: File,
-    /// Time of creation, before its server is started.
+    /// When it was created; the server is started later.
     created: Nanos,
-    /// Bytes after the last line end.
+    /// Bytes after the last newline.
     rest: Vec<u8>,
     events: RuntimeEvents,
 }
 
 impl RuntimeLog {
-    /// Environment variable that names the file to the server.
+    /// Environment variable with the file's path.
     pub const VARIABLE: &'static str = "RPCBENCH_RUNTIME_LOG";
 
-    /// Creates an empty file, in place of an existing one.
+    /// Creates an empty file, replacing an existing one.
     pub fn create(path: PathBuf) -> io::Result<Self> {
         Self::create_at(path, clock::now())
     }
 
-    /// The same for a server that was started after `created`.
+    /// Like [`Self::create`], for a server that was started after `created`.
     pub fn create_at(path: PathBuf, created: Nanos) -> io::Result<Self> {
         let file = regular::recreate(&path).map_err(about(path.display()))?;
         Ok(Self { path, file, created, rest: Vec::new(), events: RuntimeEvents::default() })
     }
 
-    /// The file.
+    /// The file's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Reports a window of one or several spans that is over, and forgets earlier events. Waits for the first reading after
-    /// the window, as all its events have been written by then. `None` if no process reports anything.
+    /// Summarizes a finished window of one or several spans, and forgets earlier events. Waits for the first reading after the
+    /// window; all events of the window have been written by then. `None` if no process reports anything.
     pub fn over(
         &mut self,
         window: &[Span],

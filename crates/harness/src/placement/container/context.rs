@@ -1,4 +1,4 @@
-//! The build context of an image: the files that the server is built from, at their paths below the root.
+//! The build context of an image: all files that the server is built from, at their paths relative to the root.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::build::{BuildError, stamp};
 use crate::manifest::Server;
 
-/// Copies everything that `server` is built from into `folder`, in place of its contents.
+/// Copies everything that `server` is built from into `folder`, replacing its contents.
 pub(super) fn lay_out(server: &Server, folder: &Path) -> Result<(), BuildError> {
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(BuildError::file(folder))?;
@@ -23,8 +23,8 @@ pub(super) fn lay_out(server: &Server, folder: &Path) -> Result<(), BuildError> 
     Ok(())
 }
 
-/// The path of `file` below `root`, without `..`, which would lead out of the context and through links to the sources. `None` if it is
-/// elsewhere.
+/// The path of `file` relative to `root`. Resolves `..`, which could leave the context or follow links to the sources. `None` if
+/// `file` is not below `root`.
 fn below(root: &Path, file: &Path) -> Option<PathBuf> {
     let mut path = PathBuf::new();
     for part in file.strip_prefix(root).ok()?.components() {
@@ -36,7 +36,7 @@ fn below(root: &Path, file: &Path) -> Option<PathBuf> {
     Some(path)
 }
 
-/// The folder of `contract/` and `servers/`.
+/// The folder that contains `contract/` and `servers/`.
 pub(super) fn root(server: &Server) -> &Path {
     server.contract.parent().unwrap_or(&server.contract)
 }

@@ -1,4 +1,4 @@
-//! The container engine, driven by its command.
+//! The container engine, controlled by its command.
 
 use std::io;
 use std::process::Command;
@@ -15,19 +15,19 @@ use crate::interrupt::Interrupt;
 use crate::placement::PlacementError;
 use crate::task::{Output, Task};
 
-/// A command that takes this long hangs.
+/// Time limit of a command; one that takes longer hangs.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// The same while the daemon is known to hang: the servers of a run are ended one after another.
+/// Time limit while the daemon is known to hang, since the servers of a run are stopped one after another.
 const TIMEOUT_OF_HANGING: Duration = Duration::from_secs(5);
 
-/// The same once the run stops: servers are still removed. What then is left, the guard removes.
+/// Time limits once the run stops. Servers are still removed; the guard removes the rest.
 const TIMEOUT_OF_STOPPED: Duration = Duration::from_secs(2);
 const TIMEOUT_OF_STOPPED_AND_HANGING: Duration = Duration::from_millis(100);
 
-/// Lines of an engine's message that are shown.
+/// Maximum number of lines shown of an engine's message.
 const LAST_LINES: usize = 5;
 
-/// Messages of engines, with remedies.
+/// Parts of engines' messages, each with a remedy.
 const REMEDIES: &[(&str, &str)] = &[
     (
         "permission denied while trying to connect",
@@ -61,7 +61,7 @@ const REMEDIES: &[(&str, &str)] = &[
     ),
 ];
 
-/// A program with the commands of `docker`, which finds its daemon as the user has set it up.
+/// A program with the commands of `docker`. It finds its daemon as configured by the user.
 #[derive(Clone, Debug)]
 pub(super) struct Engine {
     program: String,
@@ -77,7 +77,7 @@ impl Engine {
         Self { program: program.to_owned(), hangs: Arc::default(), interrupt }
     }
 
-    /// True once the run stops.
+    /// True once the run must stop.
     pub(super) fn is_stopped(&self) -> bool {
         self.interrupt.check().is_err()
     }
@@ -86,7 +86,7 @@ impl Engine {
         &self.program
     }
 
-    /// Its name, without the folder of its program.
+    /// Its name, without a path.
     pub(super) fn name(&self) -> &'static str {
         if self.is_podman() { PODMAN } else { DOCKER }
     }
@@ -95,12 +95,12 @@ impl Engine {
         self.program.ends_with(PODMAN)
     }
 
-    /// Values of `--ulimit` that give a container limits of this process.
+    /// Values of `--ulimit` that give a container this process's limits.
     pub(super) fn own_limits(&self) -> Vec<String> {
         let files = file_limit::given();
         let limit = |files: Option<u64>| files.map_or("-1".to_owned(), |files| files.to_string());
         let mut limits = vec![format!("nofile={}:{}", limit(files.current), limit(files.maximum))];
-        // Podman asks for more processes than it may, unless it runs with all rights, and has no more than this itself.
+        // Unless it runs with all rights, podman requests a higher limit on processes than it may. This is its own limit.
         if self.is_podman()
             && let Ok(most) = procfs::sys::kernel::pid_max()
         {
@@ -120,7 +120,7 @@ impl Engine {
     /// The engine's name, and the version of its daemon.
     ///
     /// # Errors
-    /// If the command is missing, or its daemon doesn't answer.
+    /// If the command is missing, or its daemon does not answer.
     pub(super) fn version(&self) -> Result<Toolchain, PlacementError> {
         if !self.is_podman() && self.run(&["--version"]).is_ok_and(|it| it.starts_with(PODMAN)) {
             let program = &self.program;
@@ -130,10 +130,10 @@ impl Engine {
         Ok(Toolchain { name: self.name().to_owned(), version })
     }
 
-    /// Runs one of its commands, and returns what it prints.
+    /// Runs one of its commands and returns the output.
     ///
     /// # Errors
-    /// If it fails: its message, and what to do.
+    /// If the command fails: its message, and what to do.
     pub(super) fn run(&self, arguments: &[&str]) -> Result<String, PlacementError> {
         let output = self.ask(arguments)?;
         if output.success {
@@ -143,7 +143,7 @@ impl Engine {
         }
     }
 
-    /// The last lines that a container printed, on both its outputs.
+    /// The last lines of a container's standard output and standard error.
     pub(super) fn logs(&self, container: &str, lines: &str) -> Result<String, PlacementError> {
         let output = self.ask(&["logs", "--tail", lines, container])?;
         Ok(format!("{}\n{}", output.out.trim(), output.err.trim()))
@@ -197,12 +197,12 @@ impl Engine {
     }
 }
 
-/// The remedy for a message of an engine.
+/// The remedy for an engine's message.
 pub(super) fn remedy(message: &str) -> Option<&'static str> {
     REMEDIES.iter().find(|(said, _)| message.contains(said)).map(|(_, remedy)| *remedy)
 }
 
-/// An engine whose command is this shell script.
+/// An engine whose command is a shell script.
 #[cfg(test)]
 pub(super) fn fake(script: &str) -> (tempfile::TempDir, Engine) {
     use std::os::unix::fs::PermissionsExt as _;

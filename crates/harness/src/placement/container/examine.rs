@@ -20,7 +20,7 @@ const PODMAN_ROOT: &str = "run rpcbench as root, or delegate the controllers cpu
 const NO_CONTAINER: &str =
     "correct what it complains of; servers in containers would fail in the same way";
 
-/// Findings on the engines of this machine.
+/// Findings about the engines of this machine.
 pub(in crate::placement) fn examine() -> Vec<Finding> {
     let engines = [DOCKER, PODMAN].map(|program| Engine::new(program, &Interrupt::default()));
     let [docker, podman] = &engines;
@@ -29,7 +29,7 @@ pub(in crate::placement) fn examine() -> Vec<Finding> {
     found
 }
 
-/// Findings on a container of an engine that may run servers, and on the images that it keeps.
+/// Findings about an engine that may run servers: a trial container, and the images that it stores.
 fn tried(engine: &Engine) -> Vec<Finding> {
     if engine.version().is_err() || obstacle(engine).is_some() {
         return Vec::new();
@@ -45,7 +45,7 @@ fn tried(engine: &Engine) -> Vec<Finding> {
     [started].into_iter().chain(images(engine)).collect()
 }
 
-/// The images that were built for servers. `None` without any.
+/// The images built for servers. `None` without any.
 fn images(engine: &Engine) -> Option<Finding> {
     let filter = format!("label={LABEL}");
     let listed = engine.run(&["image", "ls", "--filter", &filter, "--quiet"]).ok()?;
@@ -75,7 +75,7 @@ fn findings(docker: &Found, podman: Option<&Podman>) -> Vec<Finding> {
     found
 }
 
-/// The reason why an engine that answers can't run any server, with the remedy. `None`: it may.
+/// Why a running engine can't run servers, and the remedy. `None` if it may be able to.
 pub(super) fn obstacle(engine: &Engine) -> Option<String> {
     let found = match engine.is_podman() {
         true => podman_finding(&Podman::ask(engine)?),
@@ -118,7 +118,7 @@ fn build(docker: &Docker) -> Finding {
     }
 }
 
-/// Servers in containers use the host's network; a bridge still costs time, by the packet filter's rules.
+/// Servers in containers use the host's network, but a bridge still costs time because of its packet filter rules.
 fn bridge(bridges: &[String]) -> Option<Finding> {
     (!bridges.is_empty()).then(|| {
         advice(
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
     use crate::placement::container::engine::fake;
 
-    /// Output of `docker info`, without the fields that nothing reads.
+    /// Output of `docker info`, without unused fields.
     const ROOT_20: &str = include_str!("recorded/docker-20.10.json");
     const SILENT_28: &str = include_str!("recorded/docker-28.2-silent.json");
     const PODMAN: &str = include_str!("recorded/podman-4.3.json");

@@ -1,4 +1,4 @@
-//! Facts about the container engines of this machine, as they report them.
+//! Facts that container engines report about themselves.
 
 use std::path::Path;
 
@@ -17,21 +17,21 @@ pub(super) struct Docker {
     pub driver: String,
     /// `cgroupfs`, `systemd`; `none` if it can't use cgroups.
     pub cgroup_driver: String,
-    /// `1`, `2`. Empty before 20.10, which knows 1 only.
+    /// `1`, `2`. Empty before 20.10, which supports only 1.
     pub cgroup_version: String,
     /// `name=rootless`.
     pub security_options: Option<Vec<String>>,
-    /// True if it can limit memory.
+    /// True if the engine can limit memory.
     pub memory_limit: bool,
-    /// True if it can choose CPUs.
+    /// True if the engine can restrict CPUs.
     #[serde(rename = "CPUSet")]
     pub cpu_set: bool,
-    /// Folder of the images.
+    /// The folder with images.
     pub docker_root_dir: String,
     pub client_info: Option<Client>,
 }
 
-/// The command.
+/// The command line client.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "PascalCase")]
 pub(super) struct Client {
@@ -40,7 +40,7 @@ pub(super) struct Client {
     pub plugins: Option<Vec<Plugin>>,
 }
 
-/// A part of the command that is installed on its own.
+/// A plugin of the command, which is installed separately.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct Plugin {
@@ -52,18 +52,19 @@ impl Docker {
         self.security_options.iter().flatten().any(|option| option == "name=rootless")
     }
 
-    /// True if containers have other users than the host's, so that rpcbench may not see into them.
+    /// True if the engine maps users of containers to other users of the host. rpcbench may not be able to read their processes
+    /// then.
     pub(super) fn remaps_users(&self) -> bool {
         self.security_options.iter().flatten().any(|option| option == "name=userns")
     }
 
-    /// True if the command builds with BuildKit: from 23.0 by the plugin buildx, before without one.
+    /// True if the command builds with BuildKit: since 23.0 with the plugin buildx, earlier without one.
     pub(super) fn has_buildkit(&self) -> bool {
         const PLUGIN_SINCE: u32 = 23;
         let client = self.client_info.as_ref();
         let plugins = client.and_then(|client| client.plugins.as_deref()).unwrap_or_default();
         let version = client.map(|client| &client.version).filter(|version| !version.is_empty());
-        // A command that does not print its version has about its daemon's.
+        // A command that does not report its version has about the same as its daemon.
         let version = version.unwrap_or(&self.server_version);
         let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
         plugins.iter().any(|plugin| plugin.name == "buildx")
@@ -76,9 +77,9 @@ impl Docker {
 pub(super) enum Found {
     /// No such command.
     Missing,
-    /// The daemon does not answer: the reason and the remedy.
+    /// The daemon does not answer: reason and remedy.
     Silent { reason: String, remedy: Option<&'static str> },
-    /// It answers.
+    /// The daemon answers.
     Answers { docker: Docker, bridges: Vec<String>, free_bytes: Option<u64> },
 }
 
@@ -107,20 +108,20 @@ impl Found {
     }
 }
 
-/// An engine's message without the remedy, and that.
+/// Splits an engine's message into reason and remedy.
 pub(super) fn parted(message: &str) -> (&str, Option<&'static str>) {
     let remedy = super::engine::remedy(message);
     let reason = remedy.and_then(|it| message.strip_suffix(it)?.strip_suffix("; "));
     (reason.unwrap_or(message), remedy)
 }
 
-/// Free bytes where images are kept. `None` if that folder is another machine's or another user's.
+/// Free bytes where images are stored. `None` if the folder is on another machine, or not accessible.
 fn free_bytes(folder: &str) -> Option<u64> {
     let stat = statvfs(Path::new(folder)).ok()?;
     Some(stat.f_bavail * stat.f_frsize)
 }
 
-/// `podman`, as `podman info` prints it in JSON.
+/// A `podman` command, as `podman info` prints it in JSON.
 #[derive(Debug, Deserialize)]
 pub(super) struct Podman {
     pub host: PodmanHost,
@@ -134,7 +135,7 @@ pub(super) struct PodmanHost {
     pub cgroup_version: String,
     /// `cgroupfs`, `systemd`.
     pub cgroup_manager: String,
-    /// Controllers that it can use.
+    /// The controllers that it can use.
     #[serde(default)]
     pub cgroup_controllers: Vec<String>,
     pub security: PodmanSecurity,
@@ -152,7 +153,7 @@ pub(super) struct PodmanVersion {
 }
 
 impl Podman {
-    /// `None` if it is missing, or says nothing.
+    /// `None` if podman is missing or prints nothing usable.
     pub(super) fn ask(engine: &Engine) -> Option<Self> {
         if engine.is_missing() {
             return None;

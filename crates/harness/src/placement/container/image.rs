@@ -1,7 +1,8 @@
 //! Images of servers and clients.
 //!
-//! A language has one `Dockerfile`, which runs its `build.sh`; a server's own takes its place. The base images are in
-//! `servers/_images.toml`. An image's name ends with the hash of all that it is built from, so one that exists is up to date.
+//! Each language has one `Dockerfile`, which runs its `build.sh`; a server's own `Dockerfile` overrides it.
+//! `servers/_images.toml` has the base images. An image's name ends with a hash of everything that it is built from, so an
+//! existing image is up to date.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,19 +21,19 @@ use crate::manifest::{DOCKERFILE, Server};
 
 /// Prefix of the names of images.
 const REPOSITORY: &str = "rpcbench";
-/// Label of all images that are built here.
+/// Label of all images built by rpcbench.
 pub(super) const LABEL: &str = "dev.rpcbench=build";
 /// The build folder in an image.
 const BUILD: &str = "/server";
-/// The sources in an image: the root.
+/// The sources in an image: the repository's root.
 const SOURCES: &str = "/rpcbench";
-/// Maximum bytes of the table of base images.
+/// Maximum size of the table of base images, bytes.
 const MAX_TABLE: u64 = 1 << 20;
-/// Files whose certificates a build trusts, the first that is set.
+/// Environment variables with a file of certificates to trust in a build; the first one set is used.
 const CERTIFICATES: [&str; 4] =
     ["SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"];
 
-/// Messages of a build without BuildKit.
+/// Messages of builds that lack BuildKit.
 const NO_BUILDKIT: [&str; 4] = [
     "buildx component is missing",
     "option requires BuildKit",
@@ -45,9 +46,9 @@ pub(super) const BUILDKIT: &str = "images need BuildKit: install docker-buildx-p
 pub(super) struct Image {
     /// The server with paths inside the container.
     pub(super) server: Server,
-    /// The server with paths of this machine, a build folder of its image, and all that its image is built from.
+    /// The server with paths on this machine, the build folder of its image, and all inputs of the image.
     pub(super) sources: Server,
-    /// `None`: neither it nor its language has one.
+    /// `None` if neither the server nor its language has one.
     dockerfile: Option<PathBuf>,
 }
 
@@ -55,7 +56,7 @@ pub(super) struct Image {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Bases {
-    /// Image with the compilers. `None`: the other has them.
+    /// Image with the compilers. `None` if `run` has them.
     build: Option<String>,
     /// Image with the runtime.
     run: String,
@@ -106,12 +107,12 @@ fn bases(server: &Server) -> Result<Option<Bases>, String> {
     Ok(languages.filter_map(|name| all.remove(&*name.to_string_lossy())).next())
 }
 
-/// The server's folder, that of its language, and that of the language whose toolchains it uses.
+/// The folders of the server, of its language, and of the language whose toolchains it uses.
 fn folders(server: &Server) -> impl Iterator<Item = &Path> {
     server.manifests.iter().rev().filter_map(|manifest| manifest.parent())
 }
 
-/// One word of a shell command.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
@@ -120,7 +121,7 @@ fn quoted(word: &str) -> String {
 pub(in crate::placement) struct ImageBuilder<'a> {
     engine: Engine,
     env: &'a BuildEnv,
-    /// Held while an image is built: a build uses all CPUs, and two at once need the memory of both.
+    /// Held while an image is built. A build uses all CPUs, and two at a time would need the memory of both.
     turn: Mutex<()>,
 }
 
@@ -135,7 +136,7 @@ impl<'a> ImageBuilder<'a> {
         Ok(Self { engine, env, turn: Mutex::new(()) })
     }
 
-    /// The image of `server`, built unless it exists.
+    /// The state of the image of a server, which is built if it does not exist.
     fn state(
         &self,
         image: &Image,
@@ -159,7 +160,8 @@ impl<'a> ImageBuilder<'a> {
 
     /// The id of an image.
     ///
-    /// # Errors If the engine has no image of that name.
+    /// # Errors
+    /// If the engine has no image of that name.
     fn id(&self, name: &str) -> Result<String, PlacementError> {
         self.engine.run(&["image", "inspect", "--format", "{{.Id}}", name])
     }
@@ -193,7 +195,7 @@ impl<'a> ImageBuilder<'a> {
         Ok(Built { rebuilt: !exists, command, env, versions, lock_hash, source_hash, log })
     }
 
-    /// Some builds write the versions that they found; they are in the image.
+    /// Copies the lock file from the image, for builds that write the versions they found.
     fn fetch_lock(&self, image: &Image, name: &str) -> Result<(), PlacementError> {
         let server = &image.sources;
         let path = server.lock.strip_prefix(&server.build_folder).unwrap_or(&server.lock);
@@ -245,7 +247,7 @@ impl<'a> ImageBuilder<'a> {
 }
 
 impl ServerBuilder for ImageBuilder<'_> {
-    /// Builds the image, which has the toolchains.
+    /// Builds the image, which includes the toolchains.
     fn build(
         &self,
         server: &Server,
@@ -257,10 +259,10 @@ impl ServerBuilder for ImageBuilder<'_> {
     }
 }
 
-/// The variable that carries the user's registries to the engine's command.
+/// The variable that passes the user's registries to the engine's command.
 const REGISTRIES: &str = "RPCBENCH_REGISTRIES";
 
-/// Shell commands that lead a build in an image to the user's registries. Their certificates are elsewhere there.
+/// Shell commands that point a build in an image to the user's registries. Their certificates have a different path there.
 fn registries(env: &BuildEnv) -> String {
     const INSIDE: &str = "/run/secrets/ca";
     let is_certificate = |name: &str| {
@@ -276,7 +278,7 @@ fn registries(env: &BuildEnv) -> String {
     env.registries().filter(elsewhere).map(line).collect()
 }
 
-/// The message if a build that succeeded left no image.
+/// The error for a successful build without an image.
 fn no_image(name: &str) -> String {
     format!(
         "the build left no image {name}; build with the engine's own driver (docker buildx use default), which keeps images \
@@ -284,7 +286,7 @@ fn no_image(name: &str) -> String {
     )
 }
 
-/// Adds the remedy to a failed build's log.
+/// Appends the remedy to the log of a failed build.
 fn explained(mut error: BuildError) -> BuildError {
     if let Some((_, log)) = error.0.split_once('\n') {
         let needs_buildkit = NO_BUILDKIT.iter().any(|text| log.contains(text));

@@ -1,4 +1,4 @@
-//! Removes containers of runs that were killed.
+//! Removes containers of killed runs.
 
 use std::io;
 
@@ -7,10 +7,10 @@ use crate::host::guard::Guard;
 use crate::host::isolation::Owner;
 use crate::placement::PlacementError;
 
-/// Label of every container that a harness starts: the beginning of the names of its containers.
+/// Label of all containers that a harness starts. The value is the prefix of their names.
 pub(super) const OWNER: &str = "dev.rpcbench.owner";
 
-/// Removes the containers of this harness when it is killed.
+/// Removes this harness's containers when it is killed.
 pub(super) fn guard(engine: &Engine, owner: Owner) -> io::Result<Guard> {
     let label = format!("{OWNER}={}", owner.prefix());
     Guard::start(include_str!("guard.sh"), [engine.program(), &label])

@@ -1,7 +1,8 @@
-//! Servers and clients in containers of this machine: images built, containers started and removed by the command `docker` or `podman`.
+//! Servers and clients in containers on this machine. The command `docker` or `podman` builds images, and starts and removes
+//! containers.
 //!
-//! The command does what is needed once in a server's life. While servers are measured, counters are read and processes frozen in
-//! the container's cgroup, by the code that native uses.
+//! The command is used only for what happens once in a server's life. While servers are measured, counters are read and processes
+//! frozen in the container's cgroup, by the same code as in `native`.
 
 mod context;
 mod engine;
@@ -40,19 +41,19 @@ pub(super) use image::ImageBuilder;
 use leftovers::{guard, sweep};
 use server::{Container, Process, StartedContainer};
 
-/// The commands that drive engines.
+/// The commands of engines.
 pub(super) const DOCKER: &str = "docker";
 pub(super) const PODMAN: &str = "podman";
 
-/// The folder of a client's socket in its container. The one of this machine is next to the logs, where a daemon sees it under the
-/// same path even if this process is in a container.
+/// The folder of a client's socket in its container. On this machine the folder is next to the logs, where a daemon sees it at
+/// the same path even if this process is in a container.
 const CONTROL: &str = "/control";
 
-/// The remedy for an engine that doesn't limit containers.
+/// The remedy for an engine that does not enforce limits.
 const ROOTLESS: &str = "a rootless engine needs cgroup v2 with the controllers cpuset and memory delegated to its user, so use one \
                         that runs as root";
 
-/// The engine with that command as a site.
+/// The engine with that command, as a site.
 pub(super) struct Engines(pub(super) &'static str);
 
 impl Site for Engines {
@@ -69,7 +70,7 @@ impl Site for Engines {
     }
 }
 
-/// An engine with servers.
+/// An engine, open for servers.
 #[derive(Debug)]
 pub(super) struct Containers {
     /// Divides the machine between servers and client.
@@ -78,7 +79,7 @@ pub(super) struct Containers {
     version: Toolchain,
     owner: Owner,
     notices: Vec<String>,
-    /// `None` if none can be started; then the next run cleans up.
+    /// `None` if it can't be started; then the next run cleans up.
     guard: Option<Guard>,
     /// True if a container could not be removed.
     is_any_left: Arc<AtomicBool>,
@@ -136,14 +137,14 @@ impl OpenSite for Rc<Containers> {
 
 struct ContainerPlacement {
     site: Rc<Containers>,
-    /// With paths inside the container.
+    /// Uses paths inside the container.
     place: LocalPlacement,
     /// Name of the image, which changes with the sources.
     image: Result<String, PlacementError>,
 }
 
 impl ContainerPlacement {
-    /// A container of an entry in a place for what its image has.
+    /// `place`: creates the placement of an entry, with paths as in its image.
     fn new(
         site: &Rc<Containers>,
         entry: &Entry,
@@ -158,7 +159,7 @@ impl ContainerPlacement {
         }
     }
 
-    /// The group of a container that was just started, once its limits are known to be in force.
+    /// The first process and the group of a container that was just started. Fails if its limits are not in force.
     fn adopt(
         &self,
         container: &Container,
@@ -189,7 +190,8 @@ impl ContainerPlacement {
         Ok(group)
     }
 
-    /// Engines ignore limits with a mere warning: a rootless one does on cgroup v1, and on v2 without delegated controllers.
+    /// Fails if the limits are not in force. Engines only warn when they ignore limits, as rootless ones do on cgroup v1, and on
+    /// v2 without delegated controllers.
     fn verify(&self, group: &Adopted) -> Result<(), PlacementError> {
         /// The kernel rounds limits down to pages.
         const PAGE: u64 = 64 << 10;

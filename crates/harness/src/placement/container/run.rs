@@ -6,14 +6,15 @@ use crate::placement::local::Contact;
 use crate::placement::local_placement::Provisions;
 
 impl ContainerPlacement {
-    /// The arguments that start a container of that name.
+    /// The arguments that start a container named `name`.
     pub(super) fn arguments(
         &self,
         name: &str,
         image: &str,
         provisions: &Provisions<'_>,
     ) -> Vec<String> {
-        // An image was built here. Anyone could publish one of its name. A health check of the image would run within windows.
+        // Images are built here, so nothing is pulled: anyone could publish one of this name. The image's health check would
+        // disturb windows.
         let mut words: Vec<String> =
             "run -d --init --network host --pull never --no-healthcheck --read-only"
                 .split(' ')
@@ -39,7 +40,7 @@ impl ContainerPlacement {
         words
     }
 
-    /// What the container may use.
+    /// Limits of the container.
     fn limits(&self, option: &mut dyn FnMut(&str, String)) {
         let engine = &self.site.engine;
         let cpus: Vec<String> = self.place.cpus.iter().map(u32::to_string).collect();
@@ -54,14 +55,14 @@ impl ContainerPlacement {
         option("--pids-limit", "-1".to_owned());
         option("--cap-drop", "ALL".to_owned());
         option("--security-opt", "no-new-privileges".to_owned());
-        // The user's default may keep no output, or not where the engine can show it.
+        // The user's default log driver may drop the output, or keep it where the engine can't show it.
         let driver = if engine.is_podman() { "k8s-file" } else { "json-file" };
         option("--log-driver", driver.to_owned());
         option("--log-opt", "max-size=1m".to_owned());
     }
 }
 
-/// What it sees of this machine: files for it, of which it writes only the runtime log.
+/// The volumes of a container. It can write only to the runtime log.
 fn volumes(Provisions { contact, runtime, certificates, .. }: &Provisions<'_>) -> Vec<String> {
     let mut volumes = Vec::new();
     if let Contact::Socket(socket) = contact {

@@ -20,23 +20,23 @@ use crate::placement::local::Started;
 use crate::placement::{Freezer, PlacementError};
 use crate::task::wait_readable;
 
-/// A container by its name. Dropping it removes it, frozen or not.
+/// A container, known by its name. Dropping it removes the container, even if it is frozen.
 #[derive(Debug)]
 pub(super) struct Container {
     pub(super) engine: Engine,
     pub(super) name: String,
     pub(super) removed: bool,
-    /// Set if it can't be removed.
+    /// Set if the container can't be removed.
     pub(super) is_any_left: Arc<AtomicBool>,
 }
 
 impl Container {
-    /// How it ended.
+    /// How the container ended.
     pub(super) fn exit(&self, limit: Option<u64>) -> Result<Exit, PlacementError> {
         let format = "{{.State.OOMKilled}} {{.State.ExitCode}}";
         let state = self.engine.run(&["inspect", "--format", format, &self.name])?;
         let (oom, code) = state.split_once(' ').unwrap_or_default();
-        // An engine reports the signal that ended the first process as the shells do.
+        // Like shells, engines report the signal that ended the first process as 128 + signal.
         const SIGNALLED: i32 = 128;
         let code = code.parse().unwrap_or_default();
         Ok(match (oom == "true", limit) {
@@ -46,13 +46,13 @@ impl Container {
         })
     }
 
-    /// The error about a container that ended right after its start. What it printed goes to `log`.
+    /// The error for a container that ended right after its start. Its output goes to `log`.
     pub(super) fn early_end(
         &self,
         limit: Option<u64>,
         log: &Path,
     ) -> Result<PlacementError, PlacementError> {
-        // The engine may notice later.
+        // Wait until the engine has noticed the end.
         self.engine.run(&["wait", &self.name])?;
         let exit = self.exit(limit)?;
         let said = self.engine.logs(&self.name, "20").unwrap_or_default();
@@ -62,7 +62,7 @@ impl Container {
         Ok(PlacementError(format!("its container {exit} at once{last}")))
     }
 
-    /// Ends it, and removes it.
+    /// Stops and removes the container.
     fn stop(&mut self, timeout: Duration) -> Result<(), PlacementError> {
         if !self.engine.is_stopped() {
             let seconds = timeout.as_secs().max(1).to_string();
@@ -72,7 +72,7 @@ impl Container {
     }
 
     fn remove(&mut self) -> Result<(), PlacementError> {
-        // Removes the volumes that its image declares too.
+        // Also removes the volumes that the image declares.
         self.engine.run(&["rm", "-f", "-v", &self.name])?;
         self.removed = true;
         Ok(())
@@ -87,14 +87,14 @@ impl Drop for Container {
     }
 }
 
-/// A container with a server.
+/// A container that runs a server.
 pub(super) struct StartedContainer {
     pub(super) container: Container,
     pub(super) group: Adopted,
     pub(super) process: Process,
     /// The memory limit in force, bytes.
     pub(super) limit: Option<u64>,
-    /// File for its output once it has ended.
+    /// File for its output, written when it ends.
     pub(super) log: PathBuf,
     pub(super) stop_timeout: Duration,
 }
@@ -106,7 +106,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// `None` if it has ended.
+    /// `None` if the process has ended.
     pub(super) fn open(pid: Pid) -> io::Result<Option<Self>> {
         match pidfd_open(pid, PidfdFlags::empty()) {
             Ok(ended) => Ok(Some(Self { pid, ended })),
@@ -115,21 +115,21 @@ impl Process {
         }
     }
 
-    /// True if it has ended, or does so `within` that time.
+    /// True if the process has ended, or does so within `within`.
     pub(super) fn has_ended(&self, within: Duration) -> io::Result<bool> {
         wait_readable(&self.ended, Some(within))
     }
 }
 
 impl StartedContainer {
-    /// Keeps what the server printed, for readers of the logs.
+    /// Saves the server's output to the log file.
     fn keep_log(&self) -> Result<(), PlacementError> {
         const LINES: &str = "100000";
         let text = self.container.engine.logs(&self.container.name, LINES)?;
         Ok(regular::replace(&self.log, text).map_err(about(self.log.display()))?)
     }
 
-    /// Asks the engine, for a group whose files are another user's.
+    /// Runs an engine command, for a group whose files belong to another user.
     fn ask_engine(&self, command: &str) -> Result<(), PlacementError> {
         self.container.engine.run(&[command, &self.container.name]).map(drop)
     }
@@ -163,13 +163,13 @@ impl Started for StartedContainer {
                 |exit| exit.to_string(),
             )));
         }
-        // The group of a container that ends in this moment is gone.
+        // A container that is just ending has no group any more.
         let killed = self.group().oom_kills().unwrap_or(0) > 0;
         let limit = self.limit.filter(|_| killed);
         Ok(limit.map(|limit| Exit::OutOfMemory { limit }.to_string()))
     }
 
-    /// The group of a container that has ended is gone: its end is the reason.
+    /// Once a container has ended, its group is gone. The error is the end of the container then.
     fn explain(&mut self, error: io::Error) -> PlacementError {
         const DEATH: Duration = Duration::from_secs(1);
         match self.ended(DEATH) {
@@ -203,7 +203,7 @@ mod tests {
         assert!(Process::open(pid).unwrap().is_none());
     }
 
-    /// It is inspected once the engine has noticed.
+    /// The container is inspected once the engine has noticed its end.
     #[test]
     fn early_end_reports_exit_code_and_last_line() {
         let (folder, engine) = fake(

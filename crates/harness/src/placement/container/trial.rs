@@ -1,4 +1,4 @@
-//! Tries what a run needs of an engine: a container under limits, of an image without a base.
+//! Tests what a run needs from an engine: a container with limits, from an image without a base.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ const NAME: &str = "doctor";
 const IMAGE: &str = "rpcbench/doctor";
 const MEMORY: u64 = 64 << 20;
 
-/// Number of this processor in an ELF file, and its code for waiting until a signal comes.
+/// ELF code of this processor architecture, and machine code that waits for a signal.
 #[cfg(target_arch = "x86_64")]
 const WAITING: (u8, &[u8]) = (
     62,
@@ -36,16 +36,16 @@ const WAITING: (u8, &[u8]) = (
     ],
 );
 
-/// Starts and ends a container. An image is made for it and removed.
+/// Starts and stops a container. Builds a temporary image for it.
 pub(super) fn start_and_end(engine: &Engine) -> Result<(), PlacementError> {
     let folder = tempfile::tempdir()?;
     let path = folder.path();
     fs::write(path.join(NAME), program())?;
-    // Its mode is copied.
+    // COPY keeps the file's mode.
     fs::set_permissions(path.join(NAME), std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
     fs::write(path.join(DOCKERFILE), format!("FROM scratch\nCOPY {NAME} /\n"))?;
     engine.run(&["build", "--label", LABEL, "--tag", IMAGE, &path.to_string_lossy()])?;
-    // A site keeps the thread that opens it off the servers' CPUs.
+    // Opening a site moves the thread off the servers' CPUs.
     let tried = thread::scope(|scope| scope.spawn(|| start(engine.program(), path)).join());
     engine.run(&["rmi", "-f", IMAGE])?;
     tried.unwrap_or_else(|_| Err(PlacementError("the trial panicked".to_owned())))
@@ -68,7 +68,7 @@ fn start(engine: &str, folder: &Path) -> Result<(), PlacementError> {
     placement.start(1, TlsMode::Off)?.stop()
 }
 
-/// A program that needs no library: the headers of an ELF file with one segment, and the code (elf(5)).
+/// A program without libraries: the headers of an ELF file with one segment, and the code (elf(5)).
 fn program() -> Vec<u8> {
     const HEADERS: usize = 64 + 56;
     const BASE: u64 = 0x40_0000;
@@ -82,7 +82,7 @@ fn program() -> Vec<u8> {
         words(&[2, processor.into(), 1, 0]),
         longs(&[BASE + HEADERS as u64, 64, 0]),
         words(&[0, 0, 64, 56, 1, 0, 0, 0]),
-        // The whole file is loaded, to be read and run.
+        // Load the whole file as readable and executable.
         words(&[1, 0, 5, 0]),
         longs(&[0, BASE, BASE, length, length, 0x1000]),
         code.to_vec(),

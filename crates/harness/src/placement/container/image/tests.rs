@@ -1,4 +1,4 @@
-//! Images, with scripts in place of engines.
+//! Images, built by scripts that imitate engines.
 
 use rpcbench_record::Role;
 
@@ -29,7 +29,7 @@ fn every_server_and_client_has_a_dockerfile_and_base_images() {
     }
 }
 
-/// The engine's command is a script that fails while another one builds.
+/// The engine's command is a script that fails during another build.
 #[test]
 fn images_are_built_one_at_a_time_and_must_exist_then() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -101,7 +101,7 @@ fn build_without_buildkit_says_what_to_install() {
     assert!(said.ends_with("main.go:3: undefined"), "{said}");
 }
 
-/// Those that an engine gives by default may be higher, and it may lack the right to raise them.
+/// An engine's default limits may be higher, and it may lack the right to raise them.
 #[test]
 fn lock_file_is_read_from_an_image_with_the_limits_of_this_process() {
     let (folder, engine) = fake("echo \"$@\"");
