@@ -267,7 +267,7 @@ fn explain(speaks: Speaks, server: &ConnectionOptions) -> Option<String> {
             format!("it speaks HTTP/2, not {protocol}; try --protocol grpc or json-h2c")
         }
         Speaks::Http1 if protocol == Protocol::Grpc => format!(
-            "it speaks HTTP/1.1, not gRPC. Give the port of its gRPC service, or call a URL of it:\n\n{}",
+            "it speaks HTTP/1.1, not gRPC. Give its gRPC port, or call one of its URLs:\n\n{}",
             commands_for_url(server, false)
         ),
         Speaks::Http1 => format!("it speaks HTTP/1.1, not {protocol}; try --protocol json"),

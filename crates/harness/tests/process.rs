@@ -93,7 +93,7 @@ fn log_without_end_is_a_servers_failure_and_is_cut() {
         shell.start(&ways()[0], "truncate -s 300M log; echo the end; echo >done; exec sleep 600");
     shell.wait_for_file("done");
     let problem = server.log_overflow().unwrap();
-    assert_eq!(problem, "wrote more than 256 MiB to its log, and was ended,");
+    assert_eq!(problem, "wrote more than 256 MiB to its log, and was stopped,");
     server.kill().unwrap();
     assert!(fs::metadata(shell.path("log")).unwrap().len() <= 64 << 10);
 }

@@ -66,7 +66,7 @@ fn time_too_short_for_the_warm_up_is_said_with_one_that_would_do() {
     let words = "run @honest @busy --max-time 4s --warmup 3s --duration 200ms --processes 2";
     let ended = bench.run(words).expect(0);
     ended.complains(&[
-        "4s is short for this run: to warm its processes takes 18s at least",
-        "--max-time 1m would do",
+        "4s is too short for this run: warming its processes takes at least 18s",
+        "use --max-time 1m, or fewer servers",
     ]);
 }

@@ -69,7 +69,7 @@ fn fetch(command: &str, keep_waiting: impl FnMut() -> bool) -> Result<CallHeader
         "" => Err("it printed no token on standard output".to_owned()),
         // Omit the parse error: it may contain the token.
         token => format!("authorization: Bearer {token}").parse().map_err(|_| {
-            "what it printed is no token; expected one line of printable ASCII".to_owned()
+            "its output is not a token; expected one line of printable ASCII".to_owned()
         }),
     }
 }
@@ -161,7 +161,7 @@ mod tests {
         insta::assert_snapshot!(refusal("echo s3cret; echo no login >&2; exit 3"), @"--token-command: it failed: no login");
         insta::assert_snapshot!(refusal("exit 3"), @"--token-command: it failed, and said nothing on standard error");
         insta::assert_snapshot!(refusal("true"), @"--token-command: it printed no token on standard output");
-        insta::assert_snapshot!(refusal("printf 's3cret\\nmore'"), @"--token-command: what it printed is no token; expected one line of printable ASCII");
+        insta::assert_snapshot!(refusal("printf 's3cret\\nmore'"), @"--token-command: its output is not a token; expected one line of printable ASCII");
         let stray = TokenSpec { token_every: Some("1s".parse().unwrap()), ..TokenSpec::default() };
         insta::assert_snapshot!(stray.header(&Interrupt::default()).unwrap_err().to_string(), @"--token-every: there is no token to renew; give --token-command, too");
     }

@@ -22,7 +22,7 @@ pub enum Owner {
     /// A process of this user that this process can't inspect.
     Hidden(u32),
     /// Another machine or network namespace, at this address.
-    ContainerOnly(SocketAddr),
+    Remote(SocketAddr),
     /// The other end of a Unix socket that no visible process holds; the socket's inode.
     Invisible(u64),
     /// No process of this machine listens; something forwards connections before they reach a socket.
@@ -40,7 +40,7 @@ impl fmt::Display for Owner {
         match self {
             Self::Process { pid, program } => write!(f, "process {pid} ({program})"),
             Self::Hidden(user) => write!(f, "a hidden process of user {user}"),
-            Self::ContainerOnly(address) => write!(f, "{address}"),
+            Self::Remote(address) => write!(f, "{address}"),
             Self::Invisible(inode) => write!(f, "an invisible process behind Unix socket {inode}"),
             Self::Unknown => write!(f, "no process of this machine"),
         }
@@ -104,7 +104,7 @@ fn called(
             far_ends.extend(all.iter().filter(listens));
         }
         match far_ends.as_slice() {
-            [] => found.push(Owner::ContainerOnly(remote)),
+            [] => found.push(Owner::Remote(remote)),
             far_ends => found.extend(owners(holders, far_ends, own)),
         }
     }

@@ -174,7 +174,7 @@ impl ServerProcess {
     /// The problem if its log exceeds the maximum size.
     pub fn log_overflow(&self) -> Option<String> {
         let limit = units::bytes(log::MAX_LOG);
-        let problem = || format!("wrote more than {limit} to its log, and was ended,");
+        let problem = || format!("wrote more than {limit} to its log, and was stopped,");
         log::is_flooded(&self.log_file).then(problem)
     }
 

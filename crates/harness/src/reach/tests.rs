@@ -169,7 +169,7 @@ fn server_of_another_protocol_is_named() {
     insta::assert_snapshot!(h2c, @"SERVER: it speaks HTTP/1.1, not json-h2c; try --protocol json");
     let other = |said| answer(said, Protocol::Grpc).unwrap_err();
     insta::assert_snapshot!(other(b"HTTP/1.1 400 Bad Request\r\n\r\n"), @r"
-    SERVER: it speaks HTTP/1.1, not gRPC. Give the port of its gRPC service, or call a URL of it:
+    SERVER: it speaks HTTP/1.1, not gRPC. Give its gRPC port, or call one of its URLs:
 
       rpcbench load http://SERVER/ --once
       rpcbench load http://SERVER/

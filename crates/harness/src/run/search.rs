@@ -38,7 +38,7 @@ pub(super) fn search(
         // Calls that fail at too high a rate don't fail the trial.
         server.tolerated = window.unmeasured.outcomes.clone();
         (started, unmeasured) = (window.started, Some(window.unmeasured));
-        if let Some(step) = search.tell(window.measured) {
+        if let Some(step) = search.add_window(window.measured) {
             let entry = server.subject.entry.clone();
             server.context.observer.event(&Event::Step { entry, step });
         }

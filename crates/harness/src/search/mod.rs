@@ -49,13 +49,13 @@ pub struct Search {
     /// Windows of the current attempt at that rate.
     windows: Vec<Measured>,
     /// The verdicts of all attempts at each rate, in the order of the steps.
-    looks: Vec<Vec<StepVerdict>>,
+    attempts: Vec<Vec<StepVerdict>>,
 }
 
 /// Attempts required at each end of the bracket.
-const LOOKS: usize = 2;
+const REQUIRED_ATTEMPTS: usize = 2;
 /// Maximum attempts at a rate. A tie then counts as not met.
-const MAX_LOOKS: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 
 impl Search {
     /// A search that starts at the rate `first` and stops at `precision`, a share such as [`PRECISION`]. If the capacity is
@@ -71,7 +71,7 @@ impl Search {
             ));
         }
         let record = Record { threshold, precision, steps: Vec::new() };
-        Ok(Self { record, first, rate: Some(first), windows: Vec::new(), looks: Vec::new() })
+        Ok(Self { record, first, rate: Some(first), windows: Vec::new(), attempts: Vec::new() })
     }
 
     /// The rate of the next window. `None` once the search is over.
@@ -81,27 +81,32 @@ impl Search {
 
     /// Takes the window measured at [`Self::rate`]. Returns the step of that rate if the attempt has a verdict now. No-op once
     /// the search is over.
-    pub fn tell(&mut self, window: Measured) -> Option<&SearchStep> {
+    pub fn add_window(&mut self, window: Measured) -> Option<&SearchStep> {
         let rate = self.rate?;
         self.windows.push(window);
         let verdict = step::verdict(self.record.threshold, &self.windows)?;
         let windows = std::mem::take(&mut self.windows);
-        let at = self.looked(rate, windows, verdict);
+        let at = self.record_attempt(rate, windows, verdict);
         self.rate = self.next();
         self.record.steps.get(at)
     }
 
     /// Records the verdict of an attempt at a rate. Returns the index of its step.
-    fn looked(&mut self, rate: PerSecond, windows: Vec<Measured>, verdict: StepVerdict) -> usize {
+    fn record_attempt(
+        &mut self,
+        rate: PerSecond,
+        windows: Vec<Measured>,
+        verdict: StepVerdict,
+    ) -> usize {
         let Some(at) = self.record.steps.iter().position(|step| step.rate == rate) else {
             self.record.steps.push(SearchStep { rate, windows, verdict });
-            self.looks.push(vec![verdict]);
-            return self.looks.len() - 1;
+            self.attempts.push(vec![verdict]);
+            return self.attempts.len() - 1;
         };
-        let (step, looks) = (&mut self.record.steps[at], &mut self.looks[at]);
+        let (step, attempts) = (&mut self.record.steps[at], &mut self.attempts[at]);
         step.windows.extend(windows);
-        looks.push(verdict);
-        step.verdict = majority(looks).unwrap_or(step.verdict);
+        attempts.push(verdict);
+        step.verdict = majority(attempts).unwrap_or(step.verdict);
         at
     }
 
@@ -116,7 +121,7 @@ impl Search {
     }
 
     fn next(&self) -> Option<PerSecond> {
-        let tie = self.looks.iter().position(|looks| majority(looks).is_none());
+        let tie = self.attempts.iter().position(|attempts| majority(attempts).is_none());
         tie.map(|at| self.record.steps[at].rate)
             .or_else(|| self.untried())
             .or_else(|| self.end_to_confirm())
@@ -148,24 +153,26 @@ impl Search {
         let ends = [self.record.met(), self.record.unmet()].into_iter().flatten();
         let mut rates = ends.map(|step| step.rate);
         rates.find(|rate| {
-            let steps = self.record.steps.iter().zip(&self.looks);
-            steps.into_iter().any(|(step, looks)| step.rate == *rate && looks.len() < LOOKS)
+            let steps = self.record.steps.iter().zip(&self.attempts);
+            steps
+                .into_iter()
+                .any(|(step, attempts)| step.rate == *rate && attempts.len() < REQUIRED_ATTEMPTS)
         })
     }
 }
 
 /// The verdict of the majority of attempts at a rate. Attempts in which only the client fell short count only if there are no
 /// others. If the threshold was not met, the last reason is returned. `None` for a tie that another attempt may break.
-fn majority(looks: &[StepVerdict]) -> Option<StepVerdict> {
+fn majority(attempts: &[StepVerdict]) -> Option<StepVerdict> {
     let (clients, servers): (Vec<_>, Vec<_>) =
-        looks.iter().copied().partition(|verdict| verdict.is_clients());
+        attempts.iter().copied().partition(|verdict| verdict.is_clients());
     let counted = if servers.is_empty() { clients } else { servers };
     let (met, unmet): (Vec<_>, Vec<_>) =
         counted.into_iter().partition(|verdict| *verdict == StepVerdict::Met);
     match met.len().cmp(&unmet.len()) {
         Ordering::Greater => Some(StepVerdict::Met),
         Ordering::Less => unmet.last().copied(),
-        Ordering::Equal if looks.len() < MAX_LOOKS => None,
+        Ordering::Equal if attempts.len() < MAX_ATTEMPTS => None,
         Ordering::Equal => unmet.last().copied(),
     }
 }

@@ -11,7 +11,7 @@
 //!   never faster, so a single window is enough for this side but not for the other;
 //! - the Student interval of the mean of the values' logarithms is entirely on one side of the limit's logarithm: met, or not
 //!   met. Response times vary by factors, so their logarithms are symmetrical. The interval is computed after each window from
-//!   the second on, at confidence [`EACH_LOOK`], so that all of them together err in at most 5 % (Bonferroni);
+//!   the second on, at confidence [`WINDOW_CONFIDENCE`], so that all of them together err in at most 5 % (Bonferroni);
 //! - [`WINDOWS`] windows: not met, since the rate may be too high.
 
 use rpcbench_record::{Figure, Measured, NotMet, StepVerdict, Threshold};
@@ -29,7 +29,7 @@ pub const ERRORS: f64 = 0.01;
 /// more are late in one window of 28, three or more in one of 300.
 pub const FEW: u64 = 2;
 /// Confidence of the interval after each window.
-const EACH_LOOK: f64 = 1.0 - 0.05 / (WINDOWS - 1) as f64;
+const WINDOW_CONFIDENCE: f64 = 1.0 - 0.05 / (WINDOWS - 1) as f64;
 
 /// The verdict of an attempt with these windows. `None` if another window is needed.
 pub(super) fn verdict(threshold: Threshold, windows: &[Measured]) -> Option<StepVerdict> {
@@ -58,7 +58,7 @@ pub(super) fn verdict(threshold: Threshold, windows: &[Measured]) -> Option<Step
     // A share may be 0, so it is not compared on a log scale.
     let scale = if threshold.figure().is_time() { f64::ln } else { |value| value };
     let scaled: Vec<f64> = values.into_iter().map(scale).collect();
-    match mean_interval_at(&scaled, EACH_LOOK) {
+    match mean_interval_at(&scaled, WINDOW_CONFIDENCE) {
         Some(interval) if interval.high < scale(limit) => Some(StepVerdict::Met),
         Some(interval) if interval.low > scale(limit) => Some(StepVerdict::NotMet(NotMet::Beyond)),
         _ if windows.len() >= WINDOWS => Some(StepVerdict::NotMet(NotMet::Unclear)),

@@ -71,7 +71,7 @@ impl Queue {
 
 fn to_the_end(mut search: Search, mut window: impl FnMut(PerSecond) -> Measured) -> Record {
     while let Some(rate) = search.rate() {
-        search.tell(window(rate));
+        search.add_window(window(rate));
     }
     search.into_record()
 }
@@ -127,7 +127,7 @@ proptest! {
             let end = next.get() == met || next.get() == unmet;
             let within = met < next.get() && next.get() < unmet;
             prop_assert!(if tried { end } else { within }, "{} of {} to {}", next, met, unmet);
-            search.tell(queue.window(next.get()));
+            search.add_window(queue.window(next.get()));
         }
         let record = search.into_record();
         for (at, step) in record.steps.iter().enumerate() {
@@ -180,7 +180,7 @@ fn accidental_end_is_measured_again() {
             *window = late(offered, 40.0 * MS);
         }
     }));
-    // One window far above the limit looks fine.
+    // One window far above the limit attempts fine.
     let mut lucky = true;
     holds(with_accidents(|_, offered, window| {
         if offered > 31_000.0 && std::mem::take(&mut lucky) {
@@ -258,10 +258,10 @@ fn repeated_analyses_keep_error_rate_of_search() {
         let radius = (-2.0 * uniform().ln()).sqrt();
         radius * (std::f64::consts::TAU * uniform()).cos()
     };
-    const LOOKS: usize = 2000;
+    const REQUIRED_ATTEMPTS: usize = 2000;
     let threshold = "mean<10ms".parse().unwrap();
     let typical = window(1000.0, 10.0 * MS, 1000.0);
-    let clear = (0..LOOKS).filter(|_| {
+    let clear = (0..REQUIRED_ATTEMPTS).filter(|_| {
         let mut windows = Vec::new();
         let verdict = loop {
             let mut window = typical.clone();
@@ -273,7 +273,7 @@ fn repeated_analyses_keep_error_rate_of_search() {
         };
         verdict != StepVerdict::NotMet(NotMet::Unclear)
     });
-    let share = clear.count() as f64 / LOOKS as f64;
+    let share = clear.count() as f64 / REQUIRED_ATTEMPTS as f64;
     assert!((0.005..0.06).contains(&share), "{share}");
 }
 

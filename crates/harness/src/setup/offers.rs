@@ -64,7 +64,7 @@ fn refusal(
         }
         (_, Err(CallError::Status { code: UNKNOWN_METHOD, .. })) if protocol.is_thrift() => {
             Some(format!(
-                "{name} does not have rpcbench's contract, and other services of Thrift can't be loaded"
+                "{name} does not have rpcbench's contract, and other Thrift services can't be loaded"
             ))
         }
         (_, Err(CallError::Transport(_) | CallError::Closed(_))) if protocol != Protocol::Grpc => {

@@ -32,8 +32,8 @@ pub(super) fn shortage(plan: &Plan, candidates: &[Candidate]) -> Option<String> 
         let enough = units::length(whole(needed, 60));
         let or_more = if counts_calls(plan) { " or more" } else { "" };
         format!(
-            "{given} is short for this run: to warm its processes takes {preparing} at least, and they need time to be measured; \
-             --max-time {enough}{or_more} would do, or fewer {}",
+            "{given} is too short for this run: warming its processes takes at least {preparing}, and they must then be measured; \
+             use --max-time {enough}{or_more}, or fewer {}",
             plan.role().plural()
         )
     })

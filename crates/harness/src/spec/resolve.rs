@@ -209,13 +209,13 @@ impl WorkloadSpec {
         match (&self.timeout, &self.grace) {
             (_, None) => {}
             (None, Some(given)) if grace > timeout => {
-                let problem = "no call is waited for beyond its timeout, 10s by default; raise that or lower this";
+                let problem = "the grace can't exceed the timeout, 10s by default; raise --timeout or lower --grace";
                 return Err(ConfigError::value(setting.shown(given), problem));
             }
             (None, Some(_)) => {}
             (Some(above), Some(below)) => {
                 let remedy =
-                    "no call is waited for beyond its timeout; raise the first or lower the second";
+                    "the grace can't exceed the timeout; raise the first or lower the second";
                 at_least(setting, (above, above.value), (below, below.value), remedy)?;
             }
         }

@@ -147,7 +147,7 @@ fn last_calls_of_a_load_have_five_seconds_but_no_more_than_the_timeout() {
 fn options_of_load_may_not_contradict() {
     let refused = contradicts;
     insta::assert_snapshot!(refused("rpcbench load h:1 -c 1 --client-threads 2"), @"--connections 1 contradicts --client-threads 2: every thread needs a connection; raise the first or lower the second");
-    insta::assert_snapshot!(refused("rpcbench load h:1 --timeout 1s --grace 5s"), @"--timeout 1s contradicts --grace 5s: no call is waited for beyond its timeout; raise the first or lower the second");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --timeout 1s --grace 5s"), @"--timeout 1s contradicts --grace 5s: the grace can't exceed the timeout; raise the first or lower the second");
     insta::assert_snapshot!(refused("rpcbench load h:1 --duration 50ms"), @"--duration 50ms: must be at least 100ms, one slice of its series");
     insta::assert_snapshot!(refused("rpcbench load h:1 --duration 49h"), @"--duration 49h: must be at most 48h: every 100ms of it takes memory");
     insta::assert_snapshot!(refused("rpcbench load h:1 --find-max p99>10ms"), @"--find-max p99>10ms: only a response time or errors below a limit have a highest rate, such as 'p99<10ms'");

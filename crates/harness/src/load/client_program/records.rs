@@ -28,7 +28,7 @@ pub(super) enum RecordError {
     Past,
     #[error("calls of slot {0} overlap, but a slot makes one at a time")]
     Overlap(u32),
-    #[error("a call, though no load is on")]
+    #[error("a call while no load is running")]
     NoLoad,
     #[error("more than {0} calls, as many as were asked for")]
     TooMany(u64),

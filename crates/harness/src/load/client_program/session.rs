@@ -188,7 +188,7 @@ impl ProgramSession {
 }
 
 fn not_loading() -> LoadError {
-    LoadError::Failed("no load is on".to_owned())
+    LoadError::Failed("no load is running".to_owned())
 }
 
 impl LoadSession for ProgramSession {

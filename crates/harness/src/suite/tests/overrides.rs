@@ -98,8 +98,8 @@ fn more_threads_than_connections_contradict() {
 fn grace_beyond_the_timeout_contradicts() {
     let text = GOOD.replace("duration =", "grace = \"5s\"\nduration =");
     let error = parsed(&text).and_then(|s| s.with(&typed("--timeout 4999ms")));
-    insta::assert_snapshot!(error.expect_err("a refusal"), @r#"--timeout 4999ms contradicts suites/mine.toml:12: grace = "5s": no call is waited for beyond its timeout; raise the first or lower the second"#);
-    insta::assert_snapshot!(refused_with("--grace 11s"), @"--grace 11s: no call is waited for beyond its timeout, 10s by default; raise that or lower this");
+    insta::assert_snapshot!(error.expect_err("a refusal"), @r#"--timeout 4999ms contradicts suites/mine.toml:12: grace = "5s": the grace can't exceed the timeout; raise the first or lower the second"#);
+    insta::assert_snapshot!(refused_with("--grace 11s"), @"--grace 11s: the grace can't exceed the timeout, 10s by default; raise --timeout or lower --grace");
     // The default grace never exceeds the timeout.
     let shorter = good().with(&typed("--timeout 2s")).expect("no contradiction");
     assert_eq!(shorter.workloads[0].grace_ms, 2000);
