@@ -7,14 +7,14 @@ use std::ops::Range;
 const SUB_BUCKET_BITS: u32 = 11;
 /// Slots of the first bucket, each one nanosecond wide: the power of two at or above 2 x 10^3.
 const SUB_BUCKETS: u64 = 1 << SUB_BUCKET_BITS;
-/// Slots that each further bucket adds: the lower half of its range is the bucket before it.
+/// Slots added by each further bucket: the lower half of its range is covered by the buckets before it.
 const HALF: usize = (SUB_BUCKETS / 2) as usize;
 /// Buckets needed for [`Histogram::HIGHEST`].
 const BUCKETS: usize = 32;
 /// Total slots: 270,336 bytes of counts.
 pub(crate) const SLOTS: usize = (BUCKETS + 1) * HALF;
 
-/// Slots that a search for a rank passes at once.
+/// Slots that a search for a rank skips at once.
 const BLOCK: usize = 64;
 
 /// Counts durations to three significant digits, with exact count, sum, minimum and maximum.
@@ -23,8 +23,8 @@ const BLOCK: usize = 64;
 /// <https://hdrhistogram.org>), so that [`Histogram::to_base64`] loses no count: values up to 2,047 ns
 /// have a slot each, and above that a slot is less than 0.1 % of its values wide.
 ///
-/// Values are nanoseconds. Anything from 0 to `u64::MAX` can be recorded; what lies above the last slot
-/// (73 minutes) is counted in that slot, while [`max`](Self::max) and [`mean`](Self::mean) use the exact value.
+/// Values are nanoseconds. Anything from 0 to `u64::MAX` can be recorded. Values above the last slot (73 minutes) are counted in
+/// it, while [`max`](Self::max) and [`mean`](Self::mean) use the exact value.
 #[derive(PartialEq, Eq)]
 pub struct Histogram {
     counts: Box<[u64; SLOTS]>,
@@ -150,9 +150,9 @@ impl Histogram {
     /// The smallest recorded value that at least the fraction `q` of all values do not exceed, to the
     /// histogram's resolution. `None` while empty.
     ///
-    /// HdrHistogram's convention: the value of rank `ceil(q x count)`, at least 1, and of the values
-    /// which share its slot the highest, though never above [`max`](Self::max). A `q` outside 0..=1 is
-    /// moved to the nearer end, and not-a-number counts as 0; `quantile(0.0)` is [`min`](Self::min).
+    /// Follows HdrHistogram: the value of rank `ceil(q x count)`, at least 1, or rather the highest value that shares its slot,
+    /// but never above [`max`](Self::max). A `q` outside 0..=1 is clamped, and not-a-number counts as 0; `quantile(0.0)` is
+    /// [`min`](Self::min).
     pub fn quantile(&self, q: f64) -> Option<u64> {
         if self.count == 0 {
             return None;
@@ -163,8 +163,7 @@ impl Histogram {
         self.at_rank((q.min(1.0) * self.count as f64).ceil() as u64)
     }
 
-    /// The value of a rank, as [`quantile`](Self::quantile) gives it. Ranks begin at 1; others are moved to the nearer end.
-    /// `None` while empty.
+    /// The value of a rank, as [`quantile`](Self::quantile) returns it. Ranks start at 1; others are clamped. `None` while empty.
     pub fn at_rank(&self, rank: u64) -> Option<u64> {
         let rank = rank.clamp(1, self.count.max(1));
         let used = self.used_slots();
@@ -201,13 +200,13 @@ impl Histogram {
         used.filter(|(_, times)| *times > 0).map(|(slot, times)| (lowest(slot), times))
     }
 
-    /// Adds counts of ascending slots. Smallest, largest and sum are then those of the slots. `None` if the counts exceed 64
-    /// bits; those before are then added.
+    /// Adds the counts of ascending slots; smallest, largest and sum become those of the slots. `None` if the counts exceed 64
+    /// bits; the counts before that point are added.
     pub(crate) fn add_slots(
         &mut self,
         mut slots: impl Iterator<Item = (usize, u64)>,
     ) -> Option<()> {
-        // Apart from `self`, where each write to a count could change them as far as the compiler knows.
+        // Kept in locals: for all the compiler knows, a write to a count could change the fields of `self`.
         let (mut count, mut sum) = (self.count, self.sum);
         let (mut first, mut last) = (SLOTS, 0);
         let ended = slots.try_for_each(|(slot, times)| {
@@ -234,7 +233,7 @@ impl Histogram {
 }
 
 impl Clone for Histogram {
-    /// Touches only the memory that is in use.
+    /// Touches only the memory in use.
     fn clone(&self) -> Self {
         let mut copy = Self::new();
         copy.merge(self);
@@ -259,8 +258,8 @@ impl fmt::Debug for Histogram {
     }
 }
 
-/// The slot of `value`. The bucket is how many bits the value is longer than [`SUB_BUCKET_BITS`]; the
-/// bits that remain after dropping as many choose the slot.
+/// The slot of `value`. The bucket is the number of bits by which the value is longer than [`SUB_BUCKET_BITS`]; after dropping
+/// that many low bits, the rest choose the slot.
 #[inline]
 fn slot(value: u64) -> usize {
     let bucket = (u64::BITS - SUB_BUCKET_BITS) - (value | (SUB_BUCKETS - 1)).leading_zeros();

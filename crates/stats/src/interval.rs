@@ -16,14 +16,14 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// The 95 % confidence interval of the mean of independent samples: `mean ± t x s / sqrt(n)` with the
-/// sample standard deviation `s` and Student's t at `n - 1` degrees of freedom ("Student", *The Probable
-/// Error of a Mean*, Biometrika 6, 1908). `None` for fewer than two samples or one that is not finite.
+/// The 95 % confidence interval of the mean of independent samples: `mean ± t x s / sqrt(n)` with the sample standard deviation
+/// `s` and Student's t at `n - 1` degrees of freedom ("Student", *The Probable Error of a Mean*, Biometrika 6, 1908). `None` for
+/// fewer than two samples, or if one is not finite.
 pub fn mean_interval(samples: &[f64]) -> Option<Interval> {
     mean_interval_at(samples, CONFIDENCE)
 }
 
-/// The same with another confidence, between 0 and 1.
+/// The same with another confidence, between 0 and 1 (exclusive).
 pub fn mean_interval_at(samples: &[f64], confidence: f64) -> Option<Interval> {
     if samples.len() < 2 || samples.iter().any(|sample| !sample.is_finite()) {
         return None;

@@ -4,8 +4,8 @@
 /// times response time accounts for nine tenths of the calls in flight.
 /// (J. D. C. Little, *A Proof for the Queuing Formula L = λW*, Operations Research 9, 1961.)
 ///
-/// `rate_per_s` is in calls per second, `mean_response_s` in seconds. Without calls in flight the result is 0 if the product
-/// is 0 too, otherwise infinite.
+/// `rate_per_s` is in calls per second, `mean_response_s` in seconds. Without calls in flight the result is 0 if the product is
+/// 0, and infinite otherwise.
 pub fn littles_law(in_flight: u32, rate_per_s: f64, mean_response_s: f64) -> f64 {
     let accounted = rate_per_s * mean_response_s;
     let missing = accounted - f64::from(in_flight);

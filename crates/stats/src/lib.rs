@@ -1,5 +1,5 @@
-//! The statistics behind every table: histograms, intervals, comparisons, steadiness. No input or output, no clock, no
-//! randomness: results depend on arguments alone.
+//! The statistics behind every table: histograms, intervals, comparisons, steadiness. No I/O, no clock, no randomness: results
+//! depend on arguments alone.
 
 #![forbid(unsafe_code)]
 

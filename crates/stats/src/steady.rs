@@ -31,7 +31,7 @@ pub struct WarmSample {
 pub enum Steadiness {
     /// Calls per server CPU-second are flat within noise, and the compiler is quiet.
     Steady,
-    /// They change by no more than noise explains; the compiler is quiet.
+    /// Calls per server CPU-second change by no more than noise explains; the compiler is quiet.
     Noisy {
         /// Change over the window as a fraction; negative is slower.
         change: f64,
@@ -65,11 +65,11 @@ impl Steadiness {
     }
 }
 
-/// Change above which it may be more than noise, in standard deviations of a slice. Two in ten steady windows exceed it if
-/// slices are independent, four in ten on a shared machine, where neighbouring slices are similar.
+/// Changes above this may be more than noise, in standard deviations of a slice. Two in ten steady windows exceed it if slices
+/// are independent, and four in ten on a shared machine, where neighbouring slices are similar.
 const DOUBT: f64 = 1.5;
-/// Change above which it is more than noise, in the same unit. In simulations 6 % of a steady server's windows on a shared
-/// machine exceed it; as the warm-up then continues, 0.2 % of warm-ups end with one.
+/// Changes above this are more than noise, in the same unit. In simulations, 6 % of a steady server's windows on a shared machine
+/// exceed it. As the warm-up then continues, 0.2 % of warm-ups end with one.
 const CERTAIN: f64 = 4.5;
 /// Standard deviation of a normal distribution divided by the median distance of two of its values.
 const NORMAL: f64 = 1.0483;
@@ -86,10 +86,10 @@ const NORMAL: f64 = 1.0483;
 /// * the Theil-Sen slope times the window's length, which detects a slow drift better than the ends
 ///   (Sen, *Estimates of the Regression Coefficient Based on Kendall's Tau*, JASA 63, 1968).
 ///
-/// Both ignore single disturbed slices. A change within the tolerance is flat. Above it, the noise decides, estimated from
-/// neighbouring slices: a change that is small compared with it is flat; one that only the strongest noise explains is a
-/// climb or a fall; in between the window is noisy. Compiler threads are quiet if they stay within their share over the
-/// window and over its last third, so that a burst that has just begun is noticed.
+/// Both ignore single disturbed slices. A change within the tolerance is flat. Above that, the noise of neighbouring slices
+/// decides: a change that is small compared with the noise is flat, one that only the strongest noise explains is a climb or a
+/// fall, and in between the window is noisy. Compiler threads are quiet if they stay within their share over the window and over
+/// its last third, so that a burst that has just begun is noticed.
 pub fn assess(samples: &[WarmSample], rule: &SteadyRule) -> Steadiness {
     let Some(samples) = latest(samples, rule) else { return Steadiness::TooShort };
     let curve = efficiencies(samples);
@@ -115,8 +115,8 @@ pub fn assess(samples: &[WarmSample], rule: &SteadyRule) -> Steadiness {
     }
 }
 
-/// The smallest growth over the latest [`SteadyRule::window`] slices that [`assess`] would call climbing, as a fraction:
-/// noise may hide a smaller one. At least the tolerance. `None` with too few slices or mostly idle ones.
+/// The smallest growth over the latest [`SteadyRule::window`] slices that [`assess`] would call climbing, as a fraction; smaller
+/// growth may hide in the noise. At least the tolerance. `None` with too few slices or mostly idle ones.
 pub fn hidden_growth(samples: &[WarmSample], rule: &SteadyRule) -> Option<f64> {
     let samples = latest(samples, rule)?;
     let curve = efficiencies(samples);
@@ -130,7 +130,7 @@ fn latest<'a>(samples: &'a [WarmSample], rule: &SteadyRule) -> Option<&'a [WarmS
     enough.then(|| &samples[samples.len() - window..])
 }
 
-/// Logarithm of calls per server CPU-second with the number of the slice. Skips slices without calls.
+/// Numbers of slices with the logarithm of their calls per server CPU-second. Skips slices without calls.
 fn efficiencies(samples: &[WarmSample]) -> Vec<(f64, f64)> {
     let used = samples.iter().enumerate().filter(|(_, s)| s.calls > 0 && s.server_cpu_ns > 0);
     used.map(|(at, s)| (at as f64, (s.calls as f64 * 1e9 / s.server_cpu_ns as f64).ln())).collect()
@@ -143,7 +143,7 @@ fn compiler_share(samples: &[WarmSample]) -> f64 {
     if all == 0 { 0.0 } else { compiler as f64 / all as f64 }
 }
 
-/// A third of `slices`, but at least 3 if half of them allow it, as the median of fewer is not robust.
+/// A third of `slices`. At least 3, if that is at most half of them, as the median of fewer is not robust.
 fn third(slices: usize) -> usize {
     (slices / 3).max(3).min(slices / 2).max(1)
 }
@@ -163,9 +163,8 @@ fn slope(curve: &[(f64, f64)]) -> f64 {
     median(slopes.collect()).unwrap_or(0.0)
 }
 
-/// Standard deviation of a slice, from the distances of neighbours and of next neighbours. A step affects few of these
-/// distances, so their median ignores it. A climb affects all, so they are also taken without the slope, and the smaller
-/// estimate counts.
+/// Standard deviation of a slice, from the distances of neighbours and of next neighbours. A step affects few of these distances,
+/// so their median ignores it. A climb affects all, so they are also computed without the slope, and the smaller estimate counts.
 fn noise(curve: &[(f64, f64)]) -> f64 {
     let typical = |slope: f64| {
         let distances = |lag: usize| {

@@ -14,7 +14,7 @@ const STEP: f64 = 0.4;
 const REACH: f64 = 6.4;
 /// Smallest weight in the sum over the standard deviation.
 const NEGLIGIBLE: f64 = 1e-10;
-/// Relative change of the quantile at which its search ends.
+/// Relative change of the quantile at which the search for it stops.
 const CLOSE: f64 = 1e-7;
 /// Maximum steps of that search. It usually takes four or five.
 const STEPS: usize = 60;
@@ -30,7 +30,7 @@ pub fn studentized_range(tail: f64, means: usize, freedom: f64) -> Option<f64> {
     }
     let students = StudentsT::new(0.0, 1.0, freedom).ok()?;
     let two_sided = |tail: f64| -SQRT_2 * students.inverse_cdf(tail / 2.0);
-    // Two means are Student's t; more are bounded by it, and by Bonferroni's inequality.
+    // For two means this is Student's t. For more, Student's t and Bonferroni's inequality bound it.
     let low = two_sided(tail);
     if means == 2 {
         return Some(low);

@@ -1,7 +1,7 @@
 //! Histograms as text: HdrHistogram's V2 encoding, DEFLATE, base64.
 //!
-//! The `hdrhistogram` crate writes them. It does not read them: that takes 2.5 times as long, or 3.7 times into a [`Histogram`],
-//! and as much memory as a text claims.
+//! The `hdrhistogram` crate only writes them. Its reader takes 2.5 times as long, or 3.7 times into a [`Histogram`], and as much
+//! memory as a text claims to need.
 
 use std::cell::RefCell;
 
@@ -12,7 +12,7 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
 use crate::histogram::{self, Histogram};
 
-/// Why a text is not a histogram of this layout.
+/// Reason why a text is not a histogram of this layout.
 #[derive(Debug, thiserror::Error)]
 pub enum HistogramError {
     /// The text is not base64.
@@ -45,7 +45,7 @@ pub enum HistogramError {
 const LARGEST: usize = histogram::SLOTS * 9;
 /// Bytes before the compressed part: a magic number and the part's length.
 const FRAME: usize = 8;
-/// Bytes before the counts: a magic number, the counts' bytes, an offset, the digits, both bounds, and a ratio.
+/// Bytes before the counts: a magic number, the length of the counts, an offset, the digits, both bounds, and a ratio.
 const HEADER: usize = 40;
 /// Magic numbers of the frame and of the header. Some libraries set the bits of [`WORD_SIZE`].
 const COMPRESSED: u32 = 0x1c84_9304;
@@ -53,7 +53,8 @@ const PLAIN: u32 = 0x1c84_9303;
 const WORD_SIZE: u32 = 0xf0;
 
 thread_local! {
-    /// A record has thousands of texts, and each takes less time to read than its memory to allocate and zero.
+    /// Reused for all texts of a thread: a record has thousands, and each takes less time to read than its memory to allocate and
+    /// zero.
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
@@ -77,37 +78,35 @@ impl Histogram {
     /// format.
     pub fn to_base64(&self) -> String {
         let mut bytes = Vec::new();
-        // Neither can fail: the bounds are constants, counts of calls stay below 2^63, and memory
-        // takes every write.
+        // Neither can fail: the bounds are constants, counts of calls stay below 2^63, and writes to memory succeed.
         let written = exported(self)
             .and_then(|copy| V2DeflateSerializer::new().serialize(&copy, &mut bytes).ok());
         debug_assert!(written.is_some(), "a histogram can always be exported");
         STANDARD.encode(bytes)
     }
 
-    /// Reads what [`to_base64`](Self::to_base64), or any HdrHistogram library, has written with the
-    /// same bounds and digits. Counts are exact; the smallest and largest value and the mean are those
-    /// of the slots.
+    /// Reads text written by [`to_base64`](Self::to_base64), or by any HdrHistogram library with the same bounds and digits.
+    /// Counts are exact; the smallest and largest value and the mean are those of the slots.
     ///
     /// # Errors
-    /// Text that is not base64, not HdrHistogram V2, or of another layout.
+    /// If the text is not base64, not HdrHistogram V2, or of another layout.
     pub fn from_base64(text: &str) -> Result<Self, HistogramError> {
         let mut read = Self::new();
         read.merge_base64(text)?;
         Ok(read)
     }
 
-    /// Adds the values of such a text, without the memory of a second histogram. Returns their number.
+    /// Adds the values of an encoded text without allocating a second histogram. Returns their number.
     ///
     /// # Errors
-    /// As [`from_base64`](Self::from_base64); some of the values are then added.
+    /// As [`from_base64`](Self::from_base64). Some of the values may have been added.
     pub fn merge_base64(&mut self, text: &str) -> Result<u64, HistogramError> {
         let before = self.count();
         with_slots(text, |slots| self.add_slots(slots))?;
         Ok(self.count() - before)
     }
 
-    /// Number of values in such a text.
+    /// Number of values in an encoded text.
     ///
     /// # Errors
     /// As [`from_base64`](Self::from_base64).
@@ -127,7 +126,7 @@ fn exported(own: &Histogram) -> Option<hdrhistogram::Histogram<u64>> {
     Some(copy)
 }
 
-/// Passes the slots of a text. `of` returns `None` if their counts exceed 64 bits.
+/// Calls `of` with the slots of a text. `of` returns `None` if their counts exceed 64 bits.
 fn with_slots<T>(
     text: &str,
     of: impl FnOnce(&mut Slots<'_>) -> Option<T>,
@@ -139,7 +138,7 @@ fn with_slots<T>(
     })
 }
 
-/// The slots of encoded counts, ascending, with their values; some have none. Ends at a problem.
+/// The slots of encoded counts in ascending order, with their counts, some of which are 0. Stops at a problem.
 struct Slots<'a> {
     rest: &'a [u8],
     slot: usize,
@@ -158,7 +157,7 @@ impl Iterator for Slots<'_> {
             self.problem = Some("ends within a count");
             return None;
         };
-        // The lowest bit is the sign: a number below 0 skips as many slots. Without a branch, as signs can't be predicted.
+        // The lowest bit is the sign: a negative number skips that many slots. Branchless, as signs can't be predicted.
         let (size, skips) = (number >> 1, 0_u64.wrapping_sub(number & 1));
         let next = self.slot as u64 + 1 + (size & skips);
         if next > histogram::SLOTS as u64 {
@@ -175,7 +174,7 @@ fn broken(what: impl Into<String>) -> HistogramError {
 }
 
 impl Scratch {
-    /// The encoded counts of a text. Refuses a histogram that claims to be larger than this layout, of which no more is read.
+    /// The encoded counts of a text. Refuses a histogram that claims to be larger than this layout without reading it further.
     fn counts(&mut self, text: &str) -> Result<&[u8], HistogramError> {
         let Self { inflate, compressed, plain } = self;
         compressed.clear();
@@ -183,7 +182,7 @@ impl Scratch {
         plain.clear();
         inflate.reset(true);
         let body = compressed.get(FRAME..).unwrap_or_default();
-        // Ends at the end of the stream, or of the memory.
+        // Stops at the end of the stream or of the buffer.
         let read = inflate.decompress_vec(body, plain, FlushDecompress::Finish);
         read.map_err(|error| broken(format!("no DEFLATE: {error}")))?;
         let Some((header, counts)) = plain.split_at_checked(HEADER) else {
@@ -207,13 +206,13 @@ impl Scratch {
     }
 }
 
-/// Four bytes as a number, the highest first. 0 beyond the end.
+/// Four bytes as a big-endian number. 0 beyond the end.
 fn word(bytes: &[u8], at: usize) -> u32 {
     let four = bytes.get(at..at + 4).and_then(|four| four.try_into().ok());
     four.map_or(0, u32::from_be_bytes)
 }
 
-/// The bits of the next number, and the bytes after it.
+/// Splits off the bits of the next number.
 #[inline(always)]
 fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     match bytes {
@@ -223,7 +222,7 @@ fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     }
 }
 
-/// Seven bits per byte, the lowest first, the ninth byte with eight.
+/// Seven bits per byte, lowest first; the ninth byte has eight.
 fn long_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let mut number = 0_u64;
     for (at, byte) in bytes.iter().enumerate().take(9) {

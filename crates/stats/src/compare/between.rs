@@ -1,10 +1,10 @@
 //! Compares entries of two runs.
 //!
-//! Runs share no rounds. A change of the machine between them that affects all entries cancels if there are enough entries:
-//! the run plays the role of the round, and the median change that of its mean, as some entries did change. With fewer
-//! entries, the error of each mean includes all effects that the entries of its run share (B. L.
-//! Welch, *The Generalization of "Student's" Problem When Several Different Population Variances Are Involved*,
-//! Biometrika 34, 1947), and only the machine reference shows what changed between the runs.
+//! Two runs share no rounds. With enough entries, a change of the machine that affects all entries cancels: each run acts as a
+//! round, and its effect is the median change of the entries rather than the mean, as some entries did change. With fewer
+//! entries, the error of each mean includes all effects that the entries of its run share (B. L. Welch, *The Generalization of
+//! "Student's" Problem When Several Different Population Variances Are Involved*, Biometrika 34, 1947), and only the machine
+//! reference shows what changed between the runs.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -17,11 +17,11 @@ use super::{Observation, Pair, Question};
 /// The comparison of an entry in two runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// Geometric mean in the old run, without the common change like [`Self::pair`].
+    /// Geometric mean in the old run, corrected for the common change like [`Self::pair`].
     pub old: f64,
-    /// Geometric mean in the new run.
+    /// Geometric mean in the new run, corrected in the same way.
     pub new: f64,
-    /// The new mean divided by the old one. Its range alone has the question's confidence.
+    /// The new mean divided by the old one. Its range has the question's confidence for this entry alone, not for all at once.
     pub pair: Pair,
 }
 
@@ -30,14 +30,15 @@ pub struct Change {
 pub struct Changes {
     /// One per pair of entries. `None` if one has no observations.
     pub list: Vec<Option<Change>>,
-    /// The median change, new divided by old, which is removed from all means. `None` with too few entries.
+    /// The median change, new divided by old, which is removed from all means. `None` if there are too few entries.
     pub common: Option<f64>,
-    /// The machine reference in the new run divided by that in the old one. `None` if a run lacks it. All ranges are wider by that
-    /// ratio, as a server may be affected fully or not at all, unless the common change covers it.
+    /// The machine reference in the new run divided by that in the old one. `None` if a run lacks it. Without a common change,
+    /// all ranges are wider by this ratio, as the machine may affect a server fully or not at all.
     pub reference: Option<f64>,
 }
 
-/// Compares entries of two runs, given their numbers in `old` and in `new`. Ignores values that are not finite and above 0.
+/// Compares entries of two runs. `entries` pairs their numbers in `old` and `new`. Ignores values that are not finite and
+/// positive.
 pub fn between_runs(
     old: &[Observation],
     new: &[Observation],
@@ -50,7 +51,7 @@ pub fn between_runs(
     let both = |(a, b): &(usize, usize)| Some(Both { old: old.entry(*a)?, new: new.entry(*b)? });
     let both: Vec<Option<Both>> = entries.iter().map(both).collect();
     let common = Common::of(both.iter().flatten());
-    // It is unknown how much it affected an entry.
+    // How much of the machine's change affected an entry is unknown.
     let unknown = moved.map_or(0.0, f64::abs);
     let change = |both: &Both| match &common {
         Some(common) => both.change_beside(common, question),
@@ -83,7 +84,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0.0).then(|| sum / count)
 }
 
-/// Means of the entries of a run, by the caller's numbers.
+/// Means of the entries of a run, with the caller's entry numbers.
 struct Means(Vec<(usize, Mean)>);
 
 impl Means {
@@ -108,12 +109,12 @@ impl Both {
         self.new.value - self.old.value
     }
 
-    /// Error of the difference without effects shared by the entries of a run.
+    /// Error of the difference, excluding effects shared by the entries of a run.
     pub fn apart(&self) -> Option<OwnError> {
         Some(self.old.apart?.with(self.new.apart?))
     }
 
-    /// Error of the difference with them.
+    /// Error of the difference, including these effects.
     fn own(&self) -> Option<OwnError> {
         Some(self.old.own?.with(self.new.own?))
     }
@@ -123,7 +124,8 @@ impl Both {
         self.change(common.shift, error, question)
     }
 
-    /// The change beyond `shift`, half of which is removed from either mean. The error has an estimated part and a bound.
+    /// The change beyond `shift`; half of `shift` is removed from each mean. `error` is an estimated error and a bound on the
+    /// rest.
     fn change(&self, shift: f64, error: Option<(OwnError, f64)>, question: &Question) -> Change {
         let tail = 1.0 - question.confidence;
         let half = |tail: f64| {

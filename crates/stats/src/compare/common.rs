@@ -4,7 +4,7 @@ use super::between::Both;
 use super::own::OwnError;
 use crate::{DEVIATION_PER_MAD, median};
 
-/// Minimum entries for a common change to count as the machine's.
+/// Minimum entries to attribute a common change to the machine.
 const ENOUGH: usize = 4;
 /// Variance of a median divided by that of a mean, for many normal values.
 const OF_MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
@@ -13,8 +13,8 @@ const OF_MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
 pub(super) struct Common {
     /// New minus old, as a logarithm: the median of the entries.
     pub shift: f64,
-    /// Possible error of the shift for an entry: how far unchanged entries differ from it beyond their own errors, as they react
-    /// differently to the machine; plus the shift's own error.
+    /// Error of the shift when applied to an entry: how far unchanged entries differ from it beyond their own errors, as they
+    /// react differently to the machine, plus the shift's own error.
     pub error: OwnError,
 }
 
@@ -29,8 +29,8 @@ impl Common {
         let entries = known.len() as f64;
         let shift = median(known.iter().map(|(difference, _)| *difference).collect())?;
         let distance = median(known.iter().map(|(it, _)| (it - shift).abs()).collect())?;
-        // It is too small for few values (C. Croux and P. Rousseeuw, *Time-Efficient Algorithms for Two Highly Robust
-        // Estimators of Scale*, COMPSTAT 1992).
+        // The median distance is biased low for few values (C. Croux and P. Rousseeuw, *Time-Efficient Algorithms for Two Highly
+        // Robust Estimators of Scale*, COMPSTAT 1992).
         let seen = (DEVIATION_PER_MAD * distance * entries / (entries - 0.8)).powi(2);
         let usual = median(known.iter().map(|(_, variance)| *variance).collect())?;
         let scatter = (seen - usual).max(0.0);

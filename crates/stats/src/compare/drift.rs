@@ -1,4 +1,4 @@
-//! Detects entries that change while they are measured, compared with the others.
+//! Detects entries that change during the run relative to the others.
 
 use std::cmp::Ordering;
 
@@ -10,27 +10,28 @@ use crate::median;
 
 /// Probability that any steady entry of a run is reported as drifting.
 const FALSE: f64 = 0.01;
-/// Rounds that a step needs on either side: fewer may be a stall.
+/// Rounds required on either side of a step: fewer may be a stall.
 const SIDE: usize = 2;
-/// Maximum places in which a step is tested: more locate it better, but need stronger evidence.
+/// Maximum positions at which a step is tested: more locate it better, but need stronger evidence.
 const PLACES: usize = 8;
 
 /// A change of an entry within its processes, beyond noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drift {
-    /// From the first round to the last, or from before a step to after it, as a fraction: 0.1 for 10 % faster.
+    /// From the first round to the last, or across a step, as a fraction: 0.1 for 10 % faster.
     pub change: f64,
 }
 
-/// Finds entries that certainly changed within their processes, by more than `precision`, a fraction.
+/// Finds entries that certainly changed by more than `precision`, a fraction, within their processes.
 ///
-/// Each entry is compared with the median of the others in the same round, without the means of their processes. That removes
-/// the machine's effects on all entries, and the rest does not depend on the previous round, so ordinary least squares apply. All processes of an entry count together
-/// by round. Two kinds of change are tested: a slope over the rounds, and a step between two of them. By chance some entry
-/// drifts in at most 1 % of runs, by Bonferroni's inequality.
+/// Each entry is compared with the median of the others in the same round, after subtracting the mean of each process. That
+/// removes the machine's effects on all entries, and the rest does not depend on the previous round, so ordinary least squares
+/// apply. Processes of an entry are pooled by round. Two kinds of change are tested: a slope over the rounds, and a step between
+/// two of them. At most 1 % of runs report a drift by chance (Bonferroni's inequality).
 ///
-/// As entries are compared with each other, one that changes makes the rest seem to change the other way. The one that changes
-/// most is removed and the rest is tested again; of two it is the one that became faster, as servers do.
+/// Entries are compared with each other, so one that changes makes the others seem to change the other way. The one that changes
+/// most is removed and the rest is tested again. If two change equally, the one that became faster is reported, as servers tend
+/// to become faster.
 ///
 /// `None` for an entry that does not drift, and for a single entry.
 pub fn drift(observations: &[Observation], entries: usize, precision: f64) -> Vec<Option<Drift>> {
@@ -45,12 +46,12 @@ pub fn drift(observations: &[Observation], entries: usize, precision: f64) -> Ve
 
 fn largest(drifts: &[Option<Drift>]) -> Option<(usize, Drift)> {
     let found = drifts.iter().enumerate().filter_map(|(entry, drift)| Some((entry, (*drift)?)));
-    // To a millionth, as the mirrored values of two entries differ by rounding.
+    // Rounded to a millionth, as rounding errors make the mirrored changes of two entries differ.
     let size = |drift: &Drift| ((drift.change.ln_1p().abs() * 1e6).round(), drift.change);
     found.max_by(|(_, a), (_, b)| size(a).partial_cmp(&size(b)).unwrap_or(Ordering::Equal))
 }
 
-/// The change of each entry relative to all others, even if those change.
+/// The change of each entry relative to all others, which may change as well.
 fn seen(observations: &[Observation], entries: usize, precision: f64) -> Vec<Option<Drift>> {
     let windows = Windows::new(observations, entries, false);
     let series = series(&windows, &windows.values());
@@ -72,7 +73,7 @@ struct Point {
     value: f64,
 }
 
-/// The distance of each entry from the others by round.
+/// The distance of each entry from the others in each round.
 fn series(windows: &Windows, values: &[f64]) -> Vec<Vec<Point>> {
     let mut processes = vec![(0.0, 0.0, windows.rounds); windows.processes.len()];
     for (window, value) in windows.list.iter().zip(values) {
@@ -98,8 +99,8 @@ fn series(windows: &Windows, values: &[f64]) -> Vec<Vec<Point>> {
     series
 }
 
-/// The most significant change, as a logarithm, if its probability by chance is at most `tail`, half of it for the slope and
-/// half for the steps.
+/// The most significant change, as a logarithm, if its probability by chance is at most `tail`. The slope gets half of `tail`,
+/// the steps the other half.
 fn largest_change(points: &[Point], tail: f64) -> Option<f64> {
     let last = points.iter().map(|point| point.round).max()?;
     let slope = contrast(points, |round| round as f64 / last.max(1) as f64, tail / 2.0);
@@ -117,7 +118,7 @@ struct Change {
     excess: f64,
 }
 
-/// Least squares of the points over a figure of their round, within processes.
+/// Least-squares slope of the points over `figure` of their round, within processes.
 fn contrast(points: &[Point], figure: impl Fn(usize) -> f64, tail: f64) -> Option<Change> {
     let processes = points.iter().map(|point| point.process).max()? + 1;
     let mut sums = vec![(0.0, 0.0, 0.0); processes];

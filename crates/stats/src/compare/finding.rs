@@ -17,10 +17,10 @@ pub struct Estimate {
     /// The entry's own 95 % interval. It includes effects shared by all entries, so two of these say little about a pair.
     /// `None` with fewer than two rounds.
     pub range: Option<Range>,
-    /// The comparison interval: of two entries, both halves together are about as wide as half of their pair's interval. If
-    /// two of these do not overlap, the entries differ, as far as halves can say it for all pairs (H. Goldstein and M. Healy,
-    /// *The Graphical Presentation of a Collection of Means*, Journal of the Royal Statistical Society A 158, 1995). `None` if
-    /// a pair has no interval.
+    /// The comparison interval: the half-widths of two entries add up to about the half-width of their pair's interval. Two
+    /// entries differ if their comparison intervals do not overlap, as well as single intervals can show that for all pairs (H.
+    /// Goldstein and M. Healy, *The Graphical Presentation of a Collection of Means*, Journal of the Royal Statistical Society A
+    /// 158, 1995). `None` if a pair has no interval.
     pub comparison: Option<Range>,
     /// Geometric mean in which outlying windows count in full.
     pub raw: f64,
@@ -37,16 +37,15 @@ pub struct Estimate {
 pub struct Pair {
     /// The first entry's mean divided by the second's.
     pub ratio: f64,
-    /// Interval of the ratio; the intervals of all pairs hold simultaneously. `None` if the noise is
-    /// unknown.
+    /// Interval of the ratio. The intervals of all pairs hold simultaneously. `None` if the noise is unknown.
     pub range: Option<Range>,
     /// The conclusion.
     pub finding: Finding,
 }
 
 impl Pair {
-    /// Builds the pair from the difference of the logarithms of two means, half of its interval, and half of the interval for
-    /// equality.
+    /// Builds the pair from the difference of the logarithms of two means, the half-width of its interval, and the half-width of
+    /// the interval for equality.
     pub(super) fn of(
         difference: f64,
         half: Option<f64>,
@@ -64,7 +63,7 @@ impl Pair {
         }
     }
 
-    /// The comparison of the second entry with the first.
+    /// The same comparison with both entries swapped.
     pub(super) fn turned(self) -> Self {
         let turned = |range: Range| Range { low: 1.0 / range.high, high: 1.0 / range.low };
         Self {
@@ -93,22 +92,22 @@ pub enum Finding {
 }
 
 impl Finding {
-    /// True if the first is certainly faster, by any amount.
+    /// True if the first entry is certainly faster, by any amount.
     pub fn is_faster(self) -> bool {
         matches!(self, Self::Faster | Self::SlightlyFaster)
     }
 
-    /// True if the first is certainly slower, by any amount.
+    /// True if the first entry is certainly slower, by any amount.
     pub fn is_slower(self) -> bool {
         matches!(self, Self::Slower | Self::SlightlySlower)
     }
 
-    /// True if one is certainly faster, by any amount.
+    /// True if one entry is certainly faster, by any amount.
     pub fn is_difference(self) -> bool {
         self.is_faster() || self.is_slower()
     }
 
-    /// True if they certainly differ by less than the precision.
+    /// True if the entries certainly differ by less than the precision.
     pub fn is_equal(self) -> bool {
         matches!(self, Self::SlightlyFaster | Self::Equal | Self::SlightlySlower)
     }
@@ -149,7 +148,7 @@ pub struct RankRange {
 pub struct Spread {
     /// Between the windows of one process, as measured.
     pub windows: f64,
-    /// The same without effects shared by all windows of a round.
+    /// The same, excluding effects shared by all windows of a round.
     pub in_rounds: f64,
     /// Between processes, beyond what their windows explain. With few processes it is mostly the prior.
     pub processes: f64,

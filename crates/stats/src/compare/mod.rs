@@ -6,9 +6,9 @@
 //! ln value = entry + round + process + rest
 //! ```
 //!
-//! Effects that all entries share in a round cancel. Processes of an entry differ by a random effect, whose variance is
-//! estimated over all entries (T. Kalibera and R. Jones, *Rigorous Benchmarking in Reasonable Time*, ISMM 2013, on levels of
-//! repetition). The rest has a variance of each entry.
+//! Effects that all entries share in a round cancel. Processes of an entry differ by a random effect whose variance is estimated
+//! over all entries (T. Kalibera and R. Jones, *Rigorous Benchmarking in Reasonable Time*, ISMM 2013, on levels of repetition).
+//! The variance of the rest is estimated per entry.
 
 mod between;
 mod common;
@@ -38,22 +38,22 @@ pub struct Observation {
     pub entry: usize,
     /// Number of the entry's process.
     pub process: u32,
-    /// Number of the round of the process, in order of time. Windows of one round and process number, of all entries, were
+    /// Number of the round within the process, in time order. Windows of all entries with the same process and round number were
     /// measured one after another.
     pub round: u32,
     /// The figure to compare, above 0; higher is better.
     pub value: f64,
     /// The machine reference during the window, above 0, in any unit; only [`between_runs`] uses it. `None` if it was not read.
     pub reference: Option<f64>,
-    /// How much processes of the entry are assumed to differ where each entry has one: the standard deviation of the logarithm.
+    /// Assumed standard deviation between processes of the entry, as a logarithm. Used only if no entry has two processes.
     pub spread: f64,
 }
 
 impl Observation {
-    /// The largest [`Self::spread`] that was measured: sixteen processes of a server in Node.js (docs/evidence.md).
+    /// The largest [`Self::spread`] measured: sixteen processes of a Node.js server (docs/evidence.md).
     pub const MAX_SPREAD: f64 = 0.024;
 
-    /// One without a machine reference, of an entry of which nothing is known.
+    /// An observation without a machine reference, with the spread of an unknown entry.
     pub fn new(entry: usize, process: u32, round: u32, value: f64) -> Self {
         Self { entry, process, round, value, reference: None, spread: Self::MAX_SPREAD }
     }
@@ -85,7 +85,8 @@ pub struct Comparison {
     confidence: f64,
 }
 
-/// Compares `entries` entries, numbered from 0. Ignores observations of others and values that are not finite and above 0.
+/// Compares `entries` entries, numbered from 0. Ignores observations of other entries, and values that are not finite and
+/// positive.
 pub fn compare(observations: &[Observation], entries: usize, question: &Question) -> Comparison {
     let windows = Windows::new(observations, entries, true);
     let model = Model::fit(&windows);
@@ -141,7 +142,7 @@ impl Comparison {
         order
     }
 
-    /// Neighbours in order of speed, the faster first, whose comparison is open.
+    /// Neighbours in order of speed whose comparison is open, as (faster, slower).
     pub fn open_neighbours(&self) -> Vec<(usize, usize)> {
         let order = self.order();
         let neighbours = order.windows(2).map(|pair| (pair[0], pair[1]));

@@ -16,7 +16,7 @@ use super::windows::{Windows, squares};
 use crate::median;
 use crate::studentized_range::studentized_range;
 
-/// Steps of the logarithm of degrees of freedom for which quantiles are computed, and the maximum.
+/// Step of the logarithm of the degrees of freedom for which quantiles are computed, and the maximum degrees of freedom.
 const STEP: f64 = 0.02;
 const MAX_FREEDOM: f64 = 1e4;
 
@@ -26,15 +26,15 @@ pub(super) struct Model {
     means: Means,
     /// Variance between processes.
     between: OwnError,
-    /// Covariance of the entries' means by their windows.
+    /// Covariance of the entries' means due to their windows.
     by_windows: Vec<Vec<f64>>,
-    /// Covariance by their processes, in units of `between`.
+    /// Covariance due to their processes, in units of `between`.
     by_processes: Vec<Vec<f64>>,
     /// Processes and windows of each entry.
     sizes: Vec<(f64, usize)>,
     /// The error of effects shared by all entries.
     shared: Option<OwnError>,
-    /// Each entry's reaction to them relative to the others', as a factor minus 1.
+    /// Each entry's reaction to the shared effects relative to the others', as a factor minus 1.
     reactions: Vec<Uncertain>,
 }
 
@@ -43,9 +43,9 @@ pub(super) struct Difference {
     pub a: usize,
     pub b: usize,
     difference: f64,
-    /// Half of the simultaneous interval.
+    /// Half-width of the simultaneous interval.
     pub half: Option<f64>,
-    /// Half of the interval for equality.
+    /// Half-width of the interval for equality.
     half_equal: Option<f64>,
 }
 
@@ -54,13 +54,13 @@ pub(super) struct Difference {
 pub(super) struct Mean {
     /// The mean's logarithm.
     pub value: f64,
-    /// Error without effects shared by all entries. `None` for a single entry, or if the noise is unknown.
+    /// Error excluding effects shared by all entries. `None` for a single entry, or if the noise is unknown.
     pub apart: Option<OwnError>,
-    /// Error with them. `None` with too few rounds.
+    /// Error including effects shared by all entries. `None` with too few rounds.
     pub own: Option<OwnError>,
 }
 
-/// A typical pair, to predict what more processes would show.
+/// A typical pair, used to predict what more processes would show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Typical {
     /// Variance of the difference of two means.
@@ -106,7 +106,7 @@ impl Model {
         }
     }
 
-    /// True if there are enough windows to know the noise.
+    /// True if there are enough windows to estimate the noise.
     fn knows_noise(&self) -> bool {
         self.noise.pooled.freedom > 0.0
     }
@@ -142,13 +142,14 @@ impl Model {
     fn error_of_pair(&self, a: usize, b: usize) -> Option<OwnError> {
         let of = |all: &[Vec<f64>]| all[a][a] + all[b][b] - 2.0 * all[a][b];
         let error = self.error(of(&self.by_windows), of(&self.by_processes), &[a, b])?;
-        // In another state of the machine they would differ by more or by less.
+        // In another state of the machine the entries would differ by more or less.
         let unlike = self.reactions[a].unlike(self.reactions[b]);
         let shared = self.shared.map(|shared| shared.times(unlike));
         Some(shared.into_iter().fold(error, OwnError::with))
     }
 
-    /// The error of a mean or a difference: the windows' part, and the processes' part in units of their variance.
+    /// The error of a mean or a difference: `windows` is the windows' part, `processes` the processes' part in units of their
+    /// variance.
     fn error(&self, windows: f64, processes: f64, entries: &[usize]) -> Option<OwnError> {
         let part = |entry: &usize| {
             let own = self.noise.entries[*entry];
@@ -195,7 +196,7 @@ impl Model {
     fn mean(&self, entry: usize) -> Mean {
         let entries = self.entries() as f64;
         let processes = self.by_processes[entry][entry];
-        // Apart from the mean of all entries, to which it contributes.
+        // The error relative to the mean of all entries, to which this entry contributes.
         let own = &self.by_windows[entry];
         let all = self.by_windows.iter().flatten().sum::<f64>() / entries.powi(2);
         let centred = own[entry] - 2.0 * own.iter().sum::<f64>() / entries + all;
@@ -239,7 +240,7 @@ impl Model {
     }
 }
 
-/// The windows of each round, without the means of their entries.
+/// The windows of each round, minus the means of their entries.
 fn rounds(windows: &Windows, noise: &Noise, means: &Means) -> Vec<Round> {
     let mut rounds = vec![Round::default(); windows.rounds];
     for (window, value) in windows.list.iter().zip(&noise.values) {
@@ -248,7 +249,7 @@ fn rounds(windows: &Windows, noise: &Noise, means: &Means) -> Vec<Round> {
     rounds
 }
 
-/// Half of each entry's comparison interval: the sum of two is as near as possible to half of the pair's.
+/// Half-width of each entry's comparison interval. The half-widths of two entries add up as closely as possible to their pair's.
 fn halves(entries: usize, pairs: &[Difference]) -> Vec<Option<f64>> {
     let of = |entry: Option<usize>| {
         let own = pairs.iter().filter(|pair| entry.is_none_or(|e| pair.a == e || pair.b == e));
@@ -273,7 +274,7 @@ impl Difference {
 }
 
 impl Typical {
-    /// Half of the simultaneous interval of a pair's difference with this many processes.
+    /// Half-width of the simultaneous interval of a pair's difference with this many processes.
     pub fn half(&self, processes: usize, tail: f64) -> Option<f64> {
         let more = processes as f64 / self.processes;
         let (apart, _) = Quantiles::new(self.entries, tail).at(self.freedom * more)?;
@@ -281,11 +282,11 @@ impl Typical {
     }
 }
 
-/// Half-widths in standard deviations of a difference: of all pairs' intervals at once, each with its own variance and degrees
-/// of freedom (P. A. Games and J. F. Howell, *Pairwise Multiple Comparison Procedures with Unequal N's and/or Variances*,
-/// Journal of Educational Statistics 1, 1976), and of the two one-sided tests of equality, at a level that keeps the family's
-/// rate over all pairs (C. Lauzon and B. Caffo, *Easy Multiplicity Control in Equivalence Testing Using Two One-Sided Tests*,
-/// The American Statistician 63, 2009).
+/// Half-widths in standard deviations of a difference. The first is for the simultaneous intervals of all pairs, each with its
+/// own variance and degrees of freedom (P. A. Games and J. F. Howell, *Pairwise Multiple Comparison Procedures with Unequal N's
+/// and/or Variances*, Journal of Educational Statistics 1, 1976). The second is for the two one-sided tests of equality, at a
+/// level that keeps the family's rate over all pairs (C. Lauzon and B. Caffo, *Easy Multiplicity Control in Equivalence Testing
+/// Using Two One-Sided Tests*, The American Statistician 63, 2009).
 #[derive(Clone, Copy)]
 struct Quantiles {
     entries: usize,
@@ -295,10 +296,10 @@ struct Quantiles {
 /// Both half-widths. `None` if there are too few entries.
 type HalfWidths = Option<(f64, f64)>;
 
-/// Known ones, by number of entries, bits of the tail, and step of the degrees of freedom.
+/// Half-widths by number of entries, bits of the tail, and step of the degrees of freedom.
 type Known = HashMap<(usize, u64, u32), HalfWidths>;
 
-/// The quantile of a range takes longer than the rest of a comparison, and depends on nothing else.
+/// Caches half-widths: the quantile of a range takes longer than the rest of a comparison.
 static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
 
 impl Quantiles {
@@ -306,7 +307,7 @@ impl Quantiles {
         Self { entries, tail }
     }
 
-    /// Degrees of freedom are rounded down to the next of a few.
+    /// Rounds the degrees of freedom down to a grid, so that few quantiles are computed.
     fn at(self, freedom: f64) -> HalfWidths {
         if freedom.is_nan() {
             return None;

@@ -7,10 +7,10 @@ use super::two_way::{Cell, TwoWay};
 use super::windows::Windows;
 use crate::{DEVIATION_PER_MAD, median};
 
-/// Distance from the fit, in standard deviations, beyond which a window counts no further: of independent normal values, it
-/// costs 1 % of the information.
+/// Distance from the fit, in standard deviations, beyond which a window's influence stops growing. For independent normal values
+/// this costs 1 % of the information.
 const BEND: f64 = 2.0;
-/// Steps of the fit. It moves little after the third.
+/// Steps of the fit. It hardly changes after the third.
 const STEPS: usize = 6;
 /// Minimum variance of noise: a tenth of a percent, squared.
 const MIN: f64 = 1e-6;
@@ -21,17 +21,17 @@ const MAX_PRIOR: f64 = 100.0;
 pub(super) struct Noise {
     /// Level of each process.
     pub levels: Vec<f64>,
-    /// Covariance of the levels for independent windows.
+    /// Covariance of the levels if windows are independent.
     pub covariance: Vec<Vec<f64>>,
-    /// Values of the windows without the excess of stalls.
+    /// Values of the windows, without the excess of stalls.
     pub values: Vec<f64>,
     /// Effect of each round.
     pub rounds: Vec<f64>,
     /// Bounded residuals.
     pub rest: Vec<f64>,
-    /// Variance of a window of each entry, and how well it is known.
+    /// Variance of a window of each entry, with its degrees of freedom.
     pub entries: Vec<OwnError>,
-    /// Pooled over the entries.
+    /// Variance of a window, pooled over the entries.
     pub pooled: OwnError,
 }
 
@@ -87,7 +87,7 @@ impl Noise {
 }
 
 /// The distance beyond which residuals of an entry are bounded. Residuals below the minimum noise come from rounding, and must
-/// not decide what is a stall.
+/// not decide what counts as a stall.
 fn bound(windows: &Windows, rest: &[f64], entry: usize, freedom: f64) -> f64 {
     let own = windows.list.iter().zip(rest).filter(|(w, _)| w.entry == entry);
     let own: Vec<f64> = own.map(|(_, rest)| rest.abs()).collect();
@@ -96,7 +96,7 @@ fn bound(windows: &Windows, rest: &[f64], entry: usize, freedom: f64) -> f64 {
     BEND * scale.max(MIN.sqrt())
 }
 
-/// Degrees of freedom of each entry's residuals: windows without their share in processes and rounds.
+/// Degrees of freedom of each entry's residuals: its windows minus their share in the processes and rounds.
 fn freedom(windows: &Windows, table: &TwoWay<'_>, cells: &[Cell]) -> Vec<f64> {
     let mut sizes = vec![0.0; windows.processes.len()];
     windows.list.iter().for_each(|w| sizes[w.process] += 1.0);
@@ -107,7 +107,7 @@ fn freedom(windows: &Windows, table: &TwoWay<'_>, cells: &[Cell]) -> Vec<f64> {
     freedom.iter().map(|own| if *own < 1e-3 { 0.0 } else { *own }).collect()
 }
 
-/// Variance of a window of each entry, plus what bounding took away (Huber).
+/// Variance of a window of each entry, plus what bounding removed (Huber).
 fn variances(
     windows: &Windows,
     rest: &[f64],

@@ -4,11 +4,11 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::windows::squares;
 
-/// Probability in the upper tail of an entry's own interval.
+/// Probability below the upper end of an entry's own interval.
 const UPPER: f64 = 0.975;
-/// Maximum correlation of neighbours.
+/// Maximum correlation of neighbouring batches.
 const MAX_CORRELATION: f64 = 0.8;
-/// Minimum rounds of a batch, if that leaves `BATCHES`: neighbouring rounds are too similar to count separately.
+/// Minimum rounds per batch, if that leaves `BATCHES` batches: neighbouring rounds are too similar to count separately.
 const BATCH: usize = 4;
 const BATCHES: usize = 8;
 
@@ -19,13 +19,13 @@ pub(super) struct OwnError {
 }
 
 impl OwnError {
-    /// Half of the 95 % interval.
+    /// Half-width of the 95 % interval.
     pub fn half(self) -> Option<f64> {
         let students = StudentsT::new(0.0, 1.0, self.freedom).ok()?;
         Some(students.inverse_cdf(UPPER) * self.variance.sqrt())
     }
 
-    /// The error of the sum or the difference of two, by F. E. Satterthwaite (*An Approximate Distribution of Estimates of
+    /// The error of the sum or difference of two means, by F. E. Satterthwaite (*An Approximate Distribution of Estimates of
     /// Variance Components*, Biometrics Bulletin 2, 1946).
     pub fn with(self, other: Self) -> Self {
         let variance = self.variance + other.variance;
@@ -40,10 +40,10 @@ impl OwnError {
     }
 }
 
-/// The windows of a round together.
+/// The windows of a round, summed up.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Round {
-    /// Sum over its windows.
+    /// Sum of the windows' values.
     pub sum: f64,
     pub windows: f64,
 }
@@ -55,9 +55,9 @@ impl Round {
     }
 }
 
-/// The error of the mean of a run's rounds, which all its entries share: the method of batch means (R. W. Conway, *Some
-/// Tactical Problems in Digital Simulation*, Management Science 10, 1963). `rounds` is in order of time. `None` with fewer
-/// than two batches.
+/// The error that all entries of a run share: that of the mean of its rounds, by the method of batch means (R. W. Conway, *Some
+/// Tactical Problems in Digital Simulation*, Management Science 10, 1963). `rounds` is in time order. `None` with fewer than two
+/// batches.
 pub(super) fn shared(rounds: &[Round]) -> Option<OwnError> {
     let batches = means(rounds);
     let freedom = batches.len().checked_sub(1).filter(|freedom| *freedom > 0)? as f64;
@@ -68,9 +68,9 @@ pub(super) fn shared(rounds: &[Round]) -> Option<OwnError> {
     Some(OwnError { variance: variance * inflation(correlation), freedom: known.max(1.0) })
 }
 
-/// Factor by which correlated neighbours increase the variance of a mean (G. V. Bayley and J. M. Hammersley, *The "Effective"
-/// Number of Independent Observations in an Autocorrelated Time Series*, Supplement to the Journal of the Royal Statistical
-/// Society 8, 1946), if correlation falls geometrically.
+/// Factor by which correlation of neighbours increases the variance of a mean (G. V. Bayley and J. M. Hammersley, *The
+/// "Effective" Number of Independent Observations in an Autocorrelated Time Series*, Supplement to the Journal of the Royal
+/// Statistical Society 8, 1946), if the correlation falls geometrically.
 pub(super) fn inflation(correlation: f64) -> f64 {
     let correlation = correlation.clamp(0.0, MAX_CORRELATION);
     (1.0 + correlation) / (1.0 - correlation)
@@ -81,7 +81,7 @@ pub(super) fn batches(rounds: usize) -> usize {
     (rounds / BATCH).max(rounds.min(BATCHES))
 }
 
-/// Means of neighbouring rounds, over about as many windows each: a round of few windows is mostly the noise of theirs.
+/// Means of neighbouring rounds, over about the same number of windows each: the mean of few windows is mostly their noise.
 fn means(rounds: &[Round]) -> Vec<f64> {
     let all: f64 = rounds.iter().map(|round| round.windows).sum();
     let full = rounds.iter().map(|round| round.windows).fold(1.0, f64::max);
@@ -98,8 +98,8 @@ fn means(rounds: &[Round]) -> Vec<f64> {
     batches.iter().filter(|it| it.windows > 0.0).map(|it| it.sum / it.windows).collect()
 }
 
-/// Correlation of neighbours, at least 0. The estimate is 1 / their number too low on average, which is added (M. G. Kendall,
-/// *Note on Bias in the Estimation of Autocorrelation*, Biometrika 41, 1954).
+/// Correlation of neighbours, at least 0. The estimate is 1 / n too low on average for n values, which is added back (M. G.
+/// Kendall, *Note on Bias in the Estimation of Autocorrelation*, Biometrika 41, 1954).
 fn neighbours(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let products = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean));
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn error_of_mean_follows_batches() {
-        // Squares 2, products of neighbours -1 + 0 + 0.
+        // Sum of squares 2, of products of neighbours -1 + 0 + 0.
         let OwnError { variance, freedom } = shared(&rounds(&[0.0, 2.0, 1.0, 1.0])).unwrap();
         assert!((variance - 2.0 / 3.0 / 4.0).abs() < 1e-12);
         assert!((freedom - 3.0).abs() < 1e-12);
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn correlated_neighbours_count_as_fewer() {
-        // Squares 4, products of neighbours 1 - 1 + 1, and a quarter for the bias: 0.5, so three times the variance.
+        // Sum of squares 4, of products of neighbours 1 - 1 + 1, plus a quarter for the bias: 0.5, so three times the variance.
         let OwnError { variance, freedom } = shared(&rounds(&[1.0, 1.0, -1.0, -1.0])).unwrap();
         assert!((variance - 3.0 * 4.0 / 3.0 / 4.0).abs() < 1e-12);
         assert!((freedom - 1.8).abs() < 1e-12);

@@ -4,16 +4,16 @@ use super::own::OwnError;
 use super::two_way::{dot, inverse};
 use super::windows::Process;
 
-/// Median of the prior of the standard deviation between processes of one entry. Three recorded runs of real servers show 0,
-/// 1.1 and 4.3 % beyond windows in one piece, by root mean square 2.5 %, rounded up.
+/// Median of the prior for the standard deviation between processes of an entry. Three recorded runs of real servers show 0, 1.1
+/// and 4.3 % beyond windows in one piece; the root mean square is 2.5 %, rounded up here.
 const USUAL: f64 = 0.03;
-/// Degrees of freedom of an assumed variance: how well sixteen processes tell it.
+/// Degrees of freedom of an assumed variance: how well sixteen processes determine it.
 const ASSUMED_FREEDOM: f64 = 8.0;
 /// Grid of standard deviations: from 0.2 % to 33 %, in steps of this factor.
 const FACTOR: f64 = 1.35;
 const NUMBER: i32 = 18;
 
-/// Entries' means by generalized least squares over their processes' levels.
+/// Entries' means, by generalized least squares on the levels of their processes.
 pub(super) struct Means {
     /// Mean of each entry.
     pub list: Vec<f64>,
@@ -24,7 +24,7 @@ pub(super) struct Means {
 }
 
 impl Means {
-    /// `covariance` is that of the levels, `between` the variance between processes.
+    /// `covariance` is that of the levels; `between` is the variance between processes.
     pub fn fit(
         levels: &[f64],
         covariance: &[Vec<f64>],
@@ -69,8 +69,8 @@ impl Means {
 /// The posterior mean of the variance between processes: restricted likelihood over all entries, times a prior. The prior is flat
 /// in the variance up to the usual one, so a few processes that happen to be alike don't make it 0 (Y. Chung, S. Rabe-Hesketh, V.
 /// Dorie, A. Gelman and J. Liu, *A Nondegenerate Penalized Likelihood Estimator for Variance Parameters in Multilevel Models*,
-/// Psychometrika 78, 2013). The degrees of freedom are those of the t distribution that processes then have, by its kurtosis.
-/// `assumed`: see [`super::windows::Windows::assumed`].
+/// Psychometrika 78, 2013). The degrees of freedom are those of the t distribution that processes then follow, matched by
+/// kurtosis. `assumed`: see [`super::windows::Windows::assumed`].
 pub(super) fn variance(
     levels: &[f64],
     covariance: &[Vec<f64>],
@@ -86,7 +86,7 @@ pub(super) fn variance(
             let square = deviation * deviation;
             let prior = -2.0 * (square / (USUAL * USUAL)).ln_1p();
             let likelihood = Means::fit(levels, covariance, processes, square).likelihood;
-            // Steps of the grid grow with the variance.
+            // Steps of the grid grow with the variance, hence its logarithm.
             (square, likelihood + prior + square.ln())
         })
         .collect();

@@ -1,11 +1,11 @@
-//! How differently the machine affects entries: correlation of an entry's windows with each other and with those of the others.
+//! How differently the machine affects entries: how an entry's windows correlate with each other and with those of the others.
 
 use super::noise::Noise;
 use super::own::{batches, inflation};
 use super::windows::Windows;
 
-/// Minimum standard deviation of reactions to what all entries share, around their mean, which is 1. Those of real servers to
-/// the machine's speed go from 0.6 to 1.4.
+/// Minimum standard deviation of reactions to shared effects, around their mean of 1. Reactions of real servers to the machine's
+/// speed range from 0.6 to 1.4.
 const UNLIKE: f64 = 0.5;
 
 /// An estimate and its variance.
@@ -16,15 +16,15 @@ pub(super) struct Uncertain {
 }
 
 impl Uncertain {
-    /// The expected square of the difference of two.
+    /// The expected squared difference of two values.
     pub fn unlike(self, other: Self) -> f64 {
         (self.value - other.value).powi(2) + self.variance + other.variance
     }
 }
 
-/// Factor by which dependence increases the variance of a mean: windows of one entry at about the same time are alike if the
-/// machine affects entries differently. Estimated by batches of neighbouring rounds, pooled over the entries. Residuals of a
-/// process add up to 0, so independent windows would seem unlike their neighbours; that is taken out.
+/// Factor by which dependence between windows increases the variance of a mean. If the machine affects entries differently,
+/// windows of an entry at about the same time are alike. Estimated from batches of neighbouring rounds, pooled over the entries.
+/// Residuals of a process add up to 0, so even independent windows seem unlike their neighbours; the estimate corrects for that.
 pub(super) fn longer(windows: &Windows, noise: &Noise) -> f64 {
     let batches = batches(windows.rounds);
     let mut sums = vec![vec![None; batches]; windows.entries()];
@@ -50,18 +50,18 @@ pub(super) fn longer(windows: &Windows, noise: &Noise) -> f64 {
     if longer.is_finite() { longer.max(1.0) } else { 1.0 }
 }
 
-/// Expected residuals of independent windows of variance 1 from the means of their processes.
+/// Expected sums for independent windows of variance 1, as residuals from the means of their processes.
 struct Independent {
     /// Sum of the squares.
     squares: f64,
     /// Sum of the squares of the entries' sums in each batch.
     within: f64,
-    /// Sum of the products of neighbouring sums.
+    /// Sum of the products of neighbouring batches' sums.
     next: f64,
 }
 
 impl Independent {
-    /// `sums` has the batches in which an entry was measured, `counts` the windows of each process in each batch.
+    /// `sums` is `None` for batches in which an entry was not measured; `counts` has the windows of each process in each batch.
     fn of(windows: &Windows, sums: &[Vec<Option<f64>>], counts: &[Vec<f64>]) -> Self {
         let mut expected = Self { squares: 0.0, within: 0.0, next: 0.0 };
         for (process, counts) in windows.processes.iter().zip(counts) {
@@ -76,9 +76,9 @@ impl Independent {
     }
 }
 
-/// How much more than the others each entry reacts to what all share in a round: the slope of its residuals over the rounds'
+/// How much more than the others each entry reacts to effects shared by a round: the slope of its residuals over the rounds'
 /// effects, shrunk by what chance explains (B. Efron and C. Morris, *Data Analysis Using Stein's Estimator and Its
-/// Generalizations*, Journal of the American Statistical Association 70, 1975), and what is still unknown of it.
+/// Generalizations*, Journal of the American Statistical Association 70, 1975). The variance is what remains unknown.
 pub(super) fn reactions(windows: &Windows, noise: &Noise) -> Vec<Uncertain> {
     let mut centres = vec![(0.0, 0.0); windows.processes.len()];
     for window in &windows.list {

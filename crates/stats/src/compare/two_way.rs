@@ -1,10 +1,10 @@
 //! Least squares in a table of rows and columns with missing cells.
 
-/// A small weight for each column's effect. It fixes the level of the columns' effects, and makes the difference of rows that
-/// share no chain of columns uncertain by a factor of e^10. It has no other visible effect.
+/// A small weight for each column's effect, which fixes the level of these effects. Without a chain of shared columns, the
+/// difference of two rows is uncertain by a factor of e^10. It has no other visible effect.
 const TIE: f64 = 1e-2;
 
-/// A position in the table. The weight is the inverse of the variance of its value.
+/// A cell of the table. Its weight is the inverse of the variance of its value.
 pub(super) struct Cell {
     pub row: usize,
     pub column: usize,
@@ -86,8 +86,8 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Inverts a symmetric positive definite matrix by its lower triangle, and returns the logarithm of its determinant too. By
-/// sweeps (J. H. Goodnight, *A Tutorial on the SWEEP Operator*, The American Statistician 33, 1979).
+/// Inverts a symmetric positive definite matrix, given its lower triangle, by sweeps (J. H. Goodnight, *A Tutorial on the SWEEP
+/// Operator*, The American Statistician 33, 1979). Also returns the logarithm of its determinant.
 pub(super) fn inverse(mut matrix: Vec<Vec<f64>>) -> (Vec<Vec<f64>>, f64) {
     let mut log_determinant = 0.0;
     for at in 0..matrix.len() {
@@ -105,7 +105,7 @@ pub(super) fn inverse(mut matrix: Vec<Vec<f64>>) -> (Vec<Vec<f64>>, f64) {
         matrix[at][..at].iter_mut().zip(&column).for_each(|(value, own)| *value = own / pivot);
         matrix[at][at] = -1.0 / pivot;
     }
-    // What was swept is the negative inverse, of which only the lower triangle was kept.
+    // Sweeping leaves the negative inverse, of which only the lower triangle is stored.
     let size = matrix.len();
     let at = |row: usize, column: usize| -matrix[row.max(column)][row.min(column)];
     let inverse = (0..size).map(|row| (0..size).map(|column| at(row, column)).collect()).collect();

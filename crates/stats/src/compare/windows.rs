@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use super::Observation;
 use super::two_way::Cell;
 
-/// An observation as logarithms, with dense numbers.
+/// An observation with logarithmic values and dense numbers.
 pub(super) struct Window {
     pub entry: usize,
     /// Index among the processes of all entries.
     pub process: usize,
-    /// Among the rounds of all processes: only the windows of processes of one number are near each other in time.
+    /// Index among the rounds of all processes: only windows of processes with the same number are close in time.
     pub round: usize,
     pub value: f64,
     pub reference: Option<f64>,
@@ -21,19 +21,19 @@ pub(super) struct Windows {
     pub list: Vec<Window>,
     /// The caller's number of each observed entry.
     pub present: Vec<usize>,
-    /// The processes of all entries. Those with a single window each can't be separated from their windows: on request they are
+    /// The processes of all entries. If each has a single window, they can't be separated from their windows: on request they are
     /// merged, and count as windows.
     pub processes: Vec<Process>,
     pub rounds: usize,
-    /// The variance between processes, in the mean of the entries, that is assumed as no entry has two. `None` if one has.
+    /// The assumed variance between processes, averaged over the entries, if no entry has two processes. `None` otherwise.
     pub assumed: Option<f64>,
 }
 
 pub(super) struct Process {
     pub entry: usize,
-    /// Number of processes merged into it.
+    /// Number of processes merged into this one.
     pub count: f64,
-    /// Variance that it adds to its level, in units of the variance between processes.
+    /// Variance added to its level, in units of the variance between processes.
     pub part: f64,
 }
 
@@ -87,7 +87,7 @@ impl Windows {
     }
 }
 
-/// The mean of the variances assumed of the entries present, and each as a multiple of it. `None` if one has two processes.
+/// The mean of the variances assumed for the entries present, and each as a multiple of it. `None` if an entry has two processes.
 fn assumed(
     counted: &[&Observation],
     present: &[usize],
@@ -99,7 +99,7 @@ fn assumed(
         spreads[entry] = observation.spread;
     }
     let squares: Vec<f64> = spreads.iter().map(|spread| spread * spread).collect();
-    // Above 0, also without entries.
+    // Positive even without entries.
     let mean = (squares.iter().sum::<f64>() / squares.len() as f64).max(f64::MIN_POSITIVE);
     let alone = processes.windows(2).all(|pair| pair[0].0 != pair[1].0);
     alone.then(|| (mean, squares.iter().map(|square| square / mean).collect()))
