@@ -15,7 +15,7 @@ pub struct PerSecond {
 }
 
 impl PerSecond {
-    /// From calls per second, rounded to a thousandth. `None` unless from 0.001 to 10^12.
+    /// Converts from calls per second, rounded to a thousandth. `None` unless from 0.001 to 10^12.
     pub fn new(calls: f64) -> Option<Self> {
         let thousandths = (calls * 1e3).round();
         (1.0..=1e15).contains(&thousandths).then_some(Self { thousandths: thousandths as u64 })
@@ -60,7 +60,7 @@ impl Rate {
 #[serde(into = "String", try_from = "String")]
 #[schemars(with = "String")]
 pub enum Arrivals {
-    /// A call comes due when the previous call on the same slot has ended, without think time.
+    /// A call comes due when the previous call on the same slot ends, without think time.
     Closed,
     /// At equal intervals.
     Constant {
@@ -109,7 +109,7 @@ impl Arrivals {
         )
     }
 
-    /// The highest rate at which calls come due. `None` in a closed loop and for a share of a capacity.
+    /// The highest rate at which calls come due. `None` in a closed loop, and if the rate is a share of a capacity.
     pub fn peak(self) -> Option<PerSecond> {
         match self {
             Self::Constant { rate: Rate::PerSecond(rate) }
@@ -173,7 +173,7 @@ fn refused(text: &str) -> ParseError {
     ))
 }
 
-/// What is wrong with text that is nearly an arrival process, and what to write.
+/// What is wrong with text that almost is an arrival process, and what to write instead.
 fn near_miss(text: &str) -> Option<String> {
     let (kind, rest) = text.split_once(':')?;
     let (rates, has_length) = match (kind, rest.split_once('/')) {
@@ -194,7 +194,7 @@ fn near_miss(text: &str) -> Option<String> {
     (!found.is_empty()).then(|| found.join(", and "))
 }
 
-/// Milliseconds, exact.
+/// Formats milliseconds exactly.
 fn length(milliseconds: u64) -> String {
     units::exact_ns(milliseconds.saturating_mul(1_000_000))
 }

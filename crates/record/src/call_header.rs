@@ -19,20 +19,20 @@ use crate::units::ParseError;
 pub struct CallHeader {
     name: String,
     value: String,
-    /// True if the value is a secret, no matter what the name says.
+    /// True if the value is a secret regardless of the name.
     is_secret: bool,
 }
 
 /// Maximum bytes of all headers: servers commonly refuse more than 8 KiB.
 const MAX_BYTES: usize = 8192;
 
-/// Fields that describe a body, or the reply's, which RPC protocols set.
+/// Fields that describe the body of a request or a reply. RPC protocols set them.
 const OF_BODIES: [&str; 3] = ["accept-encoding", "content-encoding", "content-type"];
 
-/// Stands in a record for a value that it must not keep.
+/// Replaces a value that a record must not keep.
 pub const REDACTED: &str = "[redacted]";
 
-/// Fields of the protocols themselves; so are all that begin with `grpc-`.
+/// Fields that belong to the protocols, like all that begin with `grpc-`.
 const RESERVED: [&str; 9] = [
     "connection",
     "content-length",
@@ -49,13 +49,13 @@ impl CallHeader {
     /// The credentials of basic authentication (RFC 7617), written `USER:PASSWORD`.
     ///
     /// # Errors
-    /// If they are too long.
+    /// If the credentials are too long.
     pub fn basic_authorization(credentials: &str) -> Result<Self, ParseError> {
         format!("authorization: Basic {}", BASE64_STANDARD.encode(credentials)).parse()
     }
 
-    /// The field that tells a server when its client gives up, `ms` milliseconds after the call began. `None` under protocols
-    /// without such a field.
+    /// The field that tells the server when the client gives up: `ms` milliseconds after the call begins. `None` if the protocol
+    /// has no such field.
     pub fn deadline(protocol: Protocol, ms: u64) -> Option<Self> {
         let (name, value) = match protocol {
             // At most eight digits.
@@ -67,11 +67,10 @@ impl CallHeader {
         Some(Self { name: name.to_owned(), value, is_secret: false })
     }
 
-    /// The same with each `${NAME}` in the value replaced by an environment variable. What comes from the environment is a
-    /// secret.
+    /// Replaces each `${NAME}` in the value with an environment variable. The result is a secret if any was replaced.
     ///
     /// # Errors
-    /// If there is no such variable, or its value can't be sent.
+    /// If a variable is not set, or its value can't be sent.
     pub fn expand(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ParseError> {
         let (mut value, mut rest) = (String::new(), self.value.as_str());
         while let Some((before, after)) = rest.split_once("${") {
@@ -99,20 +98,20 @@ impl CallHeader {
         &self.name
     }
 
-    /// The value; of a sensitive field from a record, its replacement.
+    /// The value. For a sensitive field read from a record, [`REDACTED`].
     pub fn value(&self) -> &str {
         &self.value
     }
 
-    /// Whether its value is a secret, or may be: credentials, cookies, sessions, binary metadata, by [`Self::SECRET_WORDS`].
+    /// True if the value is or may be a secret: credentials, cookies, sessions, binary metadata, by [`Self::SECRET_WORDS`].
     pub fn is_sensitive(&self) -> bool {
         self.is_secret || Self::is_sensitive_name(&self.name)
     }
 
-    /// Whether the value of any field with this name may be a secret, such as that of `set-cookie` in a reply.
+    /// True if the value of any field with this name may be a secret, such as `set-cookie` in a reply.
     pub fn is_sensitive_name(name: &str) -> bool {
         let name = name.to_ascii_lowercase();
-        // The id of a session; other words have it as a part.
+        // A session id. Other words contain these letters.
         let is_sid = || name.split(['-', '_']).any(|word| word == "sid");
         let has_secret_word = || Self::SECRET_WORDS.iter().any(|word| name.contains(word));
         name.ends_with("-bin") || is_sid() || has_secret_word()
@@ -134,7 +133,7 @@ impl CallHeader {
         "token",
     ];
 
-    /// Why calls of a protocol can't carry these headers, if they can't.
+    /// Explains why calls of a protocol can't carry these headers. `None` if they can.
     pub fn problem_under(headers: &[Self], protocol: Protocol) -> Option<String> {
         let first = headers.first()?;
         if !protocol.is_http() {
@@ -150,7 +149,7 @@ impl CallHeader {
             .then(|| format!("headers of {size} bytes; at most {MAX_BYTES} are allowed"))
     }
 
-    /// Whether it was read from a record without its value.
+    /// True if the header was read from a record without its value.
     pub fn is_redacted(&self) -> bool {
         self.is_sensitive() && self.value == REDACTED
     }
@@ -165,7 +164,7 @@ impl CallHeader {
     }
 }
 
-/// What is wrong with a part of HTTP under another protocol.
+/// The error for an HTTP feature under a protocol without HTTP.
 pub(crate) fn not_over_http(what: &str, value: &str) -> String {
     format!("its calls have no {what}; leave '{value}' out, or choose a protocol over HTTP")
 }
@@ -214,12 +213,12 @@ impl FromStr for CallHeader {
     }
 }
 
-/// RFC 9110, section 5.6.2: a byte of a token.
+/// True for a byte of a token (RFC 9110, section 5.6.2).
 fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// As a record writes it: without a sensitive value.
+/// Written as in a record: without a sensitive value.
 impl fmt::Display for CallHeader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = if self.is_sensitive() { REDACTED } else { &self.value };

@@ -1,4 +1,4 @@
-//! Keeps secrets of the user out of what servers send back, which a record keeps as examples of errors.
+//! Keeps the user's secrets out of replies, which a record keeps as examples of errors.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,26 +11,26 @@ use crate::plan::Plan;
 use crate::preparation::{Preparation, Readiness};
 use crate::trial::{Failure, Measured, Trial, TrialResult, Unmeasured};
 
-/// Shortest text that counts as a secret, and as one where it is a part of a word: shorter ones are in many words.
+/// Minimum length of a secret, and of a secret that is replaced inside a word: shorter ones occur in many words.
 const MIN_LEN: usize = 2;
 const MIN_PART: usize = 4;
-/// Words of credentials that are no secrets.
+/// Words in credentials that are not secrets.
 const SCHEMES: [&str; 3] = ["Bearer", "Basic", "Digest"];
 
-/// Base64 with padding or without, as in gRPC's metadata.
+/// Base64, with or without padding, as in gRPC metadata.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Texts that no record may keep.
+/// Texts that records must not keep.
 #[derive(Debug)]
 pub struct Secrets {
     known: Vec<String>,
     later: LaterSecrets,
 }
 
-/// Secrets that come up during a run, such as renewed tokens. Copies are the same list.
+/// Secrets that appear during a run, such as renewed tokens. Clones share the list.
 #[derive(Clone, Debug, Default)]
 pub struct LaterSecrets(Arc<Mutex<Vec<String>>>);
 
@@ -40,7 +40,7 @@ impl LaterSecrets {
         self.lock().extend(worth(texts(header)));
     }
 
-    /// Adds values that are secrets themselves.
+    /// Adds values that are themselves secrets.
     pub fn add_values<'a>(&self, values: impl Iterator<Item = &'a str>) {
         self.lock().extend(worth(values.map(str::to_owned).collect()));
     }
@@ -51,12 +51,12 @@ impl LaterSecrets {
 }
 
 impl Secrets {
-    /// The values of sensitive headers, and the parts of which a value consists.
+    /// The values of a plan's sensitive headers, and the parts of these values.
     pub fn of(plan: &Plan) -> Self {
         Self::of_headers(plan.workloads.iter().flat_map(|workload| &workload.headers))
     }
 
-    /// The same of these headers. Of basic authentication, user and password are parts as well.
+    /// The same for these headers. The password of basic authentication is a part as well.
     pub fn of_headers<'a>(headers: impl IntoIterator<Item = &'a CallHeader>) -> Self {
         let headers = headers.into_iter();
         let sensitive = headers.filter(|it| it.is_sensitive() && !it.is_redacted());
@@ -64,13 +64,13 @@ impl Secrets {
         Self { known, later: LaterSecrets::default() }
     }
 
-    /// These, and those that come up later.
+    /// Adds secrets that appear later.
     #[must_use]
     pub fn and(self, later: LaterSecrets) -> Self {
         Self { later, ..self }
     }
 
-    /// Removes them from the texts of a trial that a server has a part in.
+    /// Removes secrets from a trial's texts that a server can influence.
     pub fn conceal_in_trial(&self, trial: &mut Trial) {
         if self.known.is_empty() && self.later.lock().is_empty() {
             return;
@@ -87,7 +87,7 @@ impl Secrets {
         }
     }
 
-    /// The same of a preparation.
+    /// The same for a preparation.
     pub fn conceal_in_preparation(&self, preparation: &mut Preparation) {
         self.conceal_all(&mut preparation.check.failed);
         if let Readiness::Failed(failure) = &mut preparation.readiness {
@@ -114,12 +114,12 @@ impl Secrets {
         texts.iter_mut().for_each(|text| self.conceal(text));
     }
 
-    /// Removes them from a text.
+    /// Removes secrets from a text.
     pub fn conceal(&self, text: &mut String) {
         let later = self.later.lock();
         let all = self.known.iter().chain(&*later);
         let mut found: Vec<&String> = all.filter(|secret| text.contains(&***secret)).collect();
-        // A secret may be the beginning of another.
+        // Longest first: a secret may be the beginning of another.
         found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         for secret in found {
             *text = match secret.len() < MIN_PART {
@@ -130,13 +130,13 @@ impl Secrets {
     }
 }
 
-/// Those that are secrets.
+/// Keeps only texts that count as secrets.
 fn worth(mut texts: Vec<String>) -> Vec<String> {
     texts.retain(|text| text.len() >= MIN_LEN && !SCHEMES.contains(&text.as_str()));
     texts
 }
 
-/// The text with a secret replaced where it is a separate word.
+/// Replaces a secret where it is a separate word.
 fn replace_word(text: &str, secret: &str) -> String {
     let continues = |next: Option<char>| next.is_some_and(char::is_alphanumeric);
     let (mut replaced, mut done) = (String::new(), 0);
@@ -150,7 +150,8 @@ fn replace_word(text: &str, secret: &str) -> String {
     replaced + &text[done..]
 }
 
-/// A value, its longer parts, the text that a binary value stands for, and the credentials of authentication (RFC 7617, 6750).
+/// A header's value, its longer parts, the text that a binary value encodes, and the credentials of authentication (RFC 7617,
+/// 6750).
 fn texts(header: &CallHeader) -> Vec<String> {
     let value = header.value();
     let basic = value.strip_prefix("Basic ");
@@ -160,7 +161,7 @@ fn texts(header: &CallHeader) -> Vec<String> {
     let password = decoded.as_ref().filter(|_| basic.is_some()).and_then(|it| it.split_once(':'));
     let password = password.map(|(_, password)| password.to_owned());
     let pairs = value.split([' ', ';', ',']).filter_map(|pair| pair.split_once('='));
-    // Other short parts are names.
+    // Other short parts are likely names.
     let parts = value.split([' ', ';', ',', '=']).filter(|part| part.len() >= MIN_PART);
     let parts = parts.chain(pairs.map(|(_, value)| value));
     let credentials = value.split_once(' ').filter(|(scheme, _)| SCHEMES.contains(scheme));

@@ -1,4 +1,4 @@
-//! How connections, calls in flight and threads go together. Suites, the command line and the engine apply these rules.
+//! How connections, calls in flight and threads fit together. Suites, the command line and the engine apply these rules.
 
 use std::fmt;
 
@@ -16,23 +16,23 @@ pub struct Concurrency {
     pub client_threads: u32,
     /// Calls that a connection carries before it is replaced.
     pub connection_life: ConnectionLife,
-    /// Allows several calls on a connection under a protocol that takes one at a time.
+    /// Allows several calls at a time on a connection under a protocol that takes one at a time.
     pub pipelining: bool,
 }
 
-/// Two keys of a load, each with its value, that exclude each other.
+/// Two keys of a load whose values exclude each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
     /// One of them.
     pub first: (&'static str, String),
     /// The other.
     pub second: (&'static str, String),
-    /// Why, and what to change.
+    /// The reason, and what to change.
     pub remedy: &'static str,
 }
 
 impl Concurrency {
-    /// The first contradiction. Without a protocol: one that no protocol allows.
+    /// The first contradiction. Without a protocol, one that holds for all protocols.
     pub fn contradiction(&self, protocol: Option<Protocol>) -> Option<Contradiction> {
         let each = self.in_flight.div_ceil(self.connections.max(1));
         let connections = ("connections", self.connections.to_string());

@@ -14,10 +14,10 @@ use crate::units::ParseError;
 #[serde(into = "String", try_from = "String")]
 #[schemars(with = "String")]
 pub enum ConnectionLife {
-    /// All calls: it closes at the end of the load.
+    /// All calls: the connection closes at the end of the load.
     #[default]
     Long,
-    /// This many. One is `short`.
+    /// This many calls. One is written `short`.
     Calls(NonZeroU32),
 }
 
@@ -30,7 +30,7 @@ impl ConnectionLife {
         *self == Self::Long
     }
 
-    /// Calls per connection. `None`: no limit.
+    /// Calls per connection. `None` without a limit.
     pub fn calls(self) -> Option<u32> {
         match self {
             Self::Long => None,

@@ -49,7 +49,7 @@ pub(crate) fn is_zero(count: &u64) -> bool {
 }
 
 impl Connections {
-    /// Counts a connection that ended, cleanly or not.
+    /// Counts a connection that ended; `orderly` if it ended cleanly.
     pub fn end(&mut self, reason: &str, orderly: bool) {
         self.ended += 1;
         self.orderly += u64::from(orderly);

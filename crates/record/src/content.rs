@@ -47,7 +47,7 @@ pub struct DescribedCall {
 }
 
 impl Content {
-    /// The shape. `None` for calls of another service.
+    /// The shape. `None` for calls of the user's service.
     pub fn shape(&self) -> Option<&str> {
         match self {
             Self::Shape(shape) => Some(shape),
@@ -55,7 +55,7 @@ impl Content {
         }
     }
 
-    /// Calls of another service. `None` for a shape.
+    /// The call of the user's service. `None` for a shape.
     pub fn call(&self) -> Option<&DescribedCall> {
         match self {
             Self::Shape(_) => None,
@@ -63,7 +63,7 @@ impl Content {
         }
     }
 
-    /// All that makes it the same load as another.
+    /// Everything that distinguishes this load from another.
     pub(crate) fn exact(&self) -> String {
         match self {
             Self::Shape(shape) => shape.clone(),

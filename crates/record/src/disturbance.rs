@@ -1,33 +1,35 @@
-//! What keeps a window from showing the server, though every call was answered, or failed by lack of time only.
+//! Detects windows that do not show the server, even though every call was answered or failed only for lack of time.
 
 use crate::trial::Measured;
 
-/// A window says more about the client or the machine than about the server.
+/// Reason why a window shows the client or the machine rather than the server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Disturbance {
-    /// In a closed loop, a load thread did not run for this long, nanoseconds.
+    /// A load thread of a closed loop did not run for this long, nanoseconds.
     ClientAbsent(u64),
-    /// The server's CPU time was read over this time, nanoseconds, which is too far from the window's length to be scaled to it.
+    /// The server's CPU time was read over this interval, nanoseconds, which differs too much from the window's length to be
+    /// scaled to it.
     CountersApart(u64),
-    /// Calls were not answered in time, while others than the server took this share of the time of the server's CPUs.
+    /// Calls timed out while programs other than the server took this share of the time of the server's CPUs.
     ServerStarved(f64),
 }
 
 impl Disturbance {
-    /// Share of the CPU time that a late call needed and others took, from which it is no evidence against the server: of the
-    /// server's CPUs in the window, or of the time that the client waited for the call.
+    /// Minimum share of the needed CPU time taken by others for a late call to be no evidence against the server: of the server's
+    /// CPUs in the window, or of the time that the client waited for the call.
     pub const STARVED_SHARE: f64 = 0.25;
-    /// Shortest absence of a load thread that makes it late, nanoseconds; shorter ones are common on shared machines.
+    /// Minimum absence of a load thread that makes it late, nanoseconds. Shorter ones are common on shared machines.
     pub const ABSENCE_NS: u64 = 100_000_000;
     /// The same as a share of the window.
     pub const ABSENCE_SHARE: f64 = 0.05;
-    /// How far the interval between the readings may be from the window's length, as a share of it.
+    /// Maximum difference between the interval of the readings and the window's length, as a share of the length.
     pub const INTERVAL_SHARE: f64 = 0.10;
     /// The same in short windows, nanoseconds: the first reading comes up to 20 ms before the window.
     pub const INTERVAL_NS: u64 = 40_000_000;
 
-    /// Why a call that was not answered is not the server's failure: it waited for this time, nanoseconds, while the client was
-    /// absent for this long, and others took this share of the time of the server's CPUs. `None` if it is.
+    /// Why a call that timed out is not the server's failure. `waited_ns` is the time that the call waited, `absent_ns` how long
+    /// the client was absent in that time, and `others` the share of the time of the server's CPUs that others took. `None` if it
+    /// is the server's failure.
     pub fn of_late_call(waited_ns: u64, absent_ns: u64, others: Option<f64>) -> Option<Self> {
         if absent_ns > 0 && absent_ns as f64 >= waited_ns as f64 * Self::STARVED_SHARE {
             return Some(Self::ClientAbsent(absent_ns));
@@ -37,13 +39,13 @@ impl Disturbance {
 }
 
 impl Measured {
-    /// What disturbed the window. `None` if nothing did. Whether the client was late in an open loop, its pacing says.
+    /// What disturbed the window. `None` if nothing did. Lateness of the client in an open loop is in the pacing instead.
     pub fn disturbance(&self) -> Option<Disturbance> {
         self.late_by_machine().or_else(|| self.client_absent()).or_else(|| self.counters_apart())
     }
 
-    /// Why calls that were not answered in time are not the server's failure. `None` if no call failed, if one failed in any
-    /// other way, or if the server had the CPU time to answer.
+    /// Why calls that timed out are not the server's failure. `None` if no call failed, if one failed in another way, or if the
+    /// server had the CPU time to answer.
     pub fn late_by_machine(&self) -> Option<Disturbance> {
         if self.outcomes.errors() == 0 || !self.outcomes.is_only_late() {
             return None;

@@ -1,4 +1,4 @@
-//! Calls that failed: how, how long they took, and what servers said.
+//! Failed calls: how they failed, how long they took, and what servers said.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// Adds others.
+    /// Adds the counts of `other`.
     pub fn add(&mut self, other: Self) {
         self.expected += other.expected;
         self.decoded += other.decoded;

@@ -9,8 +9,8 @@ use crate::run::Run;
 
 /// Probability that any analysis of a workload finds a difference that does not exist.
 const ERROR: f64 = 0.05;
-/// Part of a workload after which it is not looked at: to end it then saves little time, and each look widens the intervals of
-/// the last analysis.
+/// Part of a workload after which it is not analyzed again before its end: ending it then saves little time, and each analysis
+/// widens the intervals of the last one.
 const LATEST: f64 = 2.0 / 3.0;
 
 /// An interim analysis, which ends a workload if its answer is clear.
@@ -27,8 +27,8 @@ pub struct InterimAnalysis {
 }
 
 impl Run {
-    /// The look that is due at a workload after this many rounds, if any, before its answer is known. `elapsed` is the part that is
-    /// over of what was left of the workload at its last look, or at its start.
+    /// The analysis that is due for a workload after this many rounds, before its result is known. `None` if none is due.
+    /// `elapsed` is the completed part of what was left of the workload at its last analysis, or at its start.
     pub fn due_analysis(
         &self,
         workload: &str,
@@ -43,14 +43,14 @@ impl Run {
         (is_looked_at(rounds) && part <= LATEST).then_some(look)
     }
 
-    /// The question of a look.
+    /// The question of an interim analysis.
     pub fn question_of(&self, look: &InterimAnalysis) -> Question {
         let before = self.part_before(&look.workload, look.trials);
         self.header.plan.question(analysis_level(ERROR, before, look.part))
     }
 
-    /// The question of all trials of a workload: that of the look that ended it, or of its last analysis, which has the error
-    /// that the looks before leave.
+    /// The question for all trials of a workload: that of the interim analysis that ended it, or that of its last analysis, which
+    /// gets the error left by earlier ones.
     pub fn question(&self, workload: &str) -> Question {
         let trials = self.trials_of(workload);
         let ended = self.looks_at(workload).last().filter(|it| it.is_clear && it.trials == trials);
@@ -67,7 +67,7 @@ impl Run {
         self.interim_analyses.iter().filter(move |look| look.workload == workload)
     }
 
-    /// Part of a workload that was over at the last look at fewer trials.
+    /// Part of a workload that was over at the latest analysis of fewer trials.
     fn part_before(&self, workload: &str, trials: usize) -> f64 {
         let earlier = self.looks_at(workload).filter(|look| look.trials < trials);
         earlier.last().map_or(0.0, |look| look.part)
@@ -78,8 +78,8 @@ impl Run {
     }
 }
 
-/// Looks follow round 4, 6, 8, 12, 16, 24 and so on: each uses up some of the error probability, and a single additional round
-/// rarely decides.
+/// True after round 4, 6, 8, 12, 16, 24 and so on. Each analysis spends some of the error probability, and a single additional
+/// round rarely decides.
 fn is_looked_at(rounds: u32) -> bool {
     let odd = rounds >> rounds.trailing_zeros().min(31);
     rounds >= Stopping::MIN_ROUNDS && (odd == 1 || odd == 3)

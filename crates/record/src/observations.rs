@@ -20,8 +20,8 @@ pub enum RankedBy {
 }
 
 impl RankedBy {
-    /// The figure that ranks the entries of a workload: the highest rate if one is searched for, else calls per second of
-    /// the servers' CPU time, or calls per second if no window has that.
+    /// The figure that ranks the entries of a workload: the highest rate if the workload searches for it, else calls per second
+    /// of server CPU time, or calls per second if no window has CPU time.
     pub fn of(run: &Run, workload: &Workload) -> Self {
         if workload.find_max.is_some() {
             return Self::HighestRate;
@@ -35,7 +35,7 @@ impl RankedBy {
         }
     }
 
-    /// Its value in a trial. `None` if the trial failed or lacks the figure.
+    /// The figure's value in a trial. `None` if the trial failed or lacks the figure.
     fn value(self, trial: &Trial) -> Option<f64> {
         match self {
             Self::CallsPerCpuSecond => trial.measured()?.ok_per_server_cpu_s(),
@@ -45,8 +45,8 @@ impl RankedBy {
     }
 }
 
-/// The ranking figure of every window of a workload that has it, in the plan's order of entries. If a resume repeated a
-/// trial, the latest counts. `entry` is the index in [`crate::Plan::servers`].
+/// The ranking figure of every window of a workload that has it, in the plan's order of entries. If a resume repeated a trial,
+/// the latest counts. `entry` is the index in [`crate::Plan::servers`].
 pub fn observations(run: &Run, workload: &Workload, by: RankedBy) -> Vec<Observation> {
     let mut list = observe(run, workload, |trial| by.value(trial));
     for observation in &mut list {
@@ -55,7 +55,7 @@ pub fn observations(run: &Run, workload: &Workload, by: RankedBy) -> Vec<Observa
     list
 }
 
-/// The same for another figure. Values that are not above 0 are left out.
+/// The same for another figure. Values that are not positive are left out.
 pub fn observe(
     run: &Run,
     workload: &Workload,
@@ -72,8 +72,8 @@ pub fn observe(
     windows(run, workload).into_iter().filter_map(of).collect()
 }
 
-/// The latest trial of each number by entry. Windows in slices and windows in one piece don't compare: those of the kind that
-/// came first count.
+/// The latest trial of each number by entry. Windows in slices can't be compared with windows in one piece: only the kind that
+/// came first counts.
 fn windows<'a>(run: &'a Run, workload: &Workload) -> BTreeMap<(usize, u32), &'a Trial> {
     let is_sliced = |trial: &Trial| Some(trial.measured()?.slicing.is_some());
     let mut of_workload = run.trials.iter().filter(|trial| trial.workload == workload.name);

@@ -17,20 +17,20 @@ impl Pacing {
     }
 }
 
-/// Share of its CPUs from which a side counts as saturated. The rest is lost to scheduling and at the ends of a window.
+/// Share of its CPUs above which a side counts as saturated. The rest is lost to scheduling and at the ends of a window.
 pub const SATURATED: f64 = 0.90;
 
-/// How far the calls done in the second half of a window may fall short of those due, a share.
+/// Maximum shortfall of calls done in the second half of a window, as a share of the calls due.
 const SHORTFALL: f64 = 0.02;
-/// Standard deviations of chance allowed on top of that.
+/// Standard deviations of chance allowed on top of the shortfall.
 const SIGMAS: f64 = 3.0;
 
 impl Measured {
-    /// Correct answers per second. In a closed loop: calls [by their part within the window](Self::ok_pro_rata), or, in a
-    /// window of a number of calls, these calls, as the load runs down with the last of them. In an open loop: answers to the
-    /// calls that came due in the window; if the server did not keep up, answers in its second half, as answers after the
-    /// window only show how long the client waited, and the first half may have been spent on calls of the warm-up. `None`
-    /// for a window without length.
+    /// Correct answers per second. In a closed loop: calls [by their part within the window](Self::ok_pro_rata), or, if the
+    /// window is a number of calls, these calls, as the load runs down with the last of them. In an open loop: answers to calls
+    /// that came due in the window. If the server did not keep up, answers in the second half of the window: answers after the
+    /// window only show how long the client waited, and the first half may have gone to calls of the warm-up. `None` for a window
+    /// without length.
     pub fn ok_per_s(&self) -> Option<f64> {
         let (ok, ns) = match self.kept_up() {
             Some(false) => {
@@ -44,8 +44,8 @@ impl Measured {
         (ns > 0).then(|| ok * 1e9 / ns as f64)
     }
 
-    /// CPU use of the busiest load thread, a share of a CPU: with its run delay and without its busy-waiting. 0 for a window
-    /// without length.
+    /// CPU use of the busiest load thread, as a share of a CPU, including its run delay and excluding busy-waiting. 0 for a
+    /// window without length.
     pub fn busiest_client(&self) -> f64 {
         if self.window_ns == 0 {
             0.0
@@ -54,8 +54,8 @@ impl Measured {
         }
     }
 
-    /// True if a load thread had no CPU to spare. The response times of an open loop may then be the client's own, and so
-    /// may a rate that was not kept up with.
+    /// True if a load thread had no CPU to spare. Then the response times of an open loop may be due to the client, and so may a
+    /// rate that was not reached.
     pub fn client_saturated(&self) -> bool {
         self.busiest_client() >= SATURATED
     }
@@ -66,15 +66,15 @@ impl Measured {
         Some(server.cpu_seconds() * 1e9 / (server.interval_ns as f64 * f64::from(cpus)))
     }
 
-    /// True if a thread of the server was saturated. A server that handles all calls on one thread can do no more, however
+    /// True if a thread of the server was saturated. A server that handles all calls on one thread can do no more, no matter how
     /// many CPUs it may use.
     pub fn server_thread_saturated(&self) -> bool {
         let server = self.server.as_ref().filter(|server| server.interval_ns > 0);
         server.is_some_and(|s| s.busiest_thread_ns as f64 / s.interval_ns as f64 >= SATURATED)
     }
 
-    /// True if a closed loop shows the client's limit: a load thread was saturated, but neither the server, which may use
-    /// `cpus` CPUs, nor one of its threads was known to be.
+    /// True if a closed loop shows the client's limit: a load thread was saturated, but neither the server, which may use `cpus`
+    /// CPUs, nor one of its threads is known to be.
     pub fn client_bound(&self, cpus: u32) -> bool {
         let server = self.server_share(cpus).is_some_and(|share| share >= SATURATED);
         self.client_saturated() && !server && !self.server_thread_saturated()
@@ -97,9 +97,9 @@ impl Measured {
         &self.series[self.series.len() - self.series.len() / 2..]
     }
 
-    /// True if the server kept up with an open loop: in the second half of the window at least 98 % as many calls ended as
-    /// came due, less what chance explains. Calls still in flight do not count against it as long as responses take less
-    /// than half of the window. `None` in a closed loop and in windows of one slice.
+    /// True if the server kept up with an open loop: in the second half of the window, the number of calls that ended is at least
+    /// 98 % of those that came due, less what chance explains. Calls still in flight do not count against it as long as responses
+    /// take less than half of the window. `None` in a closed loop and in windows of one slice.
     ///
     /// Calls that come due at random fall into either half with equal probability, so the number in one half of `n` has
     /// the standard deviation `sqrt(n) / 2`; three of them are allowed.
@@ -145,16 +145,16 @@ mod tests {
 
     #[test]
     fn server_keeps_up_if_second_half_is_answered() {
-        // 1,000,000 calls in ten slices; chance is worth 0.3 %.
+        // 1,000,000 calls in ten slices. Chance explains 0.3 %.
         let due = 1_000_000;
         let even = |last| [vec![100_000; 5], vec![last; 5]].concat();
         assert_eq!(window(&even(100_000), due).kept_up(), Some(true));
         assert_eq!(window(&even(97_701), due).kept_up(), Some(true));
         assert_eq!(window(&even(97_699), due).kept_up(), Some(false));
-        // Responses of 400 ms: the first four slices are empty, and four slices' calls are under way at the end.
+        // Responses take 400 ms: the first four slices are empty, and the calls of four slices are in flight at the end.
         let slow = [vec![0; 4], vec![100_000; 6]].concat();
         assert_eq!(window(&slow, due).kept_up(), Some(true));
-        // Few calls prove little: three of a hundred are chance.
+        // Few calls prove little: three of a hundred are within chance.
         assert_eq!(window(&[10, 10, 10, 10, 10, 8, 8, 8, 8, 8], 100).kept_up(), Some(true));
         assert_eq!(window(&[0; 10], 100).kept_up(), Some(false));
     }
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(bound(900_000_000, None), (true, true));
         assert_eq!(bound(900_000_000, Some(1_799_000_000)), (true, true));
         assert_eq!(bound(900_000_000, Some(1_800_000_000)), (true, false));
-        // One thread fills a CPU, and the other CPU is idle.
+        // One thread saturates a CPU, and the other CPU is idle.
         let serial = |busiest_thread_ns| {
             let server = Some(ServerUsage {
                 interval_ns: 1_000_000_000,
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(rate(window(&under_way, 1000)), 1000.0);
         let closed = Measured { pacing: None, ..window(&[60; 10], 1000) };
         assert_eq!(rate(closed), 1000.0);
-        // Calls of the warm-up that ended in a window of 100 calls are not among them.
+        // Calls of the warm-up that end in a window of 100 calls do not count.
         let outcomes = Outcomes { ok: 100, ..Outcomes::default() };
         let of_calls =
             Measured { of_calls: true, outcomes, pacing: None, ..window(&[60; 10], 175) };

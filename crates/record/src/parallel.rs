@@ -1,12 +1,12 @@
-//! Work on long lists, on all CPUs.
+//! Processes long lists on all CPUs.
 
 use std::panic::resume_unwind;
 use std::thread;
 
-/// Windows from which starting threads is worth it.
+/// Minimum windows for which starting threads is worthwhile.
 const MANY: usize = 1000;
 
-/// Applies `of` to parts of a list, at the same time if it stands for many `windows`. Returns the results in order.
+/// Applies `of` to the items of a list, in parallel if they represent many `windows`. Returns the results in order.
 pub fn in_parallel<T: Sync, R: Send>(
     items: &[T],
     windows: usize,

@@ -1,4 +1,4 @@
-//! What will run, in which order: fixed before anything is measured.
+//! What will run, in which order. Fixed before anything is measured.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -59,7 +59,7 @@ pub struct PlannedServer {
 }
 
 impl PlannedServer {
-    /// The entry without what tells its build: `go-grpc@default` of `go-grpc@default#new`.
+    /// The entry without its build: `go-grpc@default` of `go-grpc@default#new`.
     pub fn without_build(&self) -> &str {
         let build = self
             .build
@@ -68,8 +68,8 @@ impl PlannedServer {
         build.unwrap_or(&self.entry)
     }
 
-    /// See [`Observation::spread`], of a ranking figure. Sixteen processes each of servers in five languages differed by 0.9 %
-    /// (docs/evidence.md), of which a third more is assumed.
+    /// The assumed [`Observation::spread`] of a ranking figure. Sixteen processes each of servers in five languages differed by
+    /// 0.9 % (docs/evidence.md); a third more is assumed.
     pub fn assumed_spread(&self) -> f64 {
         let is_compiled_ahead = self.variant.as_deref() == Some("native-aot");
         match self.language.as_str() {
@@ -100,7 +100,7 @@ pub enum PlacementKind {
 impl PlacementKind {
     /// The kinds that a run can choose.
     const CHOICES: [Self; 3] = [Self::Native, Self::Docker, Self::Podman];
-    /// What they are, for the help of options.
+    /// Describes the kinds, for the help of options.
     pub const HELP: &str =
         "native, as processes of this machine; docker or podman, in containers of that engine";
 
@@ -129,7 +129,7 @@ impl fmt::Display for PlacementKind {
 impl FromStr for PlacementKind {
     type Err = ParseError;
 
-    /// Only kinds that start servers.
+    /// Parses only kinds that start servers.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         Self::CHOICES.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
             let names = Self::CHOICES.map(Self::name).join(", ");
@@ -194,10 +194,10 @@ pub struct Published {
 }
 
 impl Stopping {
-    /// Rounds before which a run is not analyzed: fewer show no noise.
+    /// Minimum rounds before a run is analyzed: fewer do not show noise.
     pub const MIN_ROUNDS: u32 = 4;
 
-    /// Whether two standard deviations of response time in a row, nanoseconds, end a cell.
+    /// True if two consecutive standard deviations of response time, nanoseconds, are close enough to end a cell.
     pub fn agree(&self, one: f64, other: f64) -> bool {
         let (small, large) = (one.min(other), one.max(other));
         self.agreement.is_some_and(|share| large - small <= small * share)
@@ -257,12 +257,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Which half of a stack the entries are.
+    /// The role of the entries: servers or clients.
     pub fn role(&self) -> Role {
         self.servers.first().map(|entry| entry.role).unwrap_or_default()
     }
 
-    /// Whether each entry is a client with a server under test: a matrix of both.
+    /// True if each entry is a client with a server under test, as in a matrix.
     pub fn has_pairs(&self) -> bool {
         self.servers.first().is_some_and(|entry| entry.counterpart.is_some())
     }
@@ -271,30 +271,30 @@ impl Plan {
         self.workloads.iter().flat_map(|workload| &workload.headers)
     }
 
-    /// What a plan from a record lacks because records keep no secrets: `value of header 'authorization'`. `None`: it is
-    /// whole.
+    /// What a plan from a record lacks because records keep no secrets: `value of header 'authorization'`. `None` if nothing is
+    /// missing.
     pub fn withheld(&self) -> Option<String> {
         let header = self.headers().find(|header| header.is_redacted())?;
         Some(format!("value of header '{}'", header.name()))
     }
 
-    /// An argument without the secrets of headers.
+    /// An argument with the secrets of headers redacted.
     pub(crate) fn redact(&self, argument: String) -> String {
         self.headers().fold(argument, |argument, header| header.redact(&argument))
     }
 
-    /// Processes of each entry that run from the start, at least 1.
+    /// Processes of each entry to start with, at least 1.
     pub fn first_processes(&self) -> u32 {
         let first = self.stopping.and_then(|stopping| stopping.first_processes);
         first.unwrap_or(u32::MAX).min(self.most_processes())
     }
 
-    /// Processes of each entry that there may be, at least 1.
+    /// Maximum processes of each entry, at least 1.
     pub fn most_processes(&self) -> u32 {
         self.order.iter().map(|trial| trial.process).max().unwrap_or_default().max(1)
     }
 
-    /// Round, from 1, of each trial number of a workload: a process has at most one trial of an entry in a round.
+    /// The round, from 1, of each trial number of a workload. A process has at most one trial of an entry in a round.
     pub fn rounds(&self, workload: &str) -> BTreeMap<u32, u32> {
         let mut numbers: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
         for trial in self.order.iter().filter(|trial| trial.workload == workload) {
@@ -309,7 +309,7 @@ impl Plan {
         given.unwrap_or(Question::default().precision)
     }
 
-    /// Whether a workload is there for others, which take a share of the capacity that it finds.
+    /// True if a workload only measures the capacity of which other workloads take a share.
     pub fn finds_capacity(&self, workload: &Workload) -> bool {
         let takes = |other: &&Workload| other.arrivals.needs_capacity();
         let mut found = self.workloads.iter().filter(takes).filter_map(|other| {
@@ -319,12 +319,12 @@ impl Plan {
         found.any(|name| *name == workload.name)
     }
 
-    /// The loads that are there for their own sake.
+    /// The workloads other than those that only measure a capacity.
     pub fn loads(&self) -> impl Iterator<Item = &Workload> {
         self.workloads.iter().filter(|workload| !self.finds_capacity(workload))
     }
 
-    /// The workload of that name.
+    /// The workload with this name.
     pub fn workload(&self, name: &str) -> Option<&Workload> {
         self.workloads.iter().find(|workload| workload.name == name)
     }

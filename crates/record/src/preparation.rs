@@ -172,17 +172,17 @@ pub struct WarmCurve {
 }
 
 impl WarmCurve {
-    /// Its length, milliseconds.
+    /// Length of the curve, milliseconds.
     pub fn length_ms(&self) -> u64 {
         self.slices.last().map_or(0, |slice| slice.at_ms)
     }
 
-    /// The part of it that later processes are known not to need, milliseconds.
+    /// The part of the curve that later processes can skip, milliseconds.
     pub fn spared_later_ms(&self) -> u64 {
         self.later_ms.map_or(0, |later| self.length_ms().saturating_sub(later))
     }
 
-    /// Whether nothing shows that the server was steady at the end.
+    /// True if nothing shows that the server was steady at the end.
     pub fn is_open(&self) -> bool {
         self.unsteady.is_some() || self.steady_after_ms.is_none() && !self.as_earlier
     }

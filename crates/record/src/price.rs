@@ -17,9 +17,9 @@ const EXAMPLES: &str = "write prices such as 0.04/cpu-hour or 0.04/cpu-hour,0.00
 pub struct Price {
     /// The symbol before each amount; may be empty.
     pub currency: String,
-    /// Of an hour of CPU time.
+    /// Price of an hour of CPU time.
     pub cpu_hour: Option<f64>,
-    /// Of a GiB of memory for an hour.
+    /// Price of a GiB of memory for an hour.
     pub gib_hour: Option<f64>,
 }
 
@@ -44,7 +44,7 @@ impl FromStr for Price {
             if slot.replace(number).is_some() {
                 return Err(refused(format!("/{unit} is given twice")));
             }
-            // An amount without a currency takes the other's.
+            // An amount without a currency takes that of the other amount.
             if currency.is_empty() {
                 continue;
             }
@@ -57,10 +57,10 @@ impl FromStr for Price {
     }
 }
 
-/// Currency and number of `0.04`, `$0.04` or `EUR0.04`.
+/// Splits `0.04`, `$0.04` or `EUR0.04` into currency and number.
 fn read_amount(text: &str) -> Option<(&str, f64)> {
     let (currency, number) = text.split_at(text.find(|c: char| c.is_ascii_digit())?);
-    // The Unicode block of currency symbols, and those outside it.
+    // The Unicode block of currency symbols, and symbols outside it.
     let is_symbol =
         |c: char| c.is_ascii_alphabetic() || matches!(c, '$' | '£' | '¥' | '\u{20a0}'..='\u{20c1}');
     // Codes have three letters.

@@ -1,8 +1,8 @@
 //! Makes untrusted text safe to show on a terminal.
 //!
-//! Text from servers, tools and files may contain escape sequences, line ends that forge lines, and marks that change the
-//! writing direction. Views escape a whole run before showing it. Text shown during a run is escaped where it enters: the
-//! engine escapes what servers send, the harness what tools and logs write.
+//! Text from servers, tools and files may contain escape sequences, line breaks that forge lines, and marks that change the
+//! writing direction. Views escape a whole run before showing it. Text shown during a run is escaped at its source: the engine
+//! escapes what servers send, and the harness what tools and logs write.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -15,18 +15,18 @@ use serde_json::Value;
 use crate::run::Run;
 use crate::trial::{Measured, Trial, TrialResult};
 
-/// True if a terminal shows the character and does nothing else.
+/// True if a terminal only displays the character.
 pub fn is_printable(c: char) -> bool {
     !c.is_control()
         && !matches!(
             c,
-            // Direction marks, line separators and characters without width.
+            // Direction marks, line separators and zero-width characters.
             '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
                 | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
         )
 }
 
-/// The text with every character that is not printable escaped: `\u{1b}[31m` becomes visible.
+/// Escapes every character that is not printable, so that `\u{1b}[31m` becomes visible.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_printable) {
         return Cow::Borrowed(text);
@@ -59,7 +59,7 @@ fn escape_within<T: Serialize + DeserializeOwned>(part: &mut T) {
         return;
     }
     let escaped = serde_json::to_value(&*part).map(escaped).and_then(serde_json::from_value);
-    // Text that is parsed, such as a rate, is printable, so it reads back.
+    // Parsed text, such as a rate, is printable, so it reads back.
     if let Ok(escaped) = escaped {
         *part = escaped;
     }
@@ -78,7 +78,7 @@ fn escaped(value: Value) -> Value {
 }
 
 impl Run {
-    /// The run with all text that views show made [printable](crate::printable()), as a record may come from anywhere.
+    /// The run with all text shown by views made [printable](crate::printable()), as a record may come from anywhere.
     pub fn printable(&self) -> Self {
         let mut run = self.clone();
         escape_within(&mut run.header);
@@ -103,7 +103,7 @@ fn trial(trial: &mut Trial) {
             escape_within(&mut measured.runtime);
             escape_within(&mut measured.counterpart_runtime);
         }
-        // Most windows have no text, and stay shared with the record.
+        // Most windows have no text, and remain shared with the record.
         TrialResult::Measured(_) => {}
     }
 }

@@ -51,12 +51,12 @@ pub enum Protocol {
     Http2,
 }
 
-/// What carries a protocol's messages.
+/// How a protocol's messages are transported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// HTTP/1.1: replies come in the order of the requests.
     Http1,
-    /// HTTP/2: each call is a stream. The server speaks first, as soon as the client has said hello.
+    /// HTTP/2: each call is a stream. The server speaks first, right after the client's preface.
     Http2,
     /// Thrift's framed transport.
     ThriftFramed,
@@ -66,22 +66,23 @@ pub enum Transport {
     Raw,
 }
 
-/// What the rest of the program needs to know of a protocol.
+/// What the rest of the program needs to know about a protocol.
 #[derive(Clone, Debug)]
 pub struct ProtocolSpec {
     /// The protocol.
     pub protocol: Protocol,
     /// Its name in manifests, suites, options and exports.
     pub name: &'static str,
-    /// How it carries a message, in a phrase.
+    /// How the protocol carries a message, in a phrase.
     pub description: &'static str,
-    /// What it runs on.
+    /// What the protocol runs on.
     pub transport: Transport,
     /// True if a connection carries one call at a time, unless pipelining is on.
     pub one_call_at_a_time: bool,
-    /// True if it can carry rpcbench's contract, so that servers under test may speak it. Others serve `rpcbench load` alone.
+    /// True if the protocol can carry rpcbench's contract, so that servers under test may use it. Others are for `rpcbench load`
+    /// only.
     pub carries_contract: bool,
-    /// The status of its plain success.
+    /// The status of plain success.
     pub success: u32,
     /// A line per status code: the code, a space, its name.
     statuses: &'static str,
@@ -218,7 +219,7 @@ impl Protocol {
         all
     };
 
-    /// Those that carry the contract.
+    /// The protocols that carry the contract.
     pub fn with_contract() -> impl Iterator<Item = Self> + Clone {
         Self::ALL.into_iter().filter(|protocol| protocol.spec().carries_contract)
     }
@@ -238,7 +239,7 @@ impl Protocol {
         self.statuses().find(|(known, _)| *known == code).map(|(_, name)| name)
     }
 
-    /// The code of a status, by its name in any case: 5 for gRPC's `NOT_FOUND`. `None` if no status has the name.
+    /// The code of a status by its case-insensitive name: 5 for gRPC's `NOT_FOUND`. `None` if no status has this name.
     pub fn status_named(self, name: &str) -> Option<u32> {
         self.statuses().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(code, _)| code)
     }
@@ -249,7 +250,7 @@ impl Protocol {
         lines.filter_map(|(code, name)| Some((code.parse().ok()?, name)))
     }
 
-    /// A status in words, such as `status 13 INTERNAL`; the number alone if the code has no name.
+    /// A status in words, such as `status 13 INTERNAL`. The code alone if it has no name.
     pub fn status(self, code: u32) -> String {
         let name = self.status_name(code).map(|name| format!(" {name}"));
         format!("status {code}{}", name.unwrap_or_default())
@@ -260,17 +261,17 @@ impl Protocol {
         self.spec().one_call_at_a_time
     }
 
-    /// True if it is a form of Thrift.
+    /// True for a form of Thrift.
     pub fn is_thrift(self) -> bool {
         matches!(self.spec().transport, Transport::ThriftFramed | Transport::ThriftBuffered)
     }
 
-    /// True if calls are requests of HTTP.
+    /// True if calls are HTTP requests.
     pub fn is_http(self) -> bool {
         matches!(self.spec().transport, Transport::Http1 | Transport::Http2)
     }
 
-    /// True if calls are streams of HTTP/2.
+    /// True if calls are HTTP/2 streams.
     pub fn is_over_http2(self) -> bool {
         self.spec().transport == Transport::Http2
     }
@@ -290,7 +291,7 @@ impl FromStr for Protocol {
     }
 }
 
-/// A protocol that carries the contract: what servers under test speak.
+/// A protocol that carries the contract, so that servers under test may use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContractProtocol(pub Protocol);
 

@@ -1,4 +1,4 @@
-//! Files that others can replace: opened without waiting, read up to a limit, and never written through a link.
+//! Files that others can replace: opened without blocking, read up to a limit, and never written through a link.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write as _};
@@ -13,15 +13,15 @@ use crate::units;
 /// The bytes of a regular file of at most `limit` bytes.
 ///
 /// # Errors
-/// If it can't be read, is longer, or is a folder, a pipe, a socket or a device.
+/// If the file can't be read, is longer, or is a folder, a pipe, a socket or a device.
 pub fn read_bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read_to_end(open(path)?, limit)
 }
 
-/// All bytes that come, at most `limit`.
+/// Reads to the end, at most `limit` bytes.
 ///
 /// # Errors
-/// If they can't be read, or are more.
+/// If reading fails, or there are more bytes.
 pub fn read_to_end(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -41,12 +41,12 @@ pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
     String::from_utf8(read_bytes(path, limit)?).map_err(invalid)
 }
 
-/// The bytes of a file that a user names, at most `limit`. It may be a pipe that something writes to.
+/// The bytes of a file named by the user, at most `limit`. It may be a pipe with a writer.
 ///
 /// # Errors
-/// If it can't be read, is longer, is a folder, or a pipe without a writer.
+/// If the file can't be read, is longer, is a folder, or is a pipe without a writer.
 pub fn read_named(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    // A pipe without a writer would not open before it has one.
+    // Otherwise opening a pipe would block until it has a writer.
     let mut options = OpenOptions::new();
     let file = options.read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(path)?;
     let kind = file.metadata()?.file_type();
@@ -61,24 +61,24 @@ pub fn read_named(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Opens a regular file. Does not wait for the writer of a named pipe in its place.
+/// Opens a regular file. If a named pipe is in its place, does not wait for its writer.
 ///
 /// # Errors
-/// If it can't be opened, or is a pipe, a socket or a device. Reading a folder fails.
+/// If the file can't be opened, or is a pipe, a socket or a device. Opening a folder succeeds; reading it fails.
 pub fn open(path: &Path) -> io::Result<File> {
     checked(OpenOptions::new().read(true), OFlags::NONBLOCK, path)
 }
 
-/// Opens a regular file to append to it, and creates a missing one. Follows no link.
+/// Opens a regular file for appending, and creates it if missing. Does not follow links.
 pub(crate) fn append(path: &Path) -> io::Result<File> {
     let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
     checked(OpenOptions::new().create(true).append(true), flags, path)
 }
 
-/// Creates an empty file in place of an existing one, or of a link or a pipe.
+/// Creates an empty file, replacing an existing file, link or pipe.
 ///
 /// # Errors
-/// If it can't be removed or created.
+/// If the old file can't be removed or the new one can't be created.
 pub fn recreate(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -86,7 +86,7 @@ pub fn recreate(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Writes a file, in place of an existing one, or of a link or a pipe.
+/// Writes a file, replacing an existing file, link or pipe.
 ///
 /// # Errors
 /// As [`recreate`], and if it can't be written.

@@ -17,12 +17,12 @@ pub enum Role {
 }
 
 impl Role {
-    /// True of a server, which records need not say.
+    /// True for a server. Records omit this default.
     pub(crate) fn is_server(&self) -> bool {
         *self == Self::Server
     }
 
-    /// The word for several.
+    /// The plural: `servers`, `clients`.
     pub fn plural(self) -> &'static str {
         match self {
             Self::Server => "servers",

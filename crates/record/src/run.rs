@@ -80,20 +80,20 @@ pub struct Run {
     pub trials: Vec<Trial>,
     /// Every interim analysis, in order.
     pub interim_analyses: Vec<InterimAnalysis>,
-    /// When it ended. `None` if it was interrupted.
+    /// When the run ended. `None` if it was interrupted.
     pub finished: Option<Timestamp>,
 }
 
 impl Run {
-    /// A run of which nothing is measured yet.
+    /// A run without measurements.
     pub fn new(header: Header) -> Self {
         let (preparations, trials, interim_analyses) = Default::default();
         Self { header, preparations, trials, interim_analyses, finished: None }
     }
 
-    /// The capacity of an entry, of which the workload uses a share, in calls per second: the mean rate of correct
-    /// answers over the trials of [`crate::Workload::capacity_from`] measured so far, of one process or of all.
-    /// `None` if there are no such trials or one of them failed.
+    /// The capacity of an entry of which the workload uses a share, in calls per second: the mean rate of correct answers over
+    /// the trials of [`crate::Workload::capacity_from`] so far. `process` limits this to one process. `None` if there are no such
+    /// trials or one of them failed.
     pub fn capacity(&self, entry: &str, workload: &str, process: Option<u32>) -> Option<f64> {
         let rates: Option<Vec<f64>> = self
             .capacity_trials(entry, workload)
@@ -106,8 +106,7 @@ impl Run {
         rates.filter(|r| !r.is_empty()).map(|r| r.iter().sum::<f64>() / r.len() as f64)
     }
 
-    /// A window which shows that [`Self::capacity`] is the client's limit, not the server's. `None` if there is no such
-    /// window.
+    /// A window that shows that [`Self::capacity`] is the client's limit, not the server's. `None` if there is no such window.
     pub fn client_bound_capacity<'a>(
         &'a self,
         entry: &'a str,

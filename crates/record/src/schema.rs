@@ -16,7 +16,7 @@ pub fn event() -> Value {
     of::<Event>()
 }
 
-/// The schema of a type as it is serialized: a field that is always written is required.
+/// The schema of a type as serialized: fields that are always written are required.
 pub fn of<T: JsonSchema>() -> Value {
     SchemaSettings::draft2020_12()
         .for_serialize()

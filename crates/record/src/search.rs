@@ -62,19 +62,19 @@ pub enum NotMet {
 }
 
 impl StepVerdict {
-    /// True if the client fell short, so it says nothing about the server.
+    /// True if the client fell short, so that the step says nothing about the server.
     pub fn is_clients(self) -> bool {
         matches!(self, Self::NotMet(why) if why.is_clients())
     }
 }
 
 impl NotMet {
-    /// True if it is the client's limit and says nothing about the server.
+    /// True if the limit is the client's, so that it says nothing about the server.
     pub fn is_clients(self) -> bool {
         matches!(self, Self::GeneratorLate | Self::ClientBound)
     }
 
-    /// What fell short on the client's side, to follow `can't tell`.
+    /// What fell short on the client's side, as the continuation of `can't tell`.
     pub fn clients_reason(self) -> Option<&'static str> {
         match self {
             Self::GeneratorLate => Some("the client was late"),
@@ -90,7 +90,7 @@ impl Search {
         self.steps.iter().filter(|s| s.verdict == StepVerdict::Met).max_by_key(|s| s.rate)
     }
 
-    /// The lowest rate that did not meet it. `None` if all did.
+    /// The lowest rate that did not meet the threshold. `None` if all did.
     pub fn unmet(&self) -> Option<&SearchStep> {
         self.steps.iter().filter(|s| s.verdict != StepVerdict::Met).min_by_key(|s| s.rate)
     }
@@ -118,7 +118,7 @@ impl fmt::Display for NotMet {
     }
 }
 
-/// A rate as a number: calls per second.
+/// Serializes a rate as a number of calls per second.
 mod calls_per_s {
     use serde::de::Error as _;
     use serde::{Deserialize as _, Deserializer, Serializer};

@@ -19,12 +19,12 @@ use crate::trial::Trial;
 
 const HEADER: &str = "run.json";
 const EVENTS: &str = "events.jsonl";
-/// The other files of a record: the events, and the views made from it.
+/// The other files of a record: the events, and the views generated from it.
 const OTHER_FILES: [&str; 6] =
     [EVENTS, "report.html", "report.md", "cells.csv", "trials.csv", "calls.json"];
 
-/// Longest line of a record, bytes, and longest header: that of a window of 48 h, with room. Reading a longer one, which no
-/// run wrote, would only cost memory.
+/// Maximum length of a record's line or header, bytes: that of a window of 48 h, with room to spare. No run writes longer ones,
+/// and reading them would only cost memory.
 const MAX_LINE: u64 = 256 << 20;
 
 /// One line of `events.jsonl`.
@@ -44,7 +44,7 @@ pub enum Event {
     },
 }
 
-/// Why a record can't be read or written.
+/// Reason why a record can't be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The file system returned an error.
@@ -55,7 +55,7 @@ pub enum StoreError {
         /// The error.
         source: io::Error,
     },
-    /// The folder has a record already; records are never replaced.
+    /// The folder already has a record; records are never replaced.
     #[error("{path}: already holds a run record; choose another folder", path = .0.display())]
     Exists(PathBuf),
     /// The folder has no record, but a file with the name of one of a record's files.
@@ -64,42 +64,42 @@ pub enum StoreError {
     /// The path is a file, not a folder.
     #[error("{path}: is a file; expected a folder", path = .0.display())]
     NoFolder(PathBuf),
-    /// Another process writes the record.
+    /// Another process is writing the record.
     #[error("{path}: process {writer} is writing this record; wait for its end, or stop it", path = path.display(), writer = writer.map_or_else(|| "(unknown)".to_owned(), |id| id.to_string()))]
     Busy {
-        /// The events.
+        /// The file of events.
         path: PathBuf,
-        /// Its process id, if the kernel shows it.
+        /// Process id of the writer, if the kernel shows it.
         writer: Option<u32>,
     },
     /// A file of a record to resume is a link.
     #[error("{path}: a link; a run writes only to its own folder, so replace the link by a file to resume it", path = .0.display())]
     Link(PathBuf),
-    /// The events were deleted, or replaced by another file, while they were written.
+    /// The events were deleted, or replaced by another file, during the run.
     #[error("{path}: deleted or replaced while the run was writing it; the record is lost", path = .0.display())]
     Lost(PathBuf),
     /// The folder has no record.
     #[error("{path}: no run record here ({HEADER} is missing); expected a folder written by `rpcbench run`", path = .0.display())]
     Missing(PathBuf),
-    /// A file has content that is not part of a record.
+    /// A file has content that does not belong to a record.
     #[error("{path}:{line}: not a run record of schema {schema}: {source}", path = path.display(), schema = crate::SCHEMA)]
     Parse {
         /// The file.
         path: PathBuf,
-        /// 1-based.
+        /// Line number, from 1.
         line: usize,
         /// What is wrong with it.
         source: serde_json::Error,
     },
-    /// A line is longer than any that a run writes.
+    /// A line is longer than any line that a run writes.
     #[error("{path}:{line}: not a run record: the line is longer than {limit}", path = path.display(), limit = crate::units::bytes(MAX_LINE))]
     TooLong {
         /// The file.
         path: PathBuf,
-        /// 1-based.
+        /// Line number, from 1.
         line: usize,
     },
-    /// Another version of rpcbench wrote it.
+    /// The record was written by another version of rpcbench.
     #[error("{path}: record of schema {found}; this rpcbench reads schema {schema}; read it with the rpcbench that wrote it", path = path.display(), schema = crate::SCHEMA)]
     OtherSchema {
         /// The file.
@@ -113,7 +113,7 @@ fn at(path: &Path) -> impl Fn(io::Error) -> StoreError + '_ {
     move |source| StoreError::Io { path: path.to_owned(), source }
 }
 
-/// Writes a record event by event. Each is on disk when the call returns.
+/// Writes a record event by event. Each event is on disk when the call returns.
 #[derive(Debug)]
 pub struct Writer {
     path: PathBuf,
@@ -151,7 +151,7 @@ impl Writer {
         Self::open(dir)
     }
 
-    /// Opens an existing record to append to it. Removes a last line that a crash cut short.
+    /// Opens an existing record for appending. Removes a last line cut short by a crash.
     ///
     /// # Errors
     /// If the folder can't be written, has links, or has another writer.
@@ -179,7 +179,7 @@ impl Writer {
     /// Appends an event and waits until it is on disk.
     ///
     /// # Errors
-    /// If it can't be written, as the disk is full, or if the record was deleted meanwhile.
+    /// If the event can't be written, for example to a full disk, or if the record was deleted meanwhile.
     pub fn append(&mut self, event: &Event) -> Result<(), StoreError> {
         let mut line = serde_json::to_vec(event).map_err(|source| StoreError::Parse {
             path: self.path.clone(),
@@ -190,11 +190,11 @@ impl Writer {
         let before = self.events.metadata().map_err(at(&self.path))?;
         let written = self.events.write_all(&line).and_then(|()| self.events.sync_data());
         if let Err(error) = written {
-            // Half a line would hide every later one.
+            // Half a line would hide all later ones.
             let _ = self.events.set_len(before.len());
             return Err(at(&self.path)(error));
         }
-        // A deleted file takes every write, and keeps none.
+        // A deleted file accepts every write and keeps none.
         let same = |there: Metadata| (there.dev(), there.ino()) == (before.dev(), before.ino());
         match fs::metadata(&self.path).is_ok_and(same) {
             true => Ok(()),
@@ -203,7 +203,7 @@ impl Writer {
     }
 }
 
-/// Refuses links in a record's folder and in those below it: what follows them is outside.
+/// Refuses links in a record's folder and its subfolders, as they lead outside.
 fn refuse_links(dir: &Path) -> Result<(), StoreError> {
     for item in fs::read_dir(dir).map_err(at(dir))? {
         let item = item.map_err(at(dir))?;
@@ -218,7 +218,7 @@ fn refuse_links(dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The process that has locked a file, from /proc/locks (proc_locks(5)): `1: FLOCK ADVISORY WRITE 708 08:01:13 0 EOF`.
+/// The process that holds the lock on a file, from /proc/locks (proc_locks(5)): `1: FLOCK ADVISORY WRITE 708 08:01:13 0 EOF`.
 fn lock_holder(file: &File) -> Option<u32> {
     let inode = file.metadata().ok()?.ino().to_string();
     let locks = fs::read_to_string("/proc/locks").ok()?;
@@ -230,7 +230,7 @@ fn lock_holder(file: &File) -> Option<u32> {
     locks.lines().find_map(holder)
 }
 
-/// Length of a file without a last line that has no end.
+/// Length of a file without an unterminated last line.
 fn whole_lines(file: &mut (impl Read + Seek)) -> io::Result<u64> {
     const STEP: u64 = 64 << 10;
     let mut end = file.seek(SeekFrom::End(0))?;
@@ -251,7 +251,7 @@ fn whole_lines(file: &mut (impl Read + Seek)) -> io::Result<u64> {
 /// Reads a record from its folder.
 ///
 /// # Errors
-/// If the folder has no record, or one that can't be read.
+/// If the folder has no record, or the record can't be read.
 pub fn read(dir: &Path) -> Result<Run, StoreError> {
     if dir.is_file() {
         return Err(StoreError::NoFolder(dir.to_owned()));
@@ -285,16 +285,16 @@ pub fn read(dir: &Path) -> Result<Run, StoreError> {
     }
 }
 
-/// Bytes of a read.
+/// Bytes per read.
 const CHUNK: usize = 64 << 10;
-/// Bytes of lines that are read before they are parsed, on all CPUs.
+/// Bytes of lines to read before they are parsed on all CPUs.
 const BATCH: usize = 4 << 20;
 
-/// Some lines, and what follows them.
+/// A batch of lines, and what follows them.
 #[derive(Default)]
 struct Batch {
     text: Vec<u8>,
-    /// Of each line.
+    /// End of each line.
     ends: Vec<usize>,
     next: Next,
 }
@@ -304,12 +304,12 @@ enum Next {
     #[default]
     Line,
     TooLong,
-    /// Perhaps after a part of a line: a crash cut it short, before it was acknowledged.
+    /// Possibly after a partial line: a crash cut it short before it was acknowledged.
     End,
 }
 
 impl Batch {
-    /// Replaces them by the next whole lines of at most `limit` bytes each; the rest of a longer one is not read.
+    /// Replaces the batch with the next complete lines of at most `limit` bytes each. The rest of a longer line is not read.
     fn read(&mut self, from: &mut impl BufRead, limit: u64) -> io::Result<()> {
         self.text.clear();
         self.ends.clear();
@@ -332,22 +332,22 @@ impl Batch {
     }
 }
 
-/// Parses lines, in their order.
+/// Parses lines. Keeps their order.
 fn parse(lines: &[&[u8]]) -> impl Iterator<Item = serde_json::Result<Event>> {
     let events = |part: &[&[u8]]| part.iter().map(|line| serde_json::from_slice(line)).collect();
     in_parallel(lines, usize::MAX, events).into_iter().flat_map(|part: Vec<_>| part)
 }
 
-/// When a run began.
+/// Reads when a run began.
 ///
 /// # Errors
-/// As [`read`], of the header.
+/// As [`read`], for the header.
 pub fn started(dir: &Path) -> Result<Timestamp, StoreError> {
     Ok(read_header(dir)?.started)
 }
 
 fn read_header(dir: &Path) -> Result<Header, StoreError> {
-    /// What every version of the header has.
+    /// The part of the header that every version has.
     #[derive(Deserialize)]
     struct Version {
         schema: u32,

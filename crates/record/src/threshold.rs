@@ -61,8 +61,9 @@ enum Limit {
 }
 
 impl Figure {
-    /// Its value in a window: nanoseconds for times, a share from 0 to 1 for errors, calls per second for the rate. A time is
-    /// infinite if it reaches into calls that did not end `ok`. `None` if no call came due or the histogram can't be read.
+    /// The figure's value in a window: nanoseconds for times, a share from 0 to 1 for errors, calls per second for the rate. A
+    /// time is infinite if it reaches into calls that did not end `ok`. `None` if no call came due or the histogram can't be
+    /// read.
     pub fn of(self, window: &Measured) -> Option<f64> {
         let (calls, errors) = (window.outcomes.total(), window.outcomes.errors());
         if calls == 0 || window.window_ns == 0 {
@@ -79,7 +80,7 @@ impl Figure {
         }
     }
 
-    /// True if it is a time.
+    /// True if the figure is a time.
     pub fn is_time(self) -> bool {
         matches!(self, Self::Quantile(_) | Self::Mean | Self::Max)
     }
@@ -117,12 +118,12 @@ impl Threshold {
         }
     }
 
-    /// Whether it is true of a window. `None` as for [`Figure::of`].
+    /// True if the threshold holds in a window. `None` as for [`Figure::of`].
     pub fn holds(self, window: &Measured) -> Option<bool> {
         self.figure.of(window).map(|value| self.admits(value))
     }
 
-    /// True if a value of its figure is on the required side of the limit. The limit itself is not.
+    /// True if a value of the figure is on the required side of the limit. The limit itself is not.
     pub fn admits(self, value: f64) -> bool {
         match self.comparison {
             Comparison::Below => value < self.limit(),
@@ -130,7 +131,8 @@ impl Threshold {
         }
     }
 
-    /// True if more load can only break it, so that a highest load exists at which it holds: a time or errors below a limit.
+    /// True if more load can only break the threshold, so that there is a highest load at which it holds: a time or errors below
+    /// a limit.
     pub fn bounds_load(self) -> bool {
         self.comparison == Comparison::Below && self.figure != Figure::Rate
     }

@@ -1,4 +1,4 @@
-//! TLS of connections: asked for, and agreed on.
+//! TLS of connections, as requested and as negotiated.
 
 use std::fmt;
 use std::str::FromStr;
@@ -38,7 +38,7 @@ impl TlsMode {
         self != Self::Off
     }
 
-    /// True if they have none.
+    /// True if connections have no TLS.
     pub fn is_off(&self) -> bool {
         *self == Self::Off
     }

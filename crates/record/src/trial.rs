@@ -48,7 +48,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// What it measured. `None` if it failed.
+    /// The measurements. `None` if the trial failed.
     pub fn measured(&self) -> Option<&Measured> {
         match &self.result {
             TrialResult::Measured(measured) => Some(measured),
@@ -56,7 +56,7 @@ impl Trial {
         }
     }
 
-    /// Why it failed, one line. `None` if it was measured to its end.
+    /// Why the trial failed, in one line. `None` if it was measured to the end.
     pub fn failure(&self) -> Option<&str> {
         match &self.result {
             TrialResult::Measured(_) => None,
@@ -75,7 +75,7 @@ pub struct Unmeasured {
 }
 
 impl Unmeasured {
-    /// Adds others.
+    /// Adds the counts of `other`.
     pub fn add(&mut self, other: &Self) {
         self.outcomes.add(&other.outcomes);
         for example in &other.error_examples {
@@ -224,7 +224,7 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    /// Calls of every outcome.
+    /// Calls with any outcome.
     pub fn total(&self) -> u64 {
         self.ok + self.errors()
     }
@@ -238,12 +238,12 @@ impl Outcomes {
             + self.not_sent
     }
 
-    /// True if every call that failed lacked time only: not answered, or not sent. Any other failure is the server's.
+    /// True if every failed call only lacked time: it was not answered, or not sent. Any other failure is the server's.
     pub fn is_only_late(&self) -> bool {
         self.errors() == self.timeout + self.not_sent
     }
 
-    /// What was counted since an earlier count.
+    /// The counts since an earlier state.
     pub fn since(&self, earlier: &Self) -> Self {
         let before = |code| earlier.status.get(code).copied().unwrap_or(0);
         let status = self.status.iter().map(|(code, n)| (*code, n.saturating_sub(before(code))));
@@ -276,7 +276,7 @@ impl Outcomes {
         kinds
     }
 
-    /// Adds another count to this one.
+    /// Adds the counts of `other`.
     pub fn add(&mut self, other: &Self) {
         self.ok += other.ok;
         self.wrong_answer += other.wrong_answer;
@@ -332,7 +332,7 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// From a histogram of nanoseconds. `None` for an empty one.
+    /// Summarizes a histogram of nanoseconds. `None` if it is empty.
     pub fn of(histogram: &Histogram) -> Option<Self> {
         let quantile = |q| histogram.quantile(q);
         Some(Self {

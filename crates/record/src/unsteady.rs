@@ -34,7 +34,7 @@ pub enum Unsteady {
 }
 
 impl Unsteady {
-    /// From the state at the end of the warm-up. `None` if the server was steady.
+    /// Converts the state at the end of the warm-up. `None` if the server was steady.
     pub fn of(steadiness: Steadiness) -> Option<Self> {
         match steadiness {
             Steadiness::Steady | Steadiness::Noisy { .. } => None,

@@ -45,12 +45,12 @@ pub struct ServerUsage {
 }
 
 impl ServerUsage {
-    /// Time at rest before its use is judged: what a runtime does right after a load is soon over.
+    /// Minimum time at rest before CPU use at rest is judged: what a runtime does right after a load is soon over.
     pub const REST_JUDGED_NS: u64 = 10_000_000_000;
-    /// Share of a CPU at rest from which it is named.
+    /// Minimum CPU use at rest that is reported, as a share of a CPU.
     pub const RESTLESS_SHARE: f64 = 0.02;
 
-    /// CPU time at rest as a share of a CPU, if that is much.
+    /// CPU use at rest as a share of a CPU. `None` if it is low.
     pub fn restless_share(&self) -> Option<f64> {
         let share = self.rest_cpu_ns as f64 / self.rest_ns.max(1) as f64;
         (self.rest_ns >= Self::REST_JUDGED_NS && share >= Self::RESTLESS_SHARE).then_some(share)
@@ -86,7 +86,7 @@ pub struct ClientUsage {
 }
 
 impl ClientUsage {
-    /// The usage of a server on this many CPUs, which a client under test calls, over a window.
+    /// Converts the usage, over a window, of a server on this many CPUs that a client under test calls.
     pub fn of_server(server: &ServerUsage, window_ns: u64, cpus: u32) -> Self {
         let share = window_ns as f64 / server.interval_ns.max(1) as f64;
         let scale = |ns: u64| (ns as f64 * share).round() as u64;
@@ -120,14 +120,14 @@ pub struct MachineUsage {
 }
 
 impl MachineUsage {
-    /// The part of the time of the server's CPUs that other programs or the hypervisor took, as a share of their busy time, or of
-    /// the length of time if that is longer: next to a server that does nothing, others need not be busy. `None` if unknown.
+    /// Share of the time of the server's CPUs that other programs or the hypervisor took: of their busy time, or of `length_ns`
+    /// if that is longer, as others need not be busy next to an idle server. `None` if unknown.
     pub fn share_of_others(&self, server_cpu_ns: u64, length_ns: u64) -> Option<f64> {
         let busy = self.server_cpus_busy_ns? + self.server_steal_ns.unwrap_or(0);
         Some(busy.saturating_sub(server_cpu_ns) as f64 / busy.max(length_ns).max(1) as f64)
     }
 
-    /// Adds what happened in a later slice of the same window.
+    /// Adds the usage in a later slice of the same window.
     pub fn add(&mut self, slice: &Self) {
         let sum = |one: Option<u64>, more: Option<u64>| one.zip(more).map(|(a, b)| a + b);
         self.steal_ns += slice.steal_ns;
@@ -158,7 +158,7 @@ impl ReferenceUsage {
         self.syscalls_ns + self.memory_ns + self.arithmetic_ns
     }
 
-    /// CPU time of a repetition, nanoseconds. 0 without any.
+    /// CPU time per repetition, nanoseconds. 0 without repetitions.
     pub fn mean_ns(&self) -> f64 {
         self.cpu_ns() as f64 / self.pieces.max(1) as f64
     }

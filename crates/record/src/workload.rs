@@ -80,7 +80,7 @@ pub enum Window {
 }
 
 impl Window {
-    /// The length in milliseconds. `None` where it is a number of calls.
+    /// Length in milliseconds. `None` if the window is a number of calls.
     pub fn length_ms(self) -> Option<u64> {
         match self {
             Self::Duration { length_ms } => Some(length_ms),
@@ -154,11 +154,11 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Default load before a window, milliseconds: it brings caches, clock speeds and TCP windows back after a freeze.
+    /// Default length of the load before a window, milliseconds. It restores caches, clock speeds and TCP windows after a freeze.
     pub const SETTLE_MS: u64 = 500;
 
-    /// Maximum calls a second of an open loop, for each client thread: several times what one can make. What came due beyond that
-    /// would take longer to count than the window is long.
+    /// Maximum calls per second of an open loop for each client thread, several times what a thread can make. Counting the calls
+    /// that come due beyond this rate would take longer than the window.
     pub const MAX_RATE: u64 = 10_000_000;
 
     /// Default limit for opening all connections, milliseconds.
@@ -168,9 +168,9 @@ impl Workload {
         Self::CONNECT_TIMEOUT_MS
     }
 
-    /// Every key but the name, in words, and its exact value. Two workloads are the same load if these are the same.
+    /// All keys except the name, in words, with their exact values. Workloads with equal settings are the same load.
     pub fn settings(&self) -> [(&'static str, String); 18] {
-        // Without `..`, so that a new key can't be forgotten.
+        // Destructured without `..`, so that no new key is forgotten.
         let Self {
             name: _,
             content,
@@ -216,7 +216,7 @@ impl Workload {
         ]
     }
 
-    /// Why its arrivals can't be, if they ask for more than [`Self::MAX_RATE`].
+    /// Explains why the arrivals are impossible. `None` unless they exceed [`Self::MAX_RATE`].
     pub fn rate_problem(&self) -> Option<String> {
         let most = Self::MAX_RATE * u64::from(self.client_threads);
         self.arrivals.peak().filter(|peak| peak.get() > most as f64).map(|_| {
@@ -228,8 +228,8 @@ impl Workload {
         })
     }
 
-    /// Connections under a protocol: one for each call in flight, where it takes one call at a time and nothing is
-    /// pipelined, so that as many calls are in flight under every protocol.
+    /// Connections under a protocol. If it takes one call at a time and nothing is pipelined, one for each call in flight, so
+    /// that the number of calls in flight is the same under every protocol.
     pub fn connections_under(&self, protocol: Protocol) -> u32 {
         match protocol.takes_one_call_at_a_time() && !self.pipelining {
             true => self.in_flight,
@@ -237,14 +237,14 @@ impl Workload {
         }
     }
 
-    /// Why calls of a protocol can't carry this load, if they can't.
+    /// Explains why calls of a protocol can't carry this load. `None` if they can.
     pub fn problem_under(&self, protocol: Protocol) -> Option<String> {
         let host = || self.authority.as_ref().filter(|_| !protocol.is_http());
         CallHeader::problem_under(&self.headers, protocol)
             .or_else(|| host().map(|host| not_over_http("host name", host.as_str())))
     }
 
-    /// Connections, calls in flight and threads that can't go together.
+    /// Connections, calls in flight and threads that contradict each other.
     pub fn contradiction(&self, protocol: Option<Protocol>) -> Option<Contradiction> {
         let &Self { connections, in_flight, client_threads, connection_life, pipelining, .. } =
             self;
@@ -252,15 +252,15 @@ impl Workload {
             .contradiction(protocol)
     }
 
-    /// Whether a process made ready for one of the two can be measured under the other over the same
-    /// connections: they differ in name, arrivals, window, what leads to it and what is searched for at the most.
+    /// True if a process prepared for one workload can be measured under the other over the same connections: they may differ
+    /// only in name, arrivals, window, settling, and search.
     pub fn shares_process(&self, other: &Self) -> bool {
         let Self { name, arrivals, find_max, settle_ms, window, .. } = other.clone();
         Self { name, arrivals, find_max, settle_ms, window, ..self.clone() } == *other
     }
 
-    /// The workload that measures the capacity of which this one takes a share: the last closed loop before it
-    /// that shares its process.
+    /// The workload that measures the capacity of which this one takes a share: the last closed loop before it that shares its
+    /// process.
     pub fn capacity_from<'a>(&self, workloads: &'a [Self]) -> Option<&'a Self> {
         let before = workloads.iter().take_while(|other| other.name != self.name);
         before.filter(|w| !w.arrivals.is_open() && w.shares_process(self)).last()
@@ -274,10 +274,10 @@ impl Workload {
 pub struct Authority(String);
 
 impl Authority {
-    /// Maximum bytes: those of the longest name in DNS, with a port.
+    /// Maximum bytes: the longest DNS name with a port.
     const MAX_LEN: usize = 259;
 
-    /// As written.
+    /// The text as written.
     pub fn as_str(&self) -> &str {
         &self.0
     }

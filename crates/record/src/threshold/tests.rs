@@ -98,7 +98,7 @@ fn threshold_figures_cover_all_due_calls() {
 
 #[test]
 fn failed_call_ranks_above_every_answer() {
-    // 990 answers within 1 ms and 10 timeouts: the 99th percentile is the last answer, and no later one is.
+    // 990 answers within 1 ms and 10 timeouts: the 99th percentile is the last answer; any higher quantile is a timeout.
     let edge = window((0..990).map(|_| 1), 10);
     assert_eq!(threshold("p99<2ms").holds(&edge), Some(true));
     assert_eq!(threshold("p99.1<1s").holds(&edge), Some(false));
@@ -143,7 +143,7 @@ fn only_upper_limits_bound_load() {
 }
 
 proptest! {
-    /// Against the definition, on the sorted values.
+    /// Compares with the definition, on the sorted values.
     #[test]
     fn quantile_is_value_of_its_rank(
         mut times in proptest::collection::vec(1_u64..10_000, 1..300),

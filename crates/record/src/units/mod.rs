@@ -1,8 +1,8 @@
 //! Reads and writes quantities: times, rates, sizes, shares and counts.
 //!
-//! Measured quantities are written with three significant digits, and never round to zero. Next to a limit they get as many
-//! more as show on which side of it they are (`_near`), so that what is printed never contradicts what was decided. Planned
-//! quantities are written exactly.
+//! Measured quantities are written with three significant digits, and never round to zero. Next to a limit (`_near`), they get
+//! enough digits to show which side of it they are on, so that the output never contradicts the decision. Planned quantities are
+//! written exactly.
 
 mod parse;
 
@@ -29,7 +29,7 @@ const BYTES: [(f64, &str); 5] = [
 
 /// Maximum decimals of a number next to a limit.
 const MAX_DECIMALS: usize = 12;
-/// Two numbers count as one if they differ by less than this share: arithmetic alone makes shares differ by that much.
+/// Two numbers are equal if they differ by less than this share: rounding in arithmetic alone makes shares differ by that much.
 const SAME: f64 = 1e-12;
 
 /// A plain quantity or rate: `184k`, `1.84M`, `12.3`.
@@ -126,7 +126,7 @@ pub fn percent_near(share: f64, limits: &[f64]) -> String {
     format!("{} %", near(value, decimals, &limits))
 }
 
-/// A number with as many decimals, or with as many more as show on which side of each limit it is.
+/// A number with this many decimals, or with as many more as needed to show which side of each limit it is on.
 pub fn near(value: f64, decimals: usize, limits: &[f64]) -> String {
     let side = |of: f64, limit: f64| match (of - limit).abs() <= SAME * limit.abs() {
         true => Some(Ordering::Equal),
@@ -170,7 +170,7 @@ fn scaled(value: f64, units: &[(f64, &str)], limits: &[f64]) -> String {
         three_digits(value / unit, &limits.iter().map(|limit| limit / unit).collect::<Vec<_>>())
     };
     let digits = three_digits(value, unit);
-    // 999.7 of one unit is 1.00 of the next.
+    // 999.7 of one unit is 1.00 of the next unit.
     match units.get(fitting + 1) {
         Some((larger, name)) if digits.parse::<f64>().is_ok_and(|d| d * unit >= *larger) => {
             format!("{}{name}", three_digits(value.max(*larger), *larger))
@@ -188,7 +188,7 @@ fn three_digits(value: f64, limits: &[f64]) -> String {
     }
     let decimals = |v: f64| (2 - v.abs().log10().floor() as i32).clamp(0, 6) as usize;
     let text = format!("{value:.*}", decimals(value));
-    // Rounding may have made one digit more: 9.999 is 10.0.
+    // Rounding may have added a digit: 9.999 is 10.0.
     let rounded: f64 = text.parse().unwrap_or(value);
     near(value, decimals(if rounded == 0.0 { value } else { rounded }), limits)
 }

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-/// Why text can't be read: what is wrong with it, and what is expected.
+/// Reason why text can't be parsed: what is wrong with it, and what is expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ParseError(pub String);
 
-/// Units of time and their lengths in nanoseconds, the shortest first.
+/// Units of time and their lengths in nanoseconds, shortest first.
 pub(super) const TIME: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 
 /// The longest time that [`time_ns`] reads, nanoseconds: about 11 days.
@@ -42,7 +42,7 @@ pub fn duration(text: &str) -> Result<Duration, ParseError> {
     }
 }
 
-/// Reads a time in one unit, ns to s, to the nanosecond: `250us`, `1.5s`. `None` for other text.
+/// Reads a time in one unit, from ns to s, to the nanosecond: `250us`, `1.5s`. `None` for other text.
 pub fn time_ns(text: &str) -> Option<u64> {
     let unit = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let (number, unit) = text.split_at(unit);
@@ -79,7 +79,7 @@ pub fn share(text: &str) -> Result<f64, ParseError> {
     })
 }
 
-/// Reads digits with an optional point; no sign, exponent or other form of a number.
+/// Reads digits with an optional decimal point. Signs, exponents and other notations are refused.
 pub fn decimal(text: &str) -> Option<f64> {
     let plain = text.starts_with(|c: char| c.is_ascii_digit())
         && text.chars().all(|c| c.is_ascii_digit() || c == '.');

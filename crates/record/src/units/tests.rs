@@ -111,7 +111,7 @@ proptest! {
         part in -1.0_f64..1.0,
         size in 1_i32..10,
     ) {
-        // From a tenth off down to 1e-10.
+        // From 10 % down to 1e-10 off the limit.
         let value = limit * (1.0 + part * 10_f64.powi(-size));
         prop_assume!((value - limit).abs() > limit * 1e-11);
         let text = si_near(value, &[limit]);
