@@ -8,7 +8,7 @@ use crate::nonce::NONCE_BYTES;
 use crate::shape::Shape;
 use crate::values::{Mismatch, PatchPoint, Source, Value};
 
-/// How many requests a corpus has.
+/// Limits on the number of requests of a corpus.
 #[derive(Clone, Copy)]
 struct Size {
     min: usize,
@@ -17,19 +17,18 @@ struct Size {
     bytes: usize,
 }
 
-/// Of a load: fits in a second-level cache.
+/// For a load: fits in a second-level cache.
 const LOAD: Size = Size { min: 16, max: 1024, bytes: 256 * 1024 };
 /// One request in this many has a non-canonical encoding.
 const NON_CANONICAL_EVERY: usize = 64;
-/// Index of the first one.
+/// Index of the first non-canonical request.
 const FIRST_NON_CANONICAL: usize = 7;
 
 /// The requests of a workload. The same shape, seed and encoding give the same bytes on every machine.
 ///
-/// No request equals the one before it, and the last differs from the first, except for `text:0`, which can't
-/// vary. Every field has a value other than its default, so that no encoding omits it. One request in 64 has a valid
-/// but non-canonical encoding, which shows if a server copies its bytes; every second of them only inside, where the shape
-/// has an inside.
+/// No request equals the one before it, and the last differs from the first, except for `text:0`, which can't vary. Every field
+/// differs from its default, so that no encoding omits it. One request in 64 has a valid but non-canonical encoding, which
+/// reveals a server that copies bytes. Every second of these is non-canonical only inside, if the shape has inner levels.
 #[derive(Clone, Debug)]
 pub struct Corpus {
     shape: Shape,
@@ -41,7 +40,7 @@ pub struct Corpus {
 struct Request {
     value: Value,
     bytes: Vec<u8>,
-    /// The bytes of the value that a nonce replaces; `nonce` are those of the encoded request.
+    /// The bytes of the value that a nonce replaces; `nonce` is their range in the encoded request.
     patch_point: PatchPoint,
     nonce: Range<usize>,
 }
@@ -53,8 +52,8 @@ impl Corpus {
         Self::with(shape, (seed, LOAD), encoding, Value::add_patch_point, encode)
     }
 
-    /// `count` requests of the same kind that [`Self::generate`] with this seed does not have; those of another `number` differ
-    /// too. Only map keys are the same, since decoders keep keys in caches.
+    /// Generates `count` requests of the same kind that are not in [`Self::generate`] with this seed, nor in those of another
+    /// `number`. Only map keys are the same, since decoders cache keys.
     pub fn unseen(
         shape: &Shape,
         seed: u64,
@@ -73,17 +72,17 @@ impl Corpus {
         Self::with(shape, (seed, size), encoding, patch, non_canonical(*shape, encoding))
     }
 
-    /// The same with every request in its canonical encoding, for clients and servers that support no other.
+    /// The same with every request in canonical encoding, for clients and servers that support no other.
     pub fn canonical(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
         Self::with(shape, (seed, LOAD), encoding, Value::add_patch_point, |_, _, _| None)
     }
 
-    /// The same with the nonce at the beginning of the first text, where client programs put theirs: contract/clients.md.
+    /// The same with the nonce at the beginning of the first text, where client programs put it: contract/clients.md.
     pub fn for_clients(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
         Self::with(shape, (seed, LOAD), encoding, Value::add_leading_patch_point, |_, _, _| None)
     }
 
-    /// The same with `mark` in another field, at the beginning of its text.
+    /// The same with `mark` at the beginning of another text field.
     pub fn for_clients_with(
         mark: [u8; NONCE_BYTES],
         shape: &Shape,
@@ -123,7 +122,7 @@ impl Corpus {
             }
         }
         if *shape != Shape::Text(0) && requests[0].bytes == requests[requests.len() - 1].bytes {
-            // The one before it differs from it, and so from the first.
+            // The new last request differs from the removed one, and so from the first.
             requests.pop();
         }
         Self { shape: *shape, encoding, requests }
@@ -141,7 +140,7 @@ impl Corpus {
     }
 
     /// The bytes of request `index` that a call may replace with ASCII letters, such as a [nonce](crate::nonce()):
-    /// [`NONCE_BYTES`] of them, or all of a shorter text.
+    /// [`NONCE_BYTES`] of them, or a whole shorter text.
     pub fn nonce(&self, index: usize) -> &Range<usize> {
         &self.at(index).nonce
     }
@@ -154,7 +153,7 @@ impl Corpus {
         request
     }
 
-    /// The method for the requests.
+    /// The method to call with the requests.
     pub fn method(&self) -> Method {
         self.shape.method()
     }
@@ -179,7 +178,7 @@ impl Corpus {
     }
 }
 
-/// The non-canonical bytes of one request in 64.
+/// Encodes one request in 64 in a non-canonical form.
 fn non_canonical(
     shape: Shape,
     encoding: Encoding,
@@ -193,8 +192,8 @@ fn non_canonical(
     }
 }
 
-/// Where `patch_point` is in the request; empty if the request does not contain its text verbatim. Searches from the end, as
-/// a field name before a short text may contain it in JSON.
+/// Where `patch_point` is in the request; empty if the request does not contain its text verbatim. Searches from the end, as in
+/// JSON a field name before a short text may contain it.
 fn patch_range(value: &mut Value, patch_point: &PatchPoint, request: &[u8]) -> Range<usize> {
     let Some(text) = value.nonce_texts().into_iter().nth(patch_point.text) else { return 0..0 };
     let at = (!text.is_empty())

@@ -1,7 +1,7 @@
-//! The contract between rpcbench and the servers under test, in three parts: values are the content of calls,
-//! an [`Encoding`] turns them into bytes, and [`cases`] check that a server follows both.
+//! The contract between rpcbench and the servers under test, in three parts: values are the content of calls, an [`Encoding`]
+//! turns them into bytes, and [`cases`] check that a server handles both.
 //!
-//! `contract/README.md` describes it for server authors; a test keeps its tables in sync.
+//! `contract/README.md` describes the contract for server authors; a test keeps its tables in sync.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,6 @@
 //! Methods, independent of the protocol.
 
-/// The method that a call names. In gRPC the path of [`Method::Text`] is `/rpcbench.v1.Echo/Text`.
+/// The method named by a call. In gRPC the path of [`Method::Text`] is `/rpcbench.v1.Echo/Text`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
     /// Takes texts.
@@ -18,7 +18,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// Those of the service.
+    /// The methods that the service has.
     pub const SERVED: [Self; 4] = [Self::Text, Self::Record, Self::Dto, Self::Tree];
 
     /// Full name of the service: `rpcbench.v1.Echo`.

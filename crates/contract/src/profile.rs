@@ -27,8 +27,8 @@ pub struct Profile {
 pub enum AfterRefusal {
     /// It sends an error status and keeps the connection.
     KeepsConnection,
-    /// It may close the connection, with or without an error status. The request is the last one on its connection,
-    /// so that a server that waits for more bytes sees the end of the stream.
+    /// It may close the connection, with or without an error status. Such a request is sent last on its connection, so that a
+    /// server that waits for more bytes sees the end of the stream.
     MayCloseConnection,
 }
 
@@ -36,12 +36,12 @@ impl Profile {
     /// The profile of a protocol that carries the contract.
     ///
     /// # Panics
-    /// If it carries none.
+    /// If the protocol does not carry the contract.
     pub fn of(protocol: Protocol) -> &'static Self {
         Self::find(protocol).expect("a protocol that carries the contract")
     }
 
-    /// The profile of a protocol. `None` if it carries no contract.
+    /// The profile of a protocol. `None` if it does not carry the contract.
     pub fn find(protocol: Protocol) -> Option<&'static Self> {
         Some(match protocol {
             Protocol::Grpc | Protocol::Connect => const { &Self::grpc() },

@@ -18,10 +18,10 @@ pub enum Shape {
     Tree,
 }
 
-/// Why a text is not a shape.
+/// Reason why a text is not a shape.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
-    /// No shape has that name.
+    /// No shape has this name.
     #[error("unknown shape `{0}`; use `text:N`, `record`, `dto` or `tree`")]
     Unknown(String),
     /// `text` without a usable length.

@@ -7,7 +7,7 @@ use crate::profile::Need;
 use crate::shape::Shape;
 use crate::values::Value;
 
-// What several cases verify; the contract's page has one line for them.
+// What several cases verify. The contract's page has a single line for them.
 const FILLED: &str =
     "16 different values come back, with every field set and, in trees, either member of the oneof";
 const EMPTY: &str = "content with every field at its default comes back, present and empty";
@@ -52,7 +52,7 @@ fn text_empty(probe: &mut Probe<'_>) -> Result<(), String> {
     requests.iter().try_for_each(|request| probe.returns(&empty, request))
 }
 
-/// Libraries copy an absent message as an absent or as an empty one; both are right.
+/// Libraries copy an absent message as absent or as empty; both are right.
 fn absent(probe: &mut Probe<'_>, shape: Shape) -> Result<(), String> {
     let request = probe.codec().empty_request();
     probe.answers(Sent { shape, content: None, request: &request, nested_unknown: false })

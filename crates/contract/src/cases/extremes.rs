@@ -6,7 +6,7 @@ use crate::profile::Need;
 use crate::shape::Shape;
 use crate::values::{Branch, Contact, FlatRecord, PropertyDto, Status, Tag, TreeNode, Value};
 
-// What several cases verify; the contract's page has one line for them.
+// What several cases verify. The contract's page has a single line for them.
 const LENGTHS: &str = "texts of these lengths come back: the shortest; those around a longer length prefix, HTTP/2's default frame and its initial flow-control window; and 1 MiB";
 
 #[rustfmt::skip]

@@ -10,7 +10,7 @@ use crate::shape::Shape;
 /// Calls per shape: enough to catch a server that is wrong once in 1,000 calls of a method.
 const CALLS: usize = 1250;
 
-// What several cases verify; the contract's page has one line for them.
+// What several cases verify. The contract's page has a single line for them.
 const OWN_REPLIES: &str = "1,250 requests of a run (`text`: 100 bytes), in order, each get their own reply: none canned, cached or wrong now and then";
 
 #[rustfmt::skip]
@@ -25,7 +25,7 @@ pub(super) const CASES: &[Case] = &[
         OWN_REPLIES),
 ];
 
-/// The method of which a case makes many requests. `None` of other cases.
+/// The method to which a case makes many requests. `None` for other cases.
 pub(super) fn method(case: &Case) -> Option<Method> {
     let shape = case.name.strip_suffix("/many-requests")?;
     Method::SERVED.into_iter().find(|method| method.name().eq_ignore_ascii_case(shape))

@@ -1,8 +1,7 @@
 //! The cases that check whether a server keeps the contract.
 //!
-//! Most apply to every encoding; those in `wire` build the bytes of one encoding by hand. A case lists what it
-//! [needs](Need) and is left out for protocols that don't offer it.
-//! The tables in `contract/README.md` are generated from [`GROUPS`].
+//! Most apply to every encoding; those in `wire` build the bytes of one encoding by hand. A case lists its [needs](Need) and is
+//! skipped for protocols that don't meet them. The tables in `contract/README.md` are generated from [`GROUPS`].
 
 mod content;
 mod extremes;
@@ -34,21 +33,21 @@ pub trait Caller {
     /// framing. Protocols whose calls name no method ignore `method`.
     ///
     /// # Errors
-    /// How the call ended if not with a reply.
+    /// How the call ended, if not with a reply.
     fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError>;
 
-    /// The same as the last call on its connection: the server sees the end of the stream after it.
+    /// The same for the last call on its connection: the server sees the end of the stream after it.
     ///
     /// # Errors
-    /// How the call ended if not with a reply.
+    /// How the call ended, if not with a reply.
     fn call_last(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
         self.call(method, body)
     }
 
-    /// Closes its connection, so that the next call opens another.
+    /// Closes the connection, so that the next call opens another.
     fn disconnect(&mut self) {}
 
-    /// What its latest connection agreed on for TLS. `None` without TLS, and before the first call.
+    /// What the latest connection negotiated for TLS. `None` without TLS, and before the first call.
     fn tls(&self) -> Option<Tls> {
         None
     }
@@ -59,14 +58,14 @@ pub trait Caller {
 pub struct Case {
     /// Unique name: `text/filled`.
     pub name: &'static str,
-    /// What a server that passes does, one line.
+    /// What a passing server does, in one line.
     pub verifies: &'static str,
     /// What a protocol must offer for the case to apply.
     pub needs: &'static [Need],
     run: fn(&mut Probe<'_>) -> Result<(), String>,
 }
 
-/// A line of a table of cases.
+/// A row of a table of cases.
 const fn case(
     name: &'static str,
     needs: &'static [Need],
@@ -158,7 +157,7 @@ pub fn check(caller: &mut dyn Caller, profile: &Profile, seed: u64) -> CheckRepo
     check_methods(caller, profile, seed, &Method::SERVED)
 }
 
-/// The same with many requests for these methods alone: about 300 calls, and 1,250 for each of them.
+/// The same, but makes many requests only for these methods: about 300 calls, plus 1,250 for each method.
 pub fn check_methods(
     caller: &mut dyn Caller,
     profile: &Profile,

@@ -1,4 +1,4 @@
-//! Calls whose right outcome is known, for the cases to build on.
+//! Calls with a known right outcome, from which cases are built.
 
 use super::{CallError, Caller, SHAPES, SpotChecks};
 use crate::codec::{Codec, Sent};
@@ -10,9 +10,9 @@ use crate::values::{Source, Value};
 /// Consecutive calls without an answer after which a server counts as dead.
 const MAX_UNANSWERED: u32 = 3;
 
-/// Where the requests of cases go.
+/// Where cases send their requests.
 enum Receiver<'a> {
-    /// To a server, whose replies are judged at once.
+    /// To a server. Replies are judged at once.
     Server(&'a mut dyn Caller),
     /// Kept, to be sent later.
     Kept(&'a mut SpotChecks),
@@ -40,7 +40,7 @@ impl<'a> Probe<'a> {
         Self { receiver: Receiver::Server(caller), profile, seed, unanswered: 0 }
     }
 
-    /// Keeps the requests whose outcome is certain, and calls no server.
+    /// A probe that keeps the requests with a certain outcome and calls no server.
     pub(super) fn keeping(
         spot_checks: &'a mut SpotChecks,
         profile: &'a Profile,
@@ -89,17 +89,17 @@ impl<'a> Probe<'a> {
         };
     }
 
-    /// The value must come back.
+    /// Requires the value to come back.
     pub(super) fn echoes(&mut self, value: &Value) -> Result<(), String> {
         self.returns(value, &self.codec().request(value))
     }
 
-    /// The request, any encoding of `value`, must bring it back.
+    /// Requires the value to come back for `request`, any encoding of it.
     pub(super) fn returns(&mut self, value: &Value, request: &[u8]) -> Result<(), String> {
         self.answers(Sent::new(value, request))
     }
 
-    /// The request must get the right reply.
+    /// Requires the right reply to the request.
     pub(super) fn answers(&mut self, sent: Sent<'_>) -> Result<(), String> {
         if let Receiver::Kept(spot_checks) = &mut self.receiver {
             spot_checks.keep_valid(sent);
@@ -111,7 +111,7 @@ impl<'a> Probe<'a> {
         self.codec().verify(sent, &got).map_err(|mismatch| mismatch.to_string())
     }
 
-    /// The request must be refused or get the right reply.
+    /// Requires a refusal or the right reply.
     pub(super) fn answers_or_refuses(&mut self, sent: Sent<'_>) -> Result<(), String> {
         if !self.calls_server() {
             return Ok(());
@@ -123,7 +123,7 @@ impl<'a> Probe<'a> {
         }
     }
 
-    /// The request must be refused in the way of the protocol: with an error status, or by closing the connection.
+    /// Requires a refusal in the way of the protocol: with an error status, or by closing the connection.
     pub(super) fn refuses(&mut self, shape: Shape, body: &[u8], what: &str) -> Result<(), String> {
         if let Receiver::Kept(spot_checks) = &mut self.receiver {
             spot_checks.keep_malformed(shape, body, what);
@@ -135,7 +135,7 @@ impl<'a> Probe<'a> {
         }
     }
 
-    /// The request must be refused if cut after its first byte, in the middle, or `before` bytes before its end.
+    /// Requires a refusal if the request is cut after its first byte, in the middle, or `before` bytes before its end.
     pub(super) fn refuses_cut(
         &mut self,
         shape: Shape,
@@ -149,7 +149,7 @@ impl<'a> Probe<'a> {
         })
     }
 
-    /// Each method must refuse the request, and serve the next one.
+    /// Requires each method to refuse the request, and to serve the next one.
     pub(super) fn all_refuse(&mut self, body: &[u8], what: &str) -> Result<(), String> {
         SHAPES.into_iter().try_for_each(|shape| {
             self.refuses(shape, body, &format!("{what}, sent to {},", shape.method().name()))?;
@@ -183,7 +183,7 @@ impl<'a> Probe<'a> {
         }
     }
 
-    /// After a refused request, the server must answer the next one.
+    /// Requires the server to answer the next request after a refused one.
     pub(super) fn still_serves(&mut self, shape: Shape) -> Result<(), String> {
         let value = self.value(shape, 2);
         self.echoes(&value).map_err(|reason| format!("after a malformed request, {reason}"))

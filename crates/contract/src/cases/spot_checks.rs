@@ -1,4 +1,4 @@
-//! Requests of the cases for the connections of a load, where many are on the way at once.
+//! Requests of the cases, sent on a load's connections, where many calls are in flight at once.
 
 use super::applicable;
 use super::probe::Probe;
@@ -10,11 +10,11 @@ use crate::values::{Source, Value};
 
 /// Minimum spot checks of a load.
 const MIN_COUNT: usize = 256;
-/// Longest request, bytes: a few hundred take little of a run's time.
+/// Longest request, bytes. A few hundred of them take little of a run's time.
 const MAX_LEN: usize = 16 * 1024;
 
-/// Requests of one method whose outcome is certain: valid ones of all cases, many of them usual, and malformed ones if
-/// connections survive those.
+/// Requests of one method with a certain outcome: the valid ones of all cases, mixed with many usual ones, and malformed ones if
+/// connections survive them.
 #[derive(Clone, Debug)]
 pub struct SpotChecks {
     method: Method,
@@ -32,17 +32,17 @@ struct SpotCheck {
 enum Expected {
     /// See [`Sent`].
     Reply { shape: Shape, content: Option<Value>, nested_unknown: bool },
-    /// An error, since this is wrong with the request.
+    /// An error, for this fault of the request.
     Refusal(String),
 }
 
 impl SpotChecks {
-    /// None, for a load whose server need not prove itself: to generate them takes some 40 ms of CPU time.
+    /// No spot checks, for a load whose server need not prove itself: generating them takes about 40 ms of CPU time.
     pub fn none(shape: &Shape, profile: &'static Profile) -> Self {
         Self { method: shape.method(), profile, checks: Vec::new() }
     }
 
-    /// Those of a load with `shape`, in random order. None if servers do not decode.
+    /// The spot checks of a load with `shape`, in random order. Empty if servers do not decode.
     pub fn generate(shape: &Shape, seed: u64, profile: &'static Profile) -> Self {
         let mut spot_checks = Self::none(shape, profile);
         if profile.encoding == Encoding::Opaque {
@@ -53,7 +53,7 @@ impl SpotChecks {
             let values = source.below(u32::MAX);
             let mut probe = Probe::keeping(&mut spot_checks, profile, values.into());
             for case in applicable(profile) {
-                // Those that judge a reply themselves end at once.
+                // Cases that judge replies themselves end at once.
                 let _ = (case.run)(&mut probe);
             }
         }
@@ -64,12 +64,12 @@ impl SpotChecks {
         spot_checks
     }
 
-    /// How many there are.
+    /// Number of spot checks.
     pub fn len(&self) -> usize {
         self.checks.len()
     }
 
-    /// True if it has no spot checks.
+    /// True without spot checks.
     pub fn is_empty(&self) -> bool {
         self.checks.is_empty()
     }
@@ -79,7 +79,7 @@ impl SpotChecks {
         &self.checks[index].request
     }
 
-    /// True if request `index` must be refused, and this status does that.
+    /// True if request `index` must be refused, and this status is a refusal.
     pub fn accepts_status(&self, index: usize, code: u32) -> bool {
         matches!(self.checks[index].expected, Expected::Refusal(_))
             && self.profile.refusals.contains(&code)
@@ -88,7 +88,7 @@ impl SpotChecks {
     /// Checks the reply to request `index`.
     ///
     /// # Errors
-    /// What is wrong, on one line.
+    /// What is wrong, in one line.
     pub fn verify(&self, index: usize, reply: &[u8]) -> Result<(), String> {
         let SpotCheck { request, expected } = &self.checks[index];
         match expected {

@@ -1,4 +1,4 @@
-//! Cases of servers with TLS: versions, ALPN, resumption.
+//! Cases for servers with TLS: versions, ALPN, resumption.
 
 use rpcbench_record::{Protocol, Tls, TlsMode, Transport};
 
@@ -9,13 +9,13 @@ use crate::profile::Profile;
 /// A version of TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TlsVersion {
-    /// 1.2.
+    /// TLS 1.2.
     V1_2,
-    /// 1.3.
+    /// TLS 1.3.
     V1_3,
 }
 
-/// Makes clients that offer one version of TLS. Connections of one client share its tickets.
+/// Makes clients that offer one version of TLS. Connections of one client share session tickets.
 pub type TlsDialer<'a> = dyn Fn(TlsVersion) -> Box<dyn Caller + 'a> + 'a;
 
 /// One thing that a server with TLS must do.
@@ -23,9 +23,9 @@ pub type TlsDialer<'a> = dyn Fn(TlsVersion) -> Box<dyn Caller + 'a> + 'a;
 pub struct TlsCase {
     /// Unique name: `tls/alpn`.
     pub name: &'static str,
-    /// What a server that passes does, one line.
+    /// What a passing server does, in one line.
     pub verifies: &'static str,
-    /// True if only a client that resumes sessions can try it.
+    /// True if the case needs a client that resumes sessions.
     needs_resumption: bool,
     run: fn(&mut Handshakes<'_>) -> Result<(), String>,
 }
@@ -58,7 +58,7 @@ pub const TLS_CASES: &[TlsCase] = &[
     },
 ];
 
-/// Runs the cases of TLS against a server, those that a client of this mode can try.
+/// Runs the TLS cases that a client of this mode can try.
 pub fn check_tls<'a>(
     dial: &'a TlsDialer<'a>,
     protocol: Protocol,
@@ -86,7 +86,7 @@ struct Handshakes<'a> {
 }
 
 impl Handshakes<'_> {
-    /// What a connection that offers this version agrees on, once it has carried a call.
+    /// What a connection that offers this version negotiates, once it has carried a call.
     fn agree(&self, version: TlsVersion) -> Result<Tls, String> {
         let mut caller = (self.dial)(version);
         self.connect(&mut *caller)

@@ -53,27 +53,27 @@ impl fmt::Display for Encoding {
     }
 }
 
-/// A valid encoding that no library writes, of a message and what it contains.
+/// A valid encoding of a message and its contents that no library writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NonCanonicalVariant {
-    /// How it differs.
+    /// How it differs from the canonical encoding.
     pub form: NonCanonical,
-    /// Outer levels in canonical form: with 1 the request itself, so that its first bytes are the usual ones; with 2 the
-    /// content too.
+    /// Number of outer levels in canonical form: with 1 the request itself, so that its first bytes are the usual ones; with 2
+    /// also the content.
     pub usual: usize,
 }
 
 impl NonCanonicalVariant {
-    /// At every level.
+    /// The form at every level.
     #[cfg(test)]
     pub fn everywhere(form: NonCanonical) -> Self {
         Self { form, usual: 0 }
     }
 
-    /// Number `number` of several: every second one only inside, at each level in turn that the shape has.
+    /// Variant `number` of several. Every second one has the form only inside, starting at each level of the shape in turn.
     pub fn numbered(form: NonCanonical, shape: Shape, number: usize) -> Self {
         let levels = match shape {
-            // A text has nothing inside.
+            // A text has no inner levels.
             Shape::Text(_) => 0,
             Shape::Record | Shape::Dto => 1,
             Shape::Tree => 2,
@@ -83,7 +83,7 @@ impl NonCanonicalVariant {
         Self { form, usual }
     }
 
-    /// The form at a level: the request is level 0. `None`: canonical.
+    /// The form at a level; the request is level 0. `None` for canonical.
     fn at(self, level: usize) -> Option<NonCanonical> {
         (level >= self.usual).then_some(self.form)
     }
@@ -92,10 +92,10 @@ impl NonCanonicalVariant {
 /// A valid form that no library writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NonCanonical {
-    /// Numbers take more bytes than necessary; in JSON, keys and strings do.
+    /// Numbers take more bytes than necessary. In JSON, keys and strings do.
     Overlong,
-    /// Fields other than lists occur twice, and so do map keys; the later value counts. In JSON the same as
-    /// [`NonCanonical::Reordered`], as decoders may refuse duplicate keys.
+    /// Fields other than lists occur twice, and so do map keys; the later value counts. In JSON like [`NonCanonical::Reordered`],
+    /// as decoders may refuse duplicate keys.
     Twice,
     /// Fields are in descending order, lists are split (protobuf), tokens are surrounded by whitespace (JSON), numbers are
     /// overlong.
@@ -108,10 +108,10 @@ pub(crate) enum NonCanonical {
 #[derive(Clone, Copy)]
 pub(crate) struct Sent<'a> {
     pub shape: Shape,
-    /// `None`: the request had no content, and the reply may have none or empty content.
+    /// `None` if the request had no content; the reply may then have none or empty content.
     pub content: Option<&'a Value>,
     pub request: &'a [u8],
-    /// The content has unknown fields, which the reply may keep.
+    /// True if the content has unknown fields, which the reply may keep.
     pub nested_unknown: bool,
 }
 
@@ -120,7 +120,7 @@ impl<'a> Sent<'a> {
         Self { shape: value.shape(), content: Some(value), request, nested_unknown: false }
     }
 
-    /// What is wrong with a reply: if it is the request, that says more than the first difference.
+    /// What is wrong with a reply. If it is a copy of the request, that says more than the first difference.
     fn explain(self, reply: &[u8], mismatch: Mismatch) -> Mismatch {
         let is_request = reply == self.request && !reply.is_empty();
         if is_request { Mismatch::RequestReturned } else { mismatch }
@@ -140,11 +140,11 @@ pub(crate) fn varint(mut number: u64) -> Vec<u8> {
 
 /// An encoding of the contract's messages, without a protocol's framing.
 pub(crate) trait Codec: Sync {
-    /// The needs that it meets, except for [`Need::Wire`] and those that depend on the protocol.
+    /// The needs that the encoding meets, except for [`Need::Wire`] and those that depend on the protocol.
     fn offers(&self) -> &'static [Need];
 
-    /// Non-canonical forms of requests in a run, used in turn. The first one, the only one in a corpus of long texts,
-    /// adds just a few bytes.
+    /// Non-canonical forms of a run's requests, used in turn. The first one adds only a few bytes; a corpus of long texts has no
+    /// other.
     fn non_canonical_forms(&self) -> &'static [NonCanonical] {
         &[NonCanonical::Overlong, NonCanonical::Twice, NonCanonical::Reordered]
     }
@@ -158,13 +158,13 @@ pub(crate) trait Codec: Sync {
     /// A request without content.
     fn empty_request(&self) -> Vec<u8>;
 
-    /// Requests with `value`, the canonical one first, with defaults omitted and explicit.
+    /// Valid requests with `value`, the canonical one first, with defaults omitted and explicit.
     fn valid_encodings(&self, value: &Value) -> Vec<Vec<u8>> {
         vec![self.request(value)]
     }
 
-    /// A request with `value` that shows if its bytes are copied; the canonical one for opaque bytes. `other`, another
-    /// value of the same shape, provides the values that do not count.
+    /// A request with `value` that reveals if its bytes are copied; for opaque bytes, the canonical one. `other`, another value
+    /// of the same shape, provides values that are overwritten.
     fn non_canonical_request(
         &self,
         value: &Value,

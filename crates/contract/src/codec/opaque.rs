@@ -5,7 +5,7 @@ use super::{Codec, Sent};
 use crate::profile::Need;
 use crate::values::{Mismatch, Value};
 
-/// Requests are those of protobuf, so that they are as long as in gRPC. The right reply is the same bytes.
+/// Requests are protobuf, so that they are as long as in gRPC. The right reply is the same bytes.
 pub(crate) struct Opaque;
 
 impl Codec for Opaque {

@@ -22,7 +22,7 @@ pub(super) fn reply(shape: Shape) -> MessageDescriptor {
     method(shape).output()
 }
 
-/// A message type by its name without the package.
+/// A message type by its name without package.
 pub(crate) fn message(name: &str) -> MessageDescriptor {
     let found = POOL.get_message_by_name(&format!("rpcbench.v1.{name}"));
     found.expect("contract/echo.proto has this message")

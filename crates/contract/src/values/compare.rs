@@ -74,9 +74,9 @@ fn at(within: &str) -> String {
     if within.is_empty() { String::new() } else { format!("{within}: ") }
 }
 
-/// Checks that `got` is the reply to a request of `shape` with `expected` as its content, and nothing else. Integers and
-/// texts must be identical; NaN equals NaN, and 0.0 equals -0.0, which some libraries omit. A present message or oneof
-/// member at its default differs from an absent one. If `expected` is `None`, the content may be absent or empty.
+/// Checks that `got` is exactly the reply to a request of `shape` with `expected` as its content. Integers and texts must be
+/// identical; NaN equals NaN, and 0.0 equals -0.0, which some libraries omit. A present message or oneof member at its default
+/// differs from an absent one. If `expected` is `None`, the content may be absent or empty.
 pub(crate) fn compare(
     shape: Shape,
     expected: Option<&Value>,
@@ -126,7 +126,7 @@ fn contents(expected: &Content, got: &Content, path: &str) -> Result<(), Mismatc
         (Content::Single(expected), Content::Single(got)) => {
             expected == got || expected.is_nan() && got.is_nan()
         }
-        // Some encodings have only doubles.
+        // Some encodings only have doubles.
         (Content::Single(expected), Content::Double(_)) => {
             return contents(&Content::Double((*expected).into()), got, path);
         }

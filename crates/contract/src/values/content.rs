@@ -1,4 +1,4 @@
-//! Values as trees of named fields, which replies in every encoding decode to.
+//! Values as trees of named fields. Replies in every encoding decode to these.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::{Branch, Contact, FlatRecord, PropertyDto, Tag, TreeNode};
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     Bool(bool),
-    /// Of any width, signed or unsigned; also the number of an enum.
+    /// An integer of any width, signed or unsigned, or the number of an enum.
     Integer(i128),
     Single(f32),
     Double(f64),
@@ -69,7 +69,7 @@ pub(crate) struct Message {
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
     pub name: String,
-    /// `None` if absent, which differs from being present at its default.
+    /// `None` if absent, which differs from a present default.
     pub content: Option<Content>,
 }
 

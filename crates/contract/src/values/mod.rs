@@ -1,4 +1,4 @@
-//! Contents of calls, independent of encodings: values, drawn from a seed, and their comparison.
+//! Contents of calls, independent of encodings: values drawn from a seed, and their comparison.
 //!
 //! Messages are the generated types of `contract/echo.proto`.
 
@@ -51,14 +51,14 @@ impl Value {
         }
     }
 
-    /// Its texts, including map keys, each with the path of its field.
+    /// All texts, including map keys, each with the path of its field.
     pub fn texts(&self) -> Vec<(String, String)> {
         let mut texts = Vec::new();
         self.content().add_texts("content", &mut texts);
         texts
     }
 
-    /// Converts it to a tree of fields.
+    /// Converts the value to a tree of fields.
     pub fn content(&self) -> Content {
         match self {
             Self::Text(text) => text.content(),

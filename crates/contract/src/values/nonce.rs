@@ -5,12 +5,12 @@ use std::ops::Range;
 use super::{Source, Value};
 use crate::nonce::NONCE_BYTES;
 
-/// The bytes of a text that a nonce replaces.
+/// The part of a text that a nonce replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PatchPoint {
     /// Index in [`Value::nonce_texts`].
     pub text: usize,
-    /// Bytes of that text, all ASCII.
+    /// Byte range in that text, all ASCII.
     pub range: Range<usize>,
 }
 
@@ -41,8 +41,7 @@ impl Value {
         }
     }
 
-    /// Chooses where a nonce goes, the end of a GUID or anywhere in another text, and replaces wide characters there with
-    /// letters.
+    /// Chooses where a nonce goes: the end of a GUID, or anywhere in another text. Replaces wide characters there with letters.
     pub fn add_patch_point(&mut self, source: &mut Source) -> PatchPoint {
         let guids = matches!(self, Self::Dto(_));
         let mut texts = self.nonce_texts();
@@ -53,7 +52,7 @@ impl Value {
         self.patch_at(text, at, source)
     }
 
-    /// The same at the beginning of the first text, where client programs put theirs.
+    /// The same at the beginning of the first text, where client programs put the nonce.
     pub fn add_leading_patch_point(&mut self, source: &mut Source) -> PatchPoint {
         self.patch_at(0, 0, source)
     }
@@ -78,7 +77,7 @@ impl Value {
         PatchPoint { text, range }
     }
 
-    /// Gives its map the keys of another value's.
+    /// Replaces the keys of the map with those of another value.
     pub fn take_keys(&mut self, other: &Self) {
         if let (Self::Tree(tree), Self::Tree(other)) = (self, other) {
             let values = std::mem::take(&mut tree.counters).into_values();

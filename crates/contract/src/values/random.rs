@@ -31,7 +31,7 @@ fn dto(source: &mut Source) -> PropertyDto {
     flat("PropertyDto", source, Source::guid)
 }
 
-/// A message without messages in it: first its texts are drawn, then the other fields, by their types.
+/// A message without nested messages. Draws its texts first, then the other fields by type.
 fn flat<M: Message + Default>(
     name: &str,
     source: &mut Source,

@@ -1,6 +1,6 @@
-//! Seeded random values, the same on every platform and with every version of every library: PCG
-//! (O'Neill, *PCG: A Family of Simple Fast Space-Efficient Statistically Good Algorithms for Random
-//! Number Generation*, 2014) and nothing but integer arithmetic on top.
+//! Seeded random values, identical on every platform and with every version of every library: PCG (O'Neill, *PCG: A Family of
+//! Simple Fast Space-Efficient Statistically Good Algorithms for Random Number Generation*, 2014), followed by integer arithmetic
+//! only.
 
 use std::fmt::Write as _;
 
@@ -58,7 +58,7 @@ impl Source {
         (0..length).map(|_| self.letter()).collect()
     }
 
-    /// UTF-8 of exactly `length` bytes: letters, with an occasional character of two to four bytes.
+    /// UTF-8 of exactly `length` bytes: letters, and an occasional character of two to four bytes.
     pub(crate) fn text(&mut self, length: usize) -> String {
         let mut text = String::with_capacity(length);
         while text.len() < length {
@@ -79,7 +79,7 @@ impl Source {
             if matches!(at, 4 | 6 | 8 | 10) {
                 guid.push('-');
             }
-            // Writing to a String cannot fail.
+            // Writing to a String can't fail.
             let _ = write!(guid, "{byte:02x}");
         }
         guid

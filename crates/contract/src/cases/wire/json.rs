@@ -1,5 +1,5 @@
-//! Valid JSON that no library writes: a server that decodes every level returns it in canonical form, one that copies
-//! bytes does not.
+//! Valid JSON that no library writes. A server that decodes every level returns it in canonical form; a server that copies bytes
+//! does not.
 
 use crate::cases::probe::Probe;
 use crate::cases::{Case, SHAPES, case};
@@ -30,7 +30,7 @@ const VALUES: u64 = 4;
 
 fn written(probe: &mut Probe<'_>, escapes: Escapes) -> Result<(), String> {
     let write = |value: &Value, number| {
-        // Every second one only inside: also in a text, which has no nonce here.
+        // Every second value only inside: this includes texts, which have no nonce here.
         let usual = number as usize % 2;
         Style { escapes, usual, ..Style::default() }.write(&json::request(value))
     };
@@ -47,7 +47,7 @@ fn non_canonical(probe: &mut Probe<'_>, form: NonCanonical) -> Result<(), String
     each(probe, write, nested_unknown)
 }
 
-/// Values of each shape must come back if `write` encodes their requests.
+/// Requires values of each shape to come back if `write` encodes their requests.
 fn each(
     probe: &mut Probe<'_>,
     write: impl Fn(&Value, u64) -> Vec<u8>,

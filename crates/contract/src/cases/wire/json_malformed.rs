@@ -1,4 +1,4 @@
-//! JSON that must be refused, after which the server must still serve; and JSON that libraries treat differently.
+//! JSON that must be refused without breaking the server, and JSON that libraries treat differently.
 
 use crate::cases::probe::Probe;
 use crate::cases::{CallError, Case, SHAPES, TEXT, case};
@@ -63,8 +63,8 @@ fn malformed(probe: &mut Probe<'_>) -> Result<(), String> {
     probe.still_serves(TEXT)
 }
 
-/// Puts numbers in place of objects, and objects in place of anything else: no library converts between these, though
-/// many convert numbers to strings, numbers to booleans, single values to lists, or strings to objects with one field.
+/// Replaces objects with numbers, and anything else with objects: no library converts between these, though many convert numbers
+/// to strings, numbers to booleans, single values to lists, or strings to objects with one field.
 fn wrong_type(probe: &mut Probe<'_>) -> Result<(), String> {
     SHAPES.into_iter().try_for_each(|shape| {
         let request = json::request(&probe.value(shape, 0));
@@ -131,7 +131,7 @@ fn trailing(probe: &mut Probe<'_>) -> Result<(), String> {
     })
 }
 
-/// Text with U+FFFD in place of what could not be decoded.
+/// Text with U+FFFD in place of bytes that can't be decoded.
 const REPLACED: &str = "ab\u{fffd}cd";
 
 fn invalid_utf8(probe: &mut Probe<'_>) -> Result<(), String> {
@@ -156,7 +156,7 @@ fn lone_surrogate(probe: &mut Probe<'_>) -> Result<(), String> {
     probe.still_serves(TEXT)
 }
 
-/// Accepts U+FFFD, a question mark or the same escape in place of the half pair.
+/// Accepts U+FFFD, a question mark or the same escape in place of the lone surrogate.
 fn is_replaced(probe: &Probe<'_>, request: &[u8], reply: &[u8], half: &str) -> Result<(), String> {
     let kept = format!("ab{half}cd");
     let text = String::from_utf8_lossy(reply).to_lowercase();
@@ -179,7 +179,7 @@ fn changed(request: &Node, path: &str, change: impl Fn(&Node) -> Node) -> Result
     Ok(Style::default().write(&request))
 }
 
-/// A tree with the integer member of its oneof; the other member is a text.
+/// Sets the integer member of a tree's oneof; the other member is a text.
 fn with_phone(mut value: Value) -> Value {
     if let Value::Tree(tree) = &mut value {
         tree.contact = Some(Contact::Phone(7));

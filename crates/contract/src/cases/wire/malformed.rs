@@ -1,4 +1,4 @@
-//! Protobuf that must be refused, after which the server must still serve.
+//! Protobuf that must be refused without breaking the server.
 
 use crate::cases::probe::Probe;
 use crate::cases::{Case, case};
@@ -9,7 +9,7 @@ use crate::shape::Shape;
 
 const PROTOBUF: &[Need] = &[Need::Wire(Encoding::Protobuf)];
 
-// What several cases verify; the contract's page has one line for them.
+// What several cases verify. The contract's page has a single line for them.
 const TRUNCATED: &str = "a request is refused if cut short, or if its outer length fits content that lacks its last byte";
 
 #[rustfmt::skip]
@@ -30,8 +30,8 @@ pub(in crate::cases) const CASES: &[Case] = &[
         "a message that ends inside a field's tag is refused by each method"),
 ];
 
-/// Cuts after the tag, in the middle, and before the last byte; and cuts the last byte of a message inside a valid
-/// length, which always leaves a field incomplete.
+/// Cuts after the tag, in the middle, and before the last byte. Also cuts the last byte of a message inside a valid length, which
+/// always leaves a field incomplete.
 fn truncated(probe: &mut Probe<'_>, shape: Shape) -> Result<(), String> {
     let whole = probe.codec().request(&probe.value(shape, 0));
     probe.refuses_cut(shape, &whole, 1)?;
@@ -48,7 +48,7 @@ fn content_start(request: &[u8]) -> usize {
     2 + request[1..].iter().take_while(|byte| **byte >= 0x80).count()
 }
 
-/// The bytes after the tag are no value of field 1 in any wire type.
+/// The bytes after the tag are not a valid value of field 1 in any wire type.
 fn invalid_wire_type() -> Vec<u8> {
     [tag(1, Layout::Invalid), varint(127), vec![b'a']].concat()
 }

@@ -1,5 +1,5 @@
-//! Valid protobuf that no library writes: a server that decodes every level returns it in canonical form, one that
-//! copies bytes does not. And texts that are not UTF-8.
+//! Valid protobuf that no library writes. A server that decodes every level returns it in canonical form; a server that copies
+//! bytes does not. Also texts that are not UTF-8.
 
 use crate::cases::probe::Probe;
 use crate::cases::{Case, TEXT, case};
@@ -9,7 +9,7 @@ use crate::shape::Shape;
 
 const PROTOBUF: &[Need] = &[Need::Wire(Encoding::Protobuf)];
 
-// What several cases verify; the contract's page has one line for them.
+// What several cases verify. The contract's page has a single line for them.
 const OVERLONG: &str = "content comes back re-encoded if every tag, length, integer and boolean, at every level, takes one byte more than needed";
 const TWICE: &str = "if the content, each of its fields (but lists and the oneof) and each map key occur twice with different values, the later values come back, once each";
 const DESCENDING: &str = "content comes back re-encoded if its fields, at every level, are in descending order and overlong; map values precede keys, and the record's list is split into packed and unpacked pieces";

@@ -26,7 +26,7 @@ fn every_byte() -> Vec<u8> {
     (0..=u8::MAX).collect()
 }
 
-/// Its first bytes, read as a length, point beyond its end.
+/// Interpreted as a length, the first bytes point beyond the end.
 fn long() -> Vec<u8> {
     (0..=u8::MAX).rev().cycle().take(LONG).collect()
 }

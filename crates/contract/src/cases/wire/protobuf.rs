@@ -1,4 +1,4 @@
-//! Valid protobuf that only a server that decodes gets right.
+//! Valid protobuf that only a decoding server answers correctly.
 
 use prost::Message as _;
 

@@ -10,7 +10,7 @@ use super::node::{Entries, Node};
 use crate::codec::protobuf::read;
 use crate::values::{self, Content, Field, Message, Mismatch};
 
-/// Content of this kind as JSON, with explicit defaults. `arrange` may change the keys of each message.
+/// Content of this kind as JSON, with explicit defaults. `arrange` may modify the entries of each message.
 pub(super) fn write(content: &Content, kind: &Kind, arrange: &dyn Fn(Entries) -> Entries) -> Node {
     match (content, kind) {
         (Content::Bool(value), _) => Node::Bool(*value),
@@ -45,7 +45,7 @@ pub(super) fn write(content: &Content, kind: &Kind, arrange: &dyn Fn(Entries) ->
     }
 }
 
-/// Reads `node` as a message of this type. A field that is omitted or `null` is at its default.
+/// Reads `node` as a message of this type. Fields that are omitted or `null` have their default.
 ///
 /// # Errors
 /// A duplicate key or a value of the wrong type. Unknown keys go to [`Message::unknown`].
@@ -156,10 +156,10 @@ fn double(node: &Node) -> Option<f64> {
     }
 }
 
-/// 2^53: doubles represent all integers up to it.
+/// 2^53. Doubles represent all integers up to it.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// An integer may have a zero fraction or an exponent if its value is exact.
+/// Reads an integer, which may have a zero fraction or an exponent if its value is exact.
 fn integer(node: &Node) -> Option<i128> {
     match node {
         Node::Integer(value) => Some(*value),

@@ -49,7 +49,7 @@ impl Codec for Json {
             NonCanonical::Twice | NonCanonical::Reordered => reversed,
             NonCanonical::Unknown => with_unknown,
         };
-        // A nonce replaces bytes of one of these, so they must not be escaped.
+        // A nonce replaces bytes of one of these texts, so they must not be escaped.
         let kept = value.clone().nonce_texts().into_iter().map(|text| text.clone()).collect();
         let style = Style { escapes: Escapes::First, spread, exponents: true, kept, usual };
         let outer: fn(Entries) -> Entries = if usual > 0 { unchanged } else { arrange };
@@ -108,7 +108,7 @@ fn reversed(entries: Entries) -> Entries {
     entries.into_iter().rev().collect()
 }
 
-/// Adds keys before and after that no message of the contract has, with a value of each type.
+/// Adds unknown keys, with a value of each type, before and after the entries.
 fn with_unknown(entries: Entries) -> Entries {
     let unknown = |key: &str, node| (key.to_owned(), node);
     let decoy = Node::Object(vec![

@@ -1,4 +1,4 @@
-//! JSON that preserves the order of keys and duplicates.
+//! JSON that preserves the order of keys, and duplicate keys.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ impl Node {
         Self::Text(text.to_owned())
     }
 
-    /// Paths of all values in it, itself first: `tree.left.tags.0.key`.
+    /// Paths of all values in the node, itself first: `tree.left.tags.0.key`.
     pub(crate) fn paths(&self) -> Vec<String> {
         let inner: Vec<(String, &Self)> = match self {
             Self::List(items) => {
@@ -48,7 +48,7 @@ impl Node {
         std::iter::once(String::new()).chain(inner).collect()
     }
 
-    /// The value at one of its [`Node::paths`].
+    /// The value at one of [`Node::paths`].
     pub(crate) fn at(&mut self, path: &str) -> Option<&mut Self> {
         if path.is_empty() {
             return Some(self);

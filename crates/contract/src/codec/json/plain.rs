@@ -1,4 +1,4 @@
-//! The fast path of checking replies: compares typed messages.
+//! The fast path for checking replies: compares typed messages.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -157,7 +157,7 @@ struct Counters(Vec<(String, Wide<i64>)>);
 
 impl PartialEq<BTreeMap<String, i64>> for Counters {
     fn eq(&self, value: &BTreeMap<String, i64>) -> bool {
-        // The same number of entries and every key: there are no duplicates.
+        // With the same number of entries and every key found, there are no duplicates.
         let found = |key| self.0.iter().find(|(name, _)| name == key);
         self.0.len() == value.len()
             && value.iter().all(|(key, number)| found(key).is_some_and(|(_, got)| got.0 == *number))

@@ -1,9 +1,9 @@
-//! Finds JSON that decoders accept and no encoder writes: a reply with it was copied from a request.
+//! Finds JSON that decoders accept but no encoder writes: a reply that contains it was copied from a request.
 
 use crate::values::Mismatch;
 
-/// Refuses whitespace between tokens other than one space or a newline with indentation, and escaped letters and
-/// digits. The reply must be valid JSON.
+/// Refuses whitespace between tokens other than a space or a newline with indentation, and escaped letters and digits. The reply
+/// must be valid JSON.
 pub(super) fn refuse(reply: &[u8]) -> Result<(), Mismatch> {
     let mut at = 0;
     while let Some(byte) = reply.get(at) {
@@ -33,7 +33,7 @@ fn string(reply: &[u8], at: usize) -> Result<usize, Mismatch> {
     Ok(reply.len())
 }
 
-/// True if this, after a backslash, is an escaped letter or digit.
+/// True if these bytes after a backslash escape a letter or digit.
 fn is_needless(escape: &[u8]) -> bool {
     let Some((b'u', [b'0', b'0', high, low, ..])) = escape.split_first() else { return false };
     let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());

@@ -44,7 +44,7 @@ fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// The mismatch of the reply to `small_tree` with one change in its text.
+/// The mismatch of the reply to `small_tree` after one change in its text.
 fn changed(from: &str, to: &str) -> String {
     let value = Value::Tree(Box::new(small_tree()));
     let right = text(Json.reply(&value));
@@ -147,7 +147,7 @@ fn copied_encodings_are_refused() {
     insta::assert_snapshot!(changed(r#""age":0"#, "\t\"age\":0"), @"byte 44 is a tab, a carriage return or a needless space in the reply, which no encoder writes; decode every level of the request and encode its content again");
     insta::assert_snapshot!(changed(r#""age":0"#, "\"age\":\r\n0"), @"byte 50 is a tab, a carriage return or a needless space in the reply, which no encoder writes; decode every level of the request and encode its content again");
     insta::assert_snapshot!(changed(r#""age":0"#, "\"age\":  0"), @"byte 51 is a tab, a carriage return or a needless space in the reply, which no encoder writes; decode every level of the request and encode its content again");
-    // What encoders do: escapes of other characters, a space after a colon, indented lines.
+    // As encoders do: escapes of other characters, a space after a colon, indented lines.
     assert_eq!(changed(r#""k":"7""#, "\n    \"k\" : \"7\"\n  "), "the same");
     assert_eq!(changed("é", r"\u00E9"), "the same");
 }
@@ -168,7 +168,7 @@ fn invalid_replies_are_refused() {
     assert_eq!(verify(&Value::Text(String::new()), "{}"), Ok(()));
 }
 
-/// Decodes with the independent implementation in prost-reflect.
+/// Decodes with prost-reflect, an independent implementation.
 fn decoded(shape: Shape, json: &[u8]) -> DynamicMessage {
     let options = DeserializeOptions::new().deny_unknown_fields(false);
     let mut deserializer = serde_json::Deserializer::from_slice(json);
@@ -179,7 +179,7 @@ fn decoded(shape: Shape, json: &[u8]) -> DynamicMessage {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// One compares typed messages, the other uses descriptors.
+    /// The fast check compares typed messages, the full check uses descriptors.
     #[test]
     fn fast_and_the_full_check_agree(seed: u64, length in 0_u32..5000) {
         for shape in [Shape::Text(length), Shape::Record, Shape::Dto, Shape::Tree] {
@@ -237,7 +237,7 @@ proptest! {
         let mut broken = right.clone();
         broken[at.index(right.len())] = byte;
         prop_assume!(broken != right);
-        // Only a change of whitespace would be valid, and the reply contains no whitespace.
+        // Only a change of whitespace would still be valid, and the reply contains none.
         prop_assert!(Json.verify(sent(b""), &broken).is_err(), "{}", String::from_utf8_lossy(&broken));
     }
 }

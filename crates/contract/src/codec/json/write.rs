@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::node::Node;
 
-/// How to write the text. The default is canonical.
+/// How to write JSON. The default is canonical.
 #[derive(Default)]
 pub(crate) struct Style {
     pub escapes: Escapes,
@@ -14,7 +14,7 @@ pub(crate) struct Style {
     pub exponents: bool,
     /// Values, not keys, that are never escaped.
     pub kept: HashSet<String>,
-    /// Outer levels in canonical form: with 1, the outermost object, but not what it contains.
+    /// Number of outer levels in canonical form: with 1, the outermost object but not its contents.
     pub usual: usize,
 }
 
@@ -121,7 +121,7 @@ impl Style {
     }
 }
 
-/// In canonical form. Numbers are finite and texts are Unicode, so writing cannot fail.
+/// Canonical form. Numbers are finite and texts are Unicode, so writing can't fail.
 fn plain<T: serde::Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

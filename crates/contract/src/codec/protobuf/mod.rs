@@ -122,7 +122,7 @@ fn is_negative_zero(number: f64) -> bool {
     number == 0.0 && number.is_sign_negative()
 }
 
-/// One field of each wire type, under numbers that no message of the contract has.
+/// One field of each wire type, with field numbers that no message of the contract has.
 fn unknown_fields() -> Vec<u8> {
     let varint = [wire::tag(1001, wire::Layout::Varint), varint(300)].concat();
     let fixed = [fixed64(1002, 7), fixed32(1003, 0x0403_0201)].concat();
@@ -146,7 +146,7 @@ fn matches_exactly(value: &Value, reply: &[u8]) -> bool {
     }
 }
 
-/// Decoding drops unknown fields, which then show in the length.
+/// Decoding drops unknown fields, so they show in the length.
 fn decodes_to<R: Message + Default>(reply: &[u8], same: impl FnOnce(R) -> bool) -> bool {
     R::decode(reply).is_ok_and(|got| got.encoded_len() == reply.len() && same(got))
 }

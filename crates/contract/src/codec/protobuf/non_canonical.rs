@@ -10,8 +10,8 @@ use crate::shape::Shape;
 /// Longest varint, bytes.
 const MAX_VARINT: usize = 10;
 
-/// The request `canonical` in another form. `other`, another request of the same shape, provides the values that do not
-/// count. `None` if either is not a request.
+/// Re-encodes the request `canonical` in another form. `other`, another request of the same shape, provides values that are
+/// overwritten. `None` if either is not a request.
 pub(super) fn request(
     shape: Shape,
     canonical: &[u8],
@@ -30,12 +30,12 @@ struct Writer {
 }
 
 impl Writer {
-    /// The form of this level; `None`: canonical.
+    /// The form at this level. `None` for canonical.
     fn form(self) -> Option<NonCanonical> {
         self.oddity.at(self.level)
     }
 
-    /// The writer of messages in this one.
+    /// The writer for messages inside this one.
     fn inner(self) -> Self {
         Self { level: self.level + 1, ..self }
     }
@@ -55,8 +55,8 @@ impl Writer {
         [out, end].concat()
     }
 
-    /// Values that later ones replace. Without lists, whose entries add up, and oneofs, as libraries differ in how they
-    /// treat two members.
+    /// Values that later ones replace. Excludes lists, whose entries add up, and oneofs, as libraries differ in how they treat
+    /// two members.
     fn replaced_values(&self, message: &DynamicMessage, other: &DynamicMessage) -> Vec<u8> {
         let single = |field: &FieldDescriptor| {
             !field.is_list() && !field.is_map() && field.containing_oneof().is_none()
@@ -165,7 +165,7 @@ impl Writer {
         [self.number(varint(content.len() as u64)), content.to_vec()].concat()
     }
 
-    /// A varint, one byte longer than necessary unless fields occur twice or in canonical form.
+    /// A varint. One byte longer than necessary, unless fields occur twice or the level is canonical.
     fn number(&self, mut varint: Vec<u8>) -> Vec<u8> {
         let lengthen =
             !matches!(self.form(), None | Some(NonCanonical::Twice)) && varint.len() < MAX_VARINT;

@@ -22,7 +22,7 @@ pub(super) fn request(shape: Shape, bytes: &[u8]) -> Option<DynamicMessage> {
     DynamicMessage::decode(types::request(shape), bytes).ok()
 }
 
-/// Only messages and members of a oneof can be absent; other fields are at their default then.
+/// Only messages and oneof members can be absent; other absent fields have their default.
 fn tree(message: &DynamicMessage) -> Message {
     let descriptor = message.descriptor();
     let fields = descriptor.fields().map(|field| Field {

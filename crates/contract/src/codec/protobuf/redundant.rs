@@ -1,4 +1,4 @@
-//! Finds encodings that decoders accept and no encoder writes: a reply with one was copied from a request.
+//! Finds encodings that decoders accept but no encoder writes: a reply that contains one was copied from a request.
 
 use std::collections::HashSet;
 
@@ -11,8 +11,8 @@ use crate::values::Mismatch;
 const TWICE: &str = "occurs twice";
 const LONG: &str = "takes more bytes than it needs";
 
-/// Refuses a decodable reply in which a field other than a list, or a map key, occurs twice, or in which a number, tag or
-/// length takes more bytes than necessary, at any level.
+/// Refuses a decodable reply if, at any level, a map key or a field other than a list occurs twice, or a number, tag or length
+/// takes more bytes than necessary.
 pub(super) fn refuse(shape: Shape, reply: &[u8]) -> Result<(), Mismatch> {
     message(&types::reply(shape), reply, "")
 }

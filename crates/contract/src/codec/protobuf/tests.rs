@@ -24,7 +24,7 @@ fn compare(expected: &Value, got: &[u8]) -> Result<(), Mismatch> {
     values::compare(expected.shape(), Some(expected), &read::reply(expected.shape(), got)?)
 }
 
-/// The mismatch of a tree with one change.
+/// The mismatch of a tree after one change.
 fn changed(change: impl Fn(&mut TreeNode)) -> String {
     let mut got = tree();
     change(&mut got);
@@ -152,7 +152,7 @@ fn request_is_not_a_reply() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// One compares typed messages, the other uses descriptors.
+    /// The fast check compares typed messages, the full check uses descriptors.
     #[test]
     fn fast_and_the_full_check_agree(seed: u64, length in 0_u32..5000) {
         for shape in [Shape::Text(length), Shape::Record, Shape::Dto, Shape::Tree] {

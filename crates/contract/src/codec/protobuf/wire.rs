@@ -1,4 +1,4 @@
-//! Protobuf's encoding by hand, for bytes that prost does not write.
+//! Hand-written protobuf encoding, for bytes that prost does not write.
 
 use crate::codec::varint;
 

@@ -117,7 +117,7 @@ impl Thrift {
         writer.out
     }
 
-    /// No library keeps unknown fields: a reply with one was copied.
+    /// No library keeps unknown fields, so a reply that has one was copied.
     fn compared(&self, sent: Sent<'_>, reply: &[u8]) -> Result<(), Mismatch> {
         let of = schema::reply(sent.shape);
         let mut reader = Reader::new(self.0, reply);
@@ -142,7 +142,7 @@ fn request(value: &Value) -> (&'static schema::Struct, Message) {
 /// The right reply to a request in one of Thrift's encodings, for the project's test servers.
 ///
 /// # Errors
-/// Why the request can't be decoded, or an unknown method or encoding.
+/// If the request can't be decoded, or the method or encoding is unknown.
 pub fn thrift_reply(encoding: Encoding, method: Method, request: &[u8]) -> Result<Vec<u8>, String> {
     let codec = match encoding {
         Encoding::ThriftBinary => &BINARY,

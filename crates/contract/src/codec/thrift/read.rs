@@ -11,7 +11,7 @@ const MAX_DEPTH: u32 = 64;
 const TWICE: &str = "occurs twice";
 const LONG: &str = "takes more bytes than it needs";
 
-/// Reads messages, and records the first encoding that no encoder writes.
+/// Reads messages and records the first encoding that no encoder writes.
 pub(super) struct Reader<'a> {
     wire: Wire,
     rest: &'a [u8],
@@ -29,7 +29,7 @@ impl<'a> Reader<'a> {
         Self { wire, rest: bytes, path: Vec::new(), redundant: None }
     }
 
-    /// A struct with nothing after it.
+    /// Reads a struct that ends with the input.
     pub fn whole(&mut self, of: &Struct) -> Result<Message, DecodeError> {
         let message = self.structure(of)?;
         match self.rest.len() {
@@ -43,7 +43,7 @@ impl<'a> Reader<'a> {
         self.fields(of, fields)
     }
 
-    /// The fields of a struct or union; `fields` has their defaults.
+    /// Reads the fields of a struct or union; `fields` has their defaults.
     fn fields(&mut self, of: &Struct, fields: Vec<values::Field>) -> Result<Message, DecodeError> {
         let mut message = Message::of(of.name, fields);
         let (mut last, mut seen) = (0, HashSet::new());
@@ -297,7 +297,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// An omitted field. Structs and unions are absent then, other fields at their defaults.
+/// An omitted field. Structs and unions are absent, other fields have their defaults.
 fn at_default(field: &Field) -> Vec<values::Field> {
     let content = match field.kind {
         Kind::Union(of) => return members(of),

@@ -1,5 +1,5 @@
-//! The types of `contract/echo.thrift`, made from the messages of `contract/echo.proto`: names and numbers are the same.
-//! A test compares them with the file.
+//! The types of `contract/echo.thrift`, derived from the messages of `contract/echo.proto`: names and numbers are the same. A
+//! test compares them with the file.
 
 use std::sync::LazyLock;
 
@@ -42,7 +42,7 @@ pub(super) struct Field {
 }
 
 impl Struct {
-    /// The type of a message. It is kept for the life of the process.
+    /// The type of a message. It is leaked, so it lives as long as the process.
     fn of(message: &MessageDescriptor) -> &'static Self {
         let single = message.fields().filter(|field| field.containing_oneof().is_none());
         let unions = message.oneofs().map(|oneof| {
@@ -116,14 +116,14 @@ mod tests {
             Kind::Text => "string".to_owned(),
             Kind::Bytes => "binary".to_owned(),
             Kind::Struct(inner) => inner.name.to_owned(),
-            // Thrift's union has the name of protobuf's oneof, with a capital.
+            // Thrift's union is named like protobuf's oneof, capitalized.
             Kind::Union(_) => "Contact".to_owned(),
             Kind::List(item) => format!("list<{}>", type_name(*item)),
             Kind::Map => "map<string, i64>".to_owned(),
         }
     }
 
-    /// All types, some of them several times.
+    /// All types, with duplicates.
     fn types() -> Vec<&'static Struct> {
         let mut types: Vec<&Struct> = METHODS.as_flattened().to_vec();
         let mut at = 0;
@@ -139,7 +139,7 @@ mod tests {
         types
     }
 
-    /// As written in the IDL, where fields of `TreeNode` with a struct or union are optional and one is an enum.
+    /// The declaration as in the IDL, where fields of `TreeNode` with a struct or union are optional and one is an enum.
     fn declaration(of: &Struct) -> String {
         let line = |field: &Field| {
             let inside = matches!(field.kind, Kind::Struct(_) | Kind::Union(_));

@@ -30,7 +30,7 @@ fn encoding(codec: &Thrift) -> Encoding {
     if codec.0 == Wire::Binary { Encoding::ThriftBinary } else { Encoding::ThriftCompact }
 }
 
-/// Expected bytes come from the thrift package for Python.
+/// Expected bytes come from Thrift's Python package.
 #[test]
 fn bytes_match_the_python_library() {
     let text = Value::Text("abc".to_owned());
@@ -114,7 +114,7 @@ fn unknown_fields_of_any_type_are_skipped() {
     }
 }
 
-/// The mismatch of a reply with the content of a non-canonical request, as if copied.
+/// The mismatch of a reply that contains a non-canonical request's content, as if copied.
 fn copied(codec: &Thrift, form: NonCanonical) -> String {
     let [value, other] = [1, 2].map(|seed| Value::random(Shape::Dto, &mut Source::new(seed)));
     let mut writer = Writer::new(codec.0, Some(NonCanonicalVariant::everywhere(form)));
@@ -134,7 +134,7 @@ fn copies_of_non_canonical_requests_are_refused() {
     insta::assert_snapshot!(copied(&COMPACT, NonCanonical::Reordered), @"echo: unknown field 1001 in the reply");
 }
 
-/// The mismatch of a tree with one change.
+/// The mismatch of a tree after one change.
 fn changed(codec: &Thrift, change: impl Fn(&mut TreeNode)) -> String {
     let mut got = tree();
     change(&mut got);

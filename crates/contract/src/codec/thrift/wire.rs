@@ -27,8 +27,8 @@ pub(super) enum Type {
     Struct,
 }
 
-/// Types with their numbers in the binary and the compact protocol. The compact one encodes boolean fields in the
-/// type: 1 is true, 2 is false.
+/// Types with their numbers in the binary and the compact protocol. The compact protocol encodes the value of boolean fields in
+/// the type: 1 is true, 2 is false.
 const TYPES: [(Type, u8, u8); 11] = [
     (Type::Bool, 2, 1),
     (Type::I8, 3, 3),

@@ -14,9 +14,9 @@ const UNKNOWN: i16 = 1001;
 
 pub(super) struct Writer {
     wire: Wire,
-    /// `None`: canonical.
+    /// `None` for canonical.
     oddity: Option<NonCanonicalVariant>,
-    /// Structs around the current one.
+    /// Number of structs around the current one.
     level: usize,
     /// Number of the previous field in the current struct.
     last: i16,
@@ -33,7 +33,7 @@ impl Writer {
         self.oddity.and_then(|oddity| oddity.at(self.level))
     }
 
-    /// A struct. `other`, another one of the type, provides the values that do not count.
+    /// Writes a struct. `other`, another value of the type, provides values that are overwritten.
     pub fn structure(&mut self, of: &Struct, message: &Message, other: &Message) {
         self.within(|writer| {
             let mut fields: Vec<&Field> = of.fields.iter().collect();
@@ -58,7 +58,7 @@ impl Writer {
         self.level -= 1;
     }
 
-    /// A struct with the fields that `fields` writes.
+    /// Writes a struct with the fields that `fields` writes.
     pub fn within(&mut self, fields: impl FnOnce(&mut Self)) {
         let outer = std::mem::take(&mut self.last);
         fields(self);
@@ -66,7 +66,7 @@ impl Writer {
         self.last = outer;
     }
 
-    /// The fields that `fields` writes, between unknown ones if `unknown` is set.
+    /// Calls `fields` to write fields, between unknown ones if `unknown` is set.
     pub fn between_unknown(&mut self, unknown: bool, fields: impl FnOnce(&mut Self)) {
         if unknown {
             self.unknown_fields();
@@ -84,7 +84,7 @@ impl Writer {
         self.oddity = oddity;
     }
 
-    /// A field, if the message has it.
+    /// Writes a field if the message has it.
     pub fn field(&mut self, field: &Field, message: &Message, other: &Message) {
         if let Kind::Union(of) = field.kind {
             let set = |member: &&Field| message.field(member.name).is_some();
@@ -101,7 +101,7 @@ impl Writer {
         }
     }
 
-    /// Values that later ones replace. Without unions, as some libraries merge both.
+    /// Values that later ones replace. Excludes unions, as some libraries merge both.
     fn replaced_values(&mut self, of: &Struct, other: &Message) {
         self.canonically(|writer| {
             for field in of.fields.iter().filter(|field| !matches!(field.kind, Kind::Union(_))) {
@@ -116,7 +116,7 @@ impl Writer {
         });
     }
 
-    /// A field with this content; `other` is the content in the other message.
+    /// Writes a field with this content. `other` is the content in the other message.
     fn content(&mut self, number: i16, kind: Kind, content: &Content, other: &Content) {
         match (self.wire, content) {
             (Wire::Compact, Content::Bool(value)) => {
@@ -173,8 +173,7 @@ impl Writer {
         }
     }
 
-    /// One field of each type, with numbers from 1001 on. They contain no letters, so that searching for a text of the
-    /// request does not find it in them.
+    /// One field of each type, numbered from 1001. They contain no letters, so that a text of the request is never found in them.
     fn unknown_fields(&mut self) {
         let number = |at: i16| UNKNOWN + at;
         self.content(number(0), Kind::Bool, &Content::Bool(true), &Content::Bool(true));
