@@ -58,13 +58,13 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// The capacity that its load is a share of. `None` if it is not a share.
+    /// The capacity of which its load is a share. `None` if the load is not a share.
     fn capacity(&self) -> Option<f64> {
         let capacity = self.run.capacity(&self.server.entry, &self.workload.name, None);
         capacity.filter(|_| self.workload.arrivals.needs_capacity())
     }
 
-    /// A window which shows that this capacity is the client's.
+    /// A window that shows that this capacity is the client's.
     fn client_bound_capacity(&self) -> Option<&'a Measured> {
         let window = self.run.client_bound_capacity(&self.server.entry, &self.workload.name);
         window.filter(|_| self.workload.arrivals.needs_capacity())
@@ -89,7 +89,7 @@ impl<'a> Cell<'a> {
         self.trials.iter().filter_map(|trial| Some((*trial, trial.measured()?))).collect()
     }
 
-    /// The reason why it has no row. `None` if it has one.
+    /// The reason why the cell has no row. `None` if it has one.
     pub(crate) fn absent(&self) -> Option<Absent> {
         let entry = self.server.entry.clone();
         if !self.trials.is_empty() {
@@ -147,7 +147,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// CPUs that a server which rpcbench started had in common with the client. `None` if there were none.
+    /// CPUs shared by the client and a server that rpcbench started. `None` if they share no CPU.
     fn shared_cpus(&self) -> Option<Vec<u32>> {
         let placed = self.preparations.iter().map(|preparation| &preparation.isolation);
         let placed = placed.filter(|isolation| isolation.mode != IsolationMode::Unmanaged);
@@ -197,7 +197,7 @@ impl<'a> Cell<'a> {
         if let Some(disturbed) = disturbed::verdict(&trials).filter(|_| !has_fault) {
             return (disturbed, Vec::new());
         }
-        // A late client leaves calls unsent, and lets others time out.
+        // A late client leaves calls unsent and makes others time out.
         let may_be_late = figures.is_none_or(|figures| figures.outcomes.is_only_late());
         if let Some(verdict) = searched(&trials).filter(|_| may_be_late) {
             return (verdict, Vec::new());
@@ -209,7 +209,7 @@ impl<'a> Cell<'a> {
         (Verdict::failed(reason), examples(&trials))
     }
 
-    /// The verdict on a cell in which every call was answered correctly, or late by the machine's doing.
+    /// The verdict on a cell in which every call was answered correctly, or was late because of the machine.
     fn judged(
         &self,
         figures: &Figures,
@@ -226,7 +226,7 @@ impl<'a> Cell<'a> {
         if let Some((trial, doubt)) = found.into_iter().flatten().next() {
             return Verdict::suspect(trial, &doubt);
         }
-        // Without a cgroup, CPU time is known to the clock tick only.
+        // Without a cgroup, CPU time is only known to the clock tick.
         let is_exact = |p: &&Preparation| p.isolation.mode != IsolationMode::Affinity;
         if self.preparations.iter().all(is_exact)
             && let Some(reason) = outside_group(&self.measured())
@@ -244,7 +244,7 @@ impl<'a> Cell<'a> {
             if let Some(why) = unsteady(self.workload.warm_up, &self.preparations) {
                 return still_warming(why);
             }
-            // The result of a search does not depend on the rate it begins with.
+            // The result of a search does not depend on its first rate.
             let share = self.client_bound_capacity().filter(|_| self.workload.find_max.is_none());
             return share.map_or_else(|| paced(trials), client_bound);
         }
@@ -256,7 +256,7 @@ impl<'a> Cell<'a> {
         let verdict = Verdict::saturation(server, figures.client.busiest_share);
         let one_thread = || trials.iter().all(|(_, trial)| trial.server_thread_saturated());
         match verdict.kind == VerdictKind::ClientBound && one_thread() {
-            // If one thread of the server was always busy, either side can be the limit.
+            // If one thread of the server was always busy, either side may be the limit.
             true => Verdict::ranked(VerdictKind::Unclear),
             false => verdict,
         }
@@ -269,7 +269,7 @@ impl<'a> Cell<'a> {
             .flatten()
     }
 
-    /// A failure to prepare it or to finish a trial, and its evidence.
+    /// A failure to prepare the server or to finish a trial, and its evidence.
     fn failure(&self) -> Option<(String, Vec<String>)> {
         let prepared = self.preparations.iter().find_map(|p| match &p.readiness {
             Readiness::Failed(failure) => {
@@ -340,8 +340,7 @@ pub(crate) fn latest<'a>(run: &'a Run, entry: &str, workload: &str) -> Vec<&'a T
     all.into_values().collect()
 }
 
-/// The processes of a cell: those started for it, or else those of earlier workloads that share them. The latest of each
-/// number.
+/// The processes of a cell: those started for it, or else those of earlier workloads that it shares. The latest of each number.
 fn preparations<'a>(
     run: &'a Run,
     server: &PlannedServer,

@@ -1,4 +1,4 @@
-//! The columns of a table: those it has, those the user chose, and those that fit.
+//! The columns of a table: those that exist, those the user chose, and those that fit.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -30,7 +30,7 @@ impl ColumnName {
     /// All names in the catalog's order: titles, and fields without one.
     pub fn all() -> Vec<&'static str> {
         let mut titles: Vec<_> = exported(RowKind::Cells).map(Figure::title).collect();
-        // `server` is both a title and a field.
+        // `server` is both a title and a field name.
         titles.dedup();
         titles
     }
@@ -39,7 +39,7 @@ impl ColumnName {
 impl FromStr for ColumnName {
     type Err = ParseError;
 
-    /// Titles come first: `server` is the column that also shows the variant.
+    /// Titles take precedence: `server` is the column that also shows the variant.
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         let called = |is: fn(&Figure) -> &'static str| {
             exported(RowKind::Cells).find(|figure| is(figure) == name)
@@ -57,7 +57,7 @@ impl FromStr for ColumnName {
 pub(crate) struct Column {
     pub(crate) title: Cow<'static, str>,
     pub(crate) is_number: bool,
-    /// True if its cells are drawings in characters of one width.
+    /// True if its cells are drawings in fixed-width characters.
     #[serde(skip)]
     pub(crate) drawn: bool,
     #[serde(skip)]
@@ -80,7 +80,7 @@ impl Column {
         Self { drawn: true, ..Self::new("", false, cells) }
     }
 
-    /// Characters of its widest cell.
+    /// Width of the widest cell, characters.
     fn width(&self) -> usize {
         let cells = self.cells.iter().map(|cell| cell.chars().count());
         cells.max().unwrap_or_default().max(self.title.chars().count())
@@ -105,7 +105,7 @@ pub(crate) fn columns(kind: Kind, rows: &[Subject], which: &Columns) -> Vec<Colu
     placed.into_iter().map(|(_, column)| column).collect()
 }
 
-/// How early it is dropped. `None` if the table does not have it.
+/// How early the column is dropped. `None` if the table does not have it.
 fn spare(figure: &Figure, kind: Kind, rows: &[Subject], wide: bool) -> Option<Spare> {
     let column = figure.column?;
     let ranks = |by| rows.iter().any(|row| row.cell.is_some_and(|cell| cell.by == by));
@@ -117,8 +117,7 @@ fn spare(figure: &Figure, kind: Kind, rows: &[Subject], wide: bool) -> Option<Sp
     }
 }
 
-/// False for an empty column that another one replaces, and for a column of equal values if it is there to show
-/// differences.
+/// False for an empty column that another one replaces, and for a column of equal values that is meant to show differences.
 fn is_informative(figure: &Figure, column: &Column) -> bool {
     let Some(of) = figure.column else { return false };
     let differ = column.cells.windows(2).any(|pair| pair[0] != pair[1]);
@@ -132,7 +131,7 @@ fn column(figure: &Figure, rows: &[Subject], spare: Spare) -> Column {
     Column { spare, ..Column::new(figure.title(), figure.unit.is_number(), cells) }
 }
 
-/// The columns that fit into a line of `width` characters with `gap` between them, and the titles of the others.
+/// The columns that fit into `width` characters with `gap` between them, and the titles of the others.
 pub(crate) fn fitting(
     columns: &[Column],
     width: Option<usize>,
@@ -156,7 +155,7 @@ pub(crate) fn fitting(
     (columns, hidden)
 }
 
-/// Fills a grid. Returns whether it has a header, which needs a title.
+/// Fills a grid. Returns true if it has a header, which requires a title.
 pub(crate) fn fill(grid: &mut Grid, columns: &[Column], cell: impl Fn(&str) -> String) -> bool {
     let header = columns.iter().any(|column| !column.title.is_empty());
     if header {

@@ -1,4 +1,4 @@
-//! The winner, in sentences.
+//! Names the winner, in sentences.
 
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ impl Conclusion {
     }
 }
 
-/// The unit of what entries are ranked by, as columns have it.
+/// The unit of the figure that ranks entries, as in columns.
 pub(crate) fn unit(by: RankedBy) -> &'static str {
     match by {
         RankedBy::CallsPerCpuSecond => "calls/cpu-s",
@@ -105,7 +105,7 @@ fn equal(entries: &[String], standings: &Standings) -> String {
     format!("{names} are fastest: equal within {}{decided}", precision(standings))
 }
 
-/// The pairs begin with that of the fastest and the next.
+/// The first pair is the fastest and the next entry.
 fn fastest(entry: &str, standings: &Standings) -> Option<String> {
     let pair = standings.pairs.iter().find(|pair| pair.first == entry)?;
     let mut limits = vec![1.0];
@@ -126,12 +126,12 @@ fn fastest(entry: &str, standings: &Standings) -> Option<String> {
     ))
 }
 
-/// ` (1.31 to 1.53)`, of a ratio; empty if unknown. Both ends show on which side of 1 they are.
+/// ` (1.31 to 1.53)`, from the range of a ratio; empty if unknown. Has enough digits to show which side of 1 both ends are on.
 pub(crate) fn ends(range: Option<Range>) -> String {
     between(range, &[1.0])
 }
 
-/// The saving of the first of a pair. Empty without a price of CPU time.
+/// The saving of the first entry of a pair. Empty without a price of CPU time.
 pub(crate) fn saving(pair: &Pair, standings: &Standings) -> String {
     match standings.shows_savings {
         true => cost_change(pair.ratio, pair.range),
@@ -139,7 +139,7 @@ pub(crate) fn saving(pair: &Pair, standings: &Standings) -> String {
     }
 }
 
-/// `, 38 % less CPU cost (29 to 46 %)`, of a ratio of calls/cpu-s and its interval.
+/// `, 38 % less CPU cost (29 to 46 %)`, from a ratio of calls/cpu-s and its interval.
 fn cost_change(ratio: f64, range: Option<Range>) -> String {
     let percent = |ratio: f64| format::near(100.0 * (1.0 - 1.0 / ratio).abs(), 0, &[0.0, 100.0]);
     let ends = |near, far| format!(" ({} to {} %)", percent(near), percent(far));
@@ -189,7 +189,7 @@ fn open(entries: &[String], standings: &Standings) -> String {
     format!("{names} lead; {why}{decided}{}", settling(entries, standings))
 }
 
-/// The number of further processes that would settle it.
+/// The number of further processes that would settle the comparison.
 fn settling(entries: &[String], standings: &Standings) -> String {
     let leader = entries.first().map(String::as_str).unwrap_or_default();
     let rivals = entries.iter().skip(1).filter_map(|other| standings.pair(leader, other));
@@ -237,7 +237,7 @@ fn names(entries: &[String]) -> String {
     }
 }
 
-/// The lines below a table: what this run could decide, and what a longer one would.
+/// The lines below a table: what this run could decide, and what a longer run would.
 pub(crate) fn resolution(table: &Table) -> Vec<String> {
     let Some(standings) = &table.standings else { return Vec::new() };
     let groups = equals(table, standings).iter().map(|entries| names(entries)).join("; ");
@@ -268,7 +268,7 @@ fn smallest(standings: &Standings) -> Option<String> {
     Some(format!("{seen}; seeing {precision} would take {all} processes of each server."))
 }
 
-/// The smallest visible difference, a fraction; as a limit if it is more than 100 %.
+/// The smallest visible difference, a fraction. Written as a limit above 100 %.
 fn seen(smallest: f64, precision: f64) -> String {
     let share = format::percent_near(smallest, &[precision]);
     if smallest <= precision {

@@ -17,7 +17,7 @@ pub(crate) enum Results<'a> {
     Curve(Curve<'a>),
 }
 
-/// Tables of workloads that differ in rate, in the plan's order. At least one.
+/// Tables of workloads that differ only in rate, in the plan's order. Never empty.
 pub(crate) struct Curve<'a> {
     pub(crate) tables: Vec<&'a Table>,
 }
@@ -40,7 +40,7 @@ pub(crate) fn results(tables: &[Table]) -> Vec<Results<'_>> {
     results
 }
 
-/// Whether calls come due at a given rate.
+/// True if calls come due at a given rate.
 pub(crate) fn is_given(workload: &Workload) -> bool {
     workload.arrivals.is_open() && workload.find_max.is_none()
 }
@@ -59,7 +59,7 @@ impl<'a> Curve<'a> {
         self.cells().into_iter().map(|(_, row)| row).collect()
     }
 
-    /// As [`Self::rows`], as subjects of the catalog.
+    /// The same as [`Self::rows`], as subjects of the catalog.
     pub(crate) fn subjects(&self, summary: &'a Summary) -> Vec<Subject<'a>> {
         let cells = self.cells().into_iter();
         cells.map(|(table, row)| Subject::cell(summary, table, row)).collect()
@@ -72,8 +72,8 @@ impl<'a> Curve<'a> {
         entries.flat_map(|entry| all().filter(move |(_, row)| row.server.entry == *entry)).collect()
     }
 
-    /// Rows whose figures are not the server's at their load, with the loads. Rows of one entry and verdict are merged, with
-    /// the reason at the last of their loads; failures only if the reason is the same.
+    /// Rows whose figures do not show the server at their load, with the loads. Rows of one entry and verdict are merged, with
+    /// the reason at the last of their loads; failures are merged only if the reason is the same.
     pub(crate) fn troubles(&self) -> Vec<(Unranked, String)> {
         let mut found: Vec<(Vec<Unranked>, Vec<&str>)> = Vec::new();
         for table in &self.tables {
@@ -91,7 +91,7 @@ impl<'a> Curve<'a> {
         found.into_iter().filter_map(|(rows, names)| folded(rows, &names)).collect()
     }
 
-    /// Entries that were not measured under some load, with the loads.
+    /// Entries that were not measured at some loads, with these loads.
     pub(crate) fn absent(&self) -> Vec<(&'a Absent, String)> {
         let mut found: IndexMap<&'a Absent, Vec<&str>> = IndexMap::new();
         for table in &self.tables {
@@ -109,7 +109,7 @@ fn is_like(one: &Unranked, other: &Unranked) -> bool {
         && (one.reason == other.reason || !has_evidence)
 }
 
-/// The last of some rows, with all their loads. If the reasons differ, it names the last load.
+/// Merges rows into the last one, with all their loads. If the reasons differ, it names the last load.
 fn folded(mut rows: Vec<Unranked>, names: &[&str]) -> Option<(Unranked, String)> {
     let last = rows.pop()?;
     let same = rows.iter().all(|row| row.reason == last.reason);

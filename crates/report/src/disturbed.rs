@@ -5,10 +5,10 @@ use rpcbench_record::{Disturbance, Measured, Trial};
 use crate::format::{duration_ns, percent_near, plural};
 use crate::verdict::{Verdict, VerdictKind};
 
-/// Maximum share of disturbed windows in a cell: the comparison tolerates single ones.
+/// Maximum share of disturbed windows in a cell. The comparison tolerates a few.
 const TOLERATED: f64 = 0.1;
 
-/// The disturbance of a window, and the remedy.
+/// Describes a window's disturbance, and the remedy.
 pub(crate) fn describe(measured: &Measured, disturbance: Disturbance) -> String {
     let window = duration_ns(measured.window_ns as f64);
     match disturbance {
@@ -33,7 +33,7 @@ pub(crate) fn describe(measured: &Measured, disturbance: Disturbance) -> String 
     }
 }
 
-/// The verdict on a cell of which too many windows are disturbed. `None` if it is not.
+/// The verdict on a cell with too many disturbed windows. `None` if few or none are.
 pub(crate) fn verdict(trials: &[(&Trial, &Measured)]) -> Option<Verdict> {
     let disturbed = disturbed(trials.iter().map(|(_, measured)| *measured));
     if disturbed as f64 <= trials.len() as f64 * TOLERATED {
@@ -51,7 +51,7 @@ pub(crate) fn verdict(trials: &[(&Trial, &Measured)]) -> Option<Verdict> {
     })
 }
 
-/// A note on disturbed windows. `None` without any.
+/// A note on disturbed windows. `None` without such windows.
 pub(crate) fn note(trials: &[&Measured]) -> Option<String> {
     let windows = plural(disturbed(trials.iter().copied()), "window");
     let first = trials.iter().find_map(|it| Some(describe(it, it.disturbance()?)))?;

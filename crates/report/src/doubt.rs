@@ -1,4 +1,4 @@
-//! Checks of a trial's own arithmetic. Figures that contradict each other are not ranked.
+//! Checks that a trial's figures are consistent. Figures that contradict each other are not ranked.
 
 use rpcbench_record::{
     Latency, Measured, Preparation, Protocol, Slice, UnseenPair, Window, Workload,
@@ -7,22 +7,22 @@ use rpcbench_stats::{Histogram, mean_interval_at};
 
 use crate::format::{count, duration_ns, plural, si};
 
-/// Largest accepted deviation from `N = X * R`. Little's law is exact over a window once the calls that its edges cut are
-/// counted for the part within; rounding stays well below this.
+/// Maximum deviation from `N = X * R`. Little's law is exact over a window if calls cut by its edges count for the part within.
+/// Rounding errors stay well below this.
 const LITTLE_TOLERANCE: f64 = 0.02;
 
-/// All contradictions in a trial, a phrase each.
+/// All contradictions in a trial, as phrases.
 pub fn doubts(trial: &Measured, workload: &Workload) -> Vec<String> {
     doubts_if(trial, workload, false)
 }
 
-/// The same. With `is_whole`, the histogram of ok calls is known to be complete, and is not read again.
+/// The same. With `is_whole`, the histogram of ok calls is known to be complete and is not read again.
 pub(crate) fn doubts_if(trial: &Measured, workload: &Workload, is_whole: bool) -> Vec<String> {
     if trial.window_ns == 0 {
         return vec!["its window has no length".to_owned()];
     }
     let errors = trial.outcomes.errors();
-    // Calls that were never sent have no response time, so an engine can leave them out.
+    // Calls that were never sent have no response time, so an engine may leave them out.
     let timed = errors - trial.outcomes.not_sent..=errors;
     let error_count = trial.error_latency.as_ref().map_or(0, |l| l.count);
     let error_counted = if timed.contains(&error_count) { error_count } else { errors };
@@ -38,13 +38,13 @@ pub(crate) fn doubts_if(trial: &Measured, workload: &Workload, is_whole: bool) -
     found.into_iter().flatten().collect()
 }
 
-/// Minimum CPU time of a server as a share of the client's: both write and read the same bytes, and no client is known to do so
-/// at lower cost. The fastest known server that decodes its calls takes as much as the client.
+/// Minimum CPU time of a server as a share of the client's: both read and write the same bytes, and no client is known to do so
+/// at lower cost. The fastest known server that decodes calls takes as much as the client.
 const MIN_SHARE: f64 = 0.1;
 const MIN_SHARE_DECODED: f64 = 0.5;
 
-/// The reason to doubt a server that used less CPU time over its windows than reading and writing its calls takes. `None` if
-/// its CPU time is unknown.
+/// The reason to doubt a server that used less CPU time over its windows than reading and writing its calls takes. `None` if it
+/// used enough, or its CPU time is unknown.
 pub fn too_little_cpu(
     trials: &[&Measured],
     workload: &Workload,
@@ -68,8 +68,8 @@ pub fn too_little_cpu(
     })
 }
 
-/// Upper limit of that minimum, nanoseconds of CPU time a call: at a low rate, the client mostly wakes and waits. The fastest known
-/// servers take 7 us for a text of 100 bytes.
+/// Upper limit of this minimum, nanoseconds of CPU time per call: at a low rate, the client mostly wakes and waits. The fastest
+/// known servers take 7 us for a text of 100 bytes.
 fn max_floor_ns(workload: &Workload) -> f64 {
     match workload.content.shape() {
         Some("record" | "dto") => 3000.0,
@@ -78,12 +78,12 @@ fn max_floor_ns(workload: &Workload) -> f64 {
     }
 }
 
-/// Confidence of the interval by which a server is said to remember replies, and the ratio above which it must lie.
+/// Confidence of the interval used to detect that a server remembers replies, and the ratio that the interval must exceed.
 const SURE: f64 = 0.999;
 const MAX_UNSEEN_RATIO: f64 = 1.1;
 
-/// The reason to doubt a server to which requests that it had never seen cost more CPU time than those of the load. `None` if they
-/// cost as much, or that is not known.
+/// The reason to doubt a server for which requests that it has never seen cost more CPU time than those of the load. `None` if
+/// they cost the same, or that is unknown.
 pub fn remembers_replies<'a>(
     preparations: impl IntoIterator<Item = &'a Preparation>,
 ) -> Option<String> {
@@ -101,8 +101,8 @@ pub fn remembers_replies<'a>(
     })
 }
 
-/// Share of its CPU time, and nanoseconds, that the threads of a server may report beyond their cgroup: processes that join it
-/// bring what they used before.
+/// CPU time that a server's threads may report beyond their cgroup, as a share of its CPU time and in nanoseconds: processes that
+/// join the cgroup bring what they used before.
 const OUTSIDE_SHARE: f64 = 0.02;
 const OUTSIDE_NS: u64 = 2_000_000;
 
@@ -158,10 +158,10 @@ fn series_sums(trial: &Measured, workload: &Workload) -> Option<String> {
         }
     }
     let missing = (outcomes.total() - ok - errors).saturating_sub(outcomes.not_sent);
-    // Each slice has an end.
+    // Each slice ends with calls in flight.
     let ends = trial.slicing.map_or(1, |slicing| slicing.slices);
     let in_flight = u64::from(workload.in_flight) * u64::from(ends);
-    // In an open loop calls also wait in the client, so any number can be pending at the end.
+    // In an open loop calls also wait in the client, so any number may be pending at the end.
     (!workload.arrivals.is_open() && missing > in_flight).then(|| {
         let (missing, in_flight) = (plural(missing, "call"), count(in_flight));
         format!("its series lacks {missing}, with {in_flight} in flight at most")
@@ -186,7 +186,7 @@ fn due(trial: &Measured) -> Option<String> {
 }
 
 fn littles_law(trial: &Measured, workload: &Workload) -> Option<String> {
-    // In a window of a number of calls, fewer are in flight towards the end.
+    // If a window is a number of calls, fewer are in flight towards its end.
     if workload.arrivals.is_open() || matches!(workload.window, Window::Calls { .. }) {
         return None;
     }
@@ -201,7 +201,7 @@ fn littles_law(trial: &Measured, workload: &Workload) -> Option<String> {
     })
 }
 
-/// Mean response time over calls of every outcome, nanoseconds. `None` without calls.
+/// Mean response time over calls with any outcome, nanoseconds. `None` without calls.
 fn mean_response_ns(trial: &Measured) -> Option<f64> {
     let parts = [trial.latency.as_ref(), trial.error_latency.as_ref()];
     let (calls, sum) = parts

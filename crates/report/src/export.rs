@@ -1,8 +1,8 @@
 //! JSON and CSV of a run.
 //!
-//! Field names end in their unit: `_ns`, `_ms`, `_s` (seconds; `_per_s` for rates), `_bytes`, `_share` (of one). `_low`
-//! and `_high` are the ends of an interval. Unknown values are `null` in JSON and empty in CSV, never 0. The `schema` of
-//! JSON is [`EXPORT_SCHEMA`]. Text in CSV is [`inert`] in spreadsheets.
+//! Field names end in their unit: `_ns`, `_ms`, `_s` (seconds; `_per_s` for rates), `_bytes`, `_share` (a fraction). `_low` and
+//! `_high` are the ends of an interval. Unknown values are `null` in JSON and empty in CSV, never 0. The `schema` of JSON is
+//! [`EXPORT_SCHEMA`]. Text in CSV is made [`inert`] for spreadsheets.
 
 use rpcbench_record::{
     Header, Machine, Run, RunId, Tool, Workload, is_printable, printable, schema,
@@ -20,16 +20,16 @@ use crate::warning::Warning;
 /// Version of the exported fields. It changes if a field is renamed, removed or gets another unit.
 pub const EXPORT_SCHEMA: u32 = 1;
 
-/// The reason why an export can't be written. Records that could be read cause none of these.
+/// The reason why an export can't be written. Records that were read successfully cause none of these.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// A value that JSON can't represent.
     #[error("the results can't be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
-    /// Rows of different length.
+    /// Rows of different lengths.
     #[error("the results can't be written as CSV: {0}")]
     Csv(#[from] csv::Error),
-    /// The compressor failed.
+    /// Compression failed.
     #[error("the results can't be packed into a page: {0}")]
     Pack(#[from] std::io::Error),
 }
@@ -121,7 +121,7 @@ impl Export for Summary {
     }
 }
 
-/// The JSON Schema (draft 2020-12) of a run's JSON. `docs/schemas` has it.
+/// The JSON Schema (draft 2020-12) of a run's JSON, as in `docs/schemas`.
 pub fn export_schema() -> Value {
     schema::of::<SummaryView>()
 }
@@ -147,7 +147,7 @@ pub(crate) fn to_json(view: &impl Serialize) -> Result<String, ExportError> {
         if c == '\n' || is_printable(c) {
             safe.push(c);
         } else {
-            // Only strings have such characters.
+            // Such characters only occur in strings.
             c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| safe += &format!("\\u{unit:04x}"));
         }
     }
@@ -192,8 +192,8 @@ pub(crate) fn rows_csv<R: Serialize>(
     written(writer)
 }
 
-/// Text that no terminal obeys and no spreadsheet takes for a formula: an apostrophe precedes a sign that begins one (OWASP,
-/// *CSV Injection*). Numbers are no text and stay numbers.
+/// Makes text harmless to terminals and spreadsheets: an apostrophe precedes a sign that would begin a formula (OWASP, *CSV
+/// Injection*). Numbers are not text and stay numbers.
 fn inert(text: &str) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     format!("{}{}", if formula { "'" } else { "" }, printable(text))

@@ -11,12 +11,12 @@ use crate::runtime::RuntimeFigures;
 /// A figure of a cell, with its error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The figure, in which outlying windows count less.
+    /// The figure, with less weight on outlying windows.
     pub value: f64,
-    /// The figure in which they count in full.
+    /// The figure with full weight on outlying windows.
     pub raw: f64,
-    /// The interval for comparing entries of a table: two differ clearly if theirs do not overlap. The figure's own interval
-    /// for a single entry; `None` with one window.
+    /// The interval for comparing entries of a table: two entries differ clearly if these do not overlap. For a single entry, the
+    /// figure's own interval. `None` with one window.
     pub range: Option<Range>,
     /// The entry's own 95 % interval, including effects shared by all entries of the run. `None` with one window.
     pub own: Option<Range>,
@@ -28,7 +28,7 @@ impl Estimate {
         Self { value, raw: value, range: None, own: None }
     }
 
-    /// Half the interval's width as a share of the value.
+    /// Half the width of the interval, as a share of the value.
     pub fn half_width(&self) -> Option<f64> {
         let range = self.range?;
         (self.value > 0.0).then(|| (range.high - range.low) / 2.0 / self.value)
@@ -59,7 +59,7 @@ pub struct Response {
     pub max_ns: u64,
     /// Every response time.
     histogram: Histogram,
-    /// True if the histogram of each trial holds as many calls as its latency says.
+    /// True if the histogram of each trial has as many calls as its latency claims.
     pub(crate) is_whole: bool,
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn merged<'a>(parts: impl IntoIterator<Item = &'a Latency>) -> Option
     Some(merged_and_counted(&parts)?.0)
 }
 
-/// The same, and whether each histogram holds as many calls as its latency says.
+/// The same, and whether each histogram has as many calls as its latency claims.
 fn merged_and_counted(parts: &[&Latency]) -> Option<(Histogram, bool)> {
     let merged = in_parallel(parts, parts.len(), |parts| {
         let (mut all, mut is_whole) = (Histogram::new(), true);
@@ -119,7 +119,7 @@ fn merged_and_counted(parts: &[&Latency]) -> Option<(Histogram, bool)> {
     merged.into_iter().reduce(both)?
 }
 
-/// Mean and standard deviation of several populations as one.
+/// Mean and standard deviation of the union of several populations.
 fn pooled(parts: &[&Latency]) -> (f64, f64) {
     let calls: f64 = parts.iter().map(|l| l.count as f64).sum();
     let mean = parts.iter().map(|l| l.mean_ns * l.count as f64).sum::<f64>() / calls;
@@ -131,32 +131,32 @@ fn pooled(parts: &[&Latency]) -> (f64, f64) {
 /// The server's resource use over all trials.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ServerFigures {
-    /// CPU time as a share of its limit.
+    /// CPU time as a share of the CPU limit.
     pub cpu_share: f64,
     /// CPU time in user mode, seconds.
     pub cpu_user_s: f64,
     /// CPU time in the kernel, seconds.
     pub cpu_system_s: f64,
-    /// Correct answers per second of its CPU time, over all trials. `None` if it used none.
+    /// Correct answers per second of its CPU time, over all trials. `None` if it used no CPU time.
     pub calls_per_cpu_s: Option<Estimate>,
     /// Peak memory use without page cache, bytes.
     pub memory_peak_bytes: u64,
-    /// Anonymous memory at the end of a trial, mean, bytes.
+    /// Anonymous memory at the end of a trial, averaged over trials, bytes.
     pub memory_anon_bytes: u64,
-    /// Share of the windows for which the CPU controller throttled it. `None` if unknown.
+    /// Share of the windows in which the CPU controller throttled the server. `None` if unknown.
     pub throttled_share: Option<f64>,
 }
 
 /// The client's CPU use over all trials.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClientFigures {
-    /// CPU time as a share of one CPU for each of its threads.
+    /// CPU time as a share of one CPU per client thread.
     pub cpu_share: f64,
-    /// The busy-waiting part of it, as a share of one CPU for each of its threads.
+    /// The part spent busy-waiting, as a share of one CPU per client thread.
     pub awake_share: f64,
-    /// The busiest thread of each trial, as a share of one CPU: includes waiting for a CPU, excludes busy-waiting.
+    /// The busiest thread of each trial, as a share of one CPU, including waiting for a CPU and excluding busy-waiting.
     pub busiest_share: f64,
-    /// Correct answers per second of its CPU time. `None` if it used none.
+    /// Correct answers per second of the client's CPU time. `None` if it used none.
     pub calls_per_cpu_s: Option<f64>,
 }
 
@@ -167,21 +167,21 @@ pub struct Figures {
     pub calls_per_s: Estimate,
     /// Response times. `None` if no call was answered.
     pub response: Option<Response>,
-    /// Connects, and calls without them. `None` for long connections.
+    /// Connects, and calls without connects. `None` for long connections.
     pub lives: Option<Lives>,
-    /// The steps of connects, and handshakes of TLS.
+    /// The steps of connects, and TLS handshakes.
     pub openings: Openings,
-    /// Records of TLS that the client received, per answered call. `None` without TLS.
+    /// TLS records received by the client per answered call. `None` without TLS.
     pub records_per_reply: Option<f64>,
     /// Calls by outcome.
     pub outcomes: Outcomes,
-    /// Measured time, all trials together, seconds.
+    /// Measured time of all trials, seconds.
     pub measured_s: f64,
     /// `None` if the server's resource use is unknown.
     pub server: Option<ServerFigures>,
     /// `None` without statistics of the server's runtime.
     pub runtime: Option<RuntimeFigures>,
-    /// The same of the server that a client calls.
+    /// The same for the server called by a client under test.
     pub counterpart_runtime: Option<RuntimeFigures>,
     /// The load threads.
     pub client: ClientFigures,
@@ -219,7 +219,7 @@ impl Figures {
 }
 
 impl ServerFigures {
-    /// The figures of a cell's trials. `None` if one of them does not know its server's.
+    /// The figures of a cell's trials. `None` if a trial lacks the server's usage.
     pub(crate) fn of(trials: &[&Measured], limits: Limits) -> Option<Self> {
         let used: Vec<_> = trials.iter().filter_map(|t| t.server.as_ref()).collect();
         if used.is_empty() || used.len() < trials.len() {
@@ -242,7 +242,7 @@ impl ServerFigures {
     }
 }
 
-/// Correct answers per second of server CPU time over the windows. `None` if it used none.
+/// Correct answers per second of server CPU time over the windows. `None` if the server used none.
 fn calls_per_cpu_s(trials: &[&Measured]) -> Option<f64> {
     let windows = trials.iter().filter_map(|t| Some((t.ok_pro_rata, t.server_cpu_s()?)));
     let (answered, seconds) = windows.fold((0.0, 0.0), |sum, w| (sum.0 + w.0, sum.1 + w.1));
@@ -269,7 +269,7 @@ fn sum(trials: &[&Measured], of: impl Fn(&Measured) -> u64) -> f64 {
     trials.iter().map(|t| of(t)).sum::<u64>() as f64
 }
 
-/// `part` of `whole`; 0 if `whole` is 0.
+/// `part / whole`; 0 if `whole` is 0.
 pub(crate) fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }

@@ -15,11 +15,11 @@ use crate::summary::Table;
 /// The criterion that rows are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupBy {
-    /// How calls travel.
+    /// The protocol.
     Protocol,
     /// The server's language.
     Language,
-    /// The server, over its protocols and variants.
+    /// The server, across its protocols and variants.
     Server,
 }
 
@@ -66,13 +66,13 @@ impl FromStr for GroupBy {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct GroupLeader<'a> {
     pub name: String,
-    /// The fastest measured.
+    /// The fastest row, as measured.
     pub best: &'a Row,
-    /// The best of all groups compared with it. `None` for that group.
+    /// The best of all groups compared with this row. `None` for the best group.
     pub against: Option<&'a Pair>,
 }
 
-/// The groups of a table's ranked rows, the fastest first.
+/// The groups of a table's ranked rows, fastest first.
 pub(crate) fn groups(table: &Table, by: GroupBy) -> Vec<GroupLeader<'_>> {
     let Some(standings) = &table.standings else { return Vec::new() };
     grouped(table.rows.iter(), standings, by)
@@ -95,7 +95,7 @@ fn grouped<'a>(
     groups
 }
 
-/// The lines of `--group-by`: each group with its best, and how that compares with the best of all.
+/// The lines of `--group-by`: each group with its best entry, and how that compares with the best of all.
 pub(crate) fn lines(table: &Table, by: GroupBy) -> Vec<String> {
     let line = |group: &GroupLeader<'_>| {
         let speed = group.best.ranked().map(|estimate| format::si(estimate.value));
@@ -114,7 +114,7 @@ pub(crate) fn lines(table: &Table, by: GroupBy) -> Vec<String> {
     groups(table, by).iter().map(line).collect()
 }
 
-/// `71 % (69 to 73 %)`: the second's figure of the first's.
+/// `71 % (69 to 73 %)`: the second's figure as a share of the first's.
 fn share(pair: &Pair) -> String {
     let percent = |ratio: f64| format::near(100.0 / ratio, 0, &[100.0]);
     let ends = pair.range.map_or_else(String::new, |range| {

@@ -11,12 +11,12 @@ use crate::groups::GroupBy;
 pub struct Layout {
     /// The columns.
     pub columns: Columns,
-    /// The column that rows are sorted by: rates fall, everything else rises, unknown values come last. `None`: the
+    /// The column to sort rows by. Rates are in descending order, everything else ascending; unknown values come last. `None` for
     /// fastest first.
     pub sort: Option<ColumnName>,
-    /// Shows the best of each below the table.
+    /// Shows the best of each group below the table.
     pub group_by: Option<GroupBy>,
-    /// True if a terminal shows what words and columns mean.
+    /// True to explain words and columns on a terminal.
     pub explain: bool,
 }
 
@@ -27,7 +27,7 @@ impl From<Columns> for Layout {
 }
 
 impl Layout {
-    /// Every column and all explanations, as documents that are not for a terminal have them.
+    /// Every column and all explanations, for documents that are not shown on a terminal.
     pub fn complete() -> Self {
         Self { explain: true, ..Columns::Wide.into() }
     }

@@ -1,15 +1,15 @@
-//! Notes on what a server used that its figures leave out.
+//! Notes on resources that a server used but its figures leave out.
 
 use rpcbench_record::{Measured, ServerUsage};
 
 use crate::format;
 
-/// A note for each kind of use that is large.
+/// A note for each resource with large use.
 pub(crate) fn notes(trials: &[&Measured]) -> impl Iterator<Item = String> {
     [page_cache(trials), restless(trials)].into_iter().flatten()
 }
 
-/// A note on page cache, if there is more of it than of the memory that is shown. `None` if there is little.
+/// A note on page cache, if it is more than the memory shown. `None` if it is small.
 fn page_cache(trials: &[&Measured]) -> Option<String> {
     const LITTLE: u64 = 64 << 20;
     let servers = || trials.iter().filter_map(|trial| trial.server.as_ref());
@@ -23,7 +23,7 @@ fn page_cache(trials: &[&Measured]) -> Option<String> {
     })
 }
 
-/// A note on CPU time that a server used while it had no calls. `None` if that is little.
+/// A note on CPU time that a server used at rest. `None` if it is little.
 fn restless(trials: &[&Measured]) -> Option<String> {
     let servers = trials.iter().filter_map(|trial| trial.server.as_ref());
     let share = servers.filter_map(ServerUsage::restless_share).max_by(f64::total_cmp)?;

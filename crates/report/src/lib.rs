@@ -1,5 +1,5 @@
-//! Views of a run record. Every function is pure: it reads no file, clock or terminal, so that an old record always gives
-//! the same output.
+//! Views of a run record. Every function is pure: it reads no file, clock or terminal, so an old record always gives the same
+//! output.
 
 #![forbid(unsafe_code)]
 

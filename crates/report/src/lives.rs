@@ -1,22 +1,22 @@
-//! Connections that carry a number of calls.
+//! Connections that carry a limited number of calls.
 
 use rpcbench_record::{Latency, Measured};
 
 use crate::figures::{Response, share};
 
-/// Connects, and calls without them, over all trials of a cell.
+/// Connects, and calls without connects, over all trials of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lives {
     /// Connections opened per second.
     pub connections_per_s: f64,
     /// Connect times.
     pub connect: Response,
-    /// Service times of correct answers: calls without the connect. `None` if no call was answered.
+    /// Service times of correct answers, excluding connects. `None` if no call was answered.
     pub call: Option<Response>,
 }
 
 impl Lives {
-    /// The figures of a cell's trials. `None` for long connections, of which none is opened.
+    /// The figures of a cell's trials. `None` for long connections, as no connection opens in a window.
     pub fn of(trials: &[&Measured]) -> Option<Self> {
         let merged = |of: fn(&Measured) -> Option<&Latency>| {
             let parts: Vec<&Latency> = trials.iter().copied().filter_map(of).collect();

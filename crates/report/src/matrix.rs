@@ -1,4 +1,4 @@
-//! Clients against the servers that they call: who was the limit of each pair.
+//! Clients against the servers that they call: the limit of each pair.
 
 use itertools::Itertools as _;
 use rpcbench_record::PlannedServer;
@@ -21,8 +21,7 @@ pub(crate) fn limit(row: &Row) -> Option<&'static str> {
     }
 }
 
-/// A row for each client and a column for each server: calls per second, and the limit, or else the verdict. Nothing in runs
-/// without pairs.
+/// A row per client and a column per server: calls per second, and the limit or else the verdict. `None` in runs without pairs.
 pub(crate) fn block(table: &Table) -> Option<Block> {
     let pairs: Vec<(String, &String, &Row)> = table
         .rows
@@ -53,7 +52,7 @@ fn shown(row: &Row) -> String {
     calls.map_or_else(|| limit.to_owned(), |calls| format!("{calls} {limit}"))
 }
 
-/// The entry without the server that it calls. `None` without one.
+/// The entry without the server that it calls. `None` for an entry that is not a pair.
 pub(crate) fn client(entry: &PlannedServer) -> Option<String> {
     let called = format!("+{}", entry.counterpart.as_ref()?);
     Some(entry.entry.replacen(&called, "", 1))

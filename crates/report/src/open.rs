@@ -1,4 +1,4 @@
-//! Verdicts on open loops: whether the client kept its schedule, and the server the rate.
+//! Verdicts on open loops: whether the client kept its schedule and the server kept up.
 
 use rpcbench_record::{Measured, NotMet, Pacing, Search, SearchStep, StepVerdict, Trial};
 
@@ -26,12 +26,12 @@ pub(crate) fn late(trial: u32, measured: &Measured) -> Option<Verdict> {
     Some(Verdict::because(VerdictKind::GeneratorLate, reason))
 }
 
-/// The verdict on an open loop whose client had no CPU left. At a given rate the server's CPU use says nothing.
+/// The verdict on an open loop whose client had no CPU left. At a given rate, the server's CPU use is no evidence.
 pub(crate) fn client_bound(measured: &Measured) -> Verdict {
     Verdict::client_bound(measured.busiest_client(), None)
 }
 
-/// The verdict on searches, if the client's limit ended one.
+/// The verdict on searches if one ended at the client's limit.
 pub(crate) fn searched(trials: &[(&Trial, &Measured)]) -> Option<Verdict> {
     trials.iter().find_map(|(trial, _)| ended_by_client(trial))
 }
@@ -59,8 +59,8 @@ pub(crate) fn highest_rate(searches: &[&Search]) -> Option<Estimate> {
     Some(Estimate::raw(mean_rate(searches, Search::met)?))
 }
 
-/// The ratio between the lowest rate that did not meet the threshold and the highest that did. The true limit lies
-/// between the two in each search, however often it is repeated. 1 without a search.
+/// The ratio between the lowest rate that did not meet the threshold and the highest rate that did. In each search the true limit
+/// lies between the two, and repetition does not narrow this. 1 without a search.
 pub(crate) fn bracket(searches: &[&Search]) -> f64 {
     let ends = mean_rate(searches, Search::unmet).zip(mean_rate(searches, Search::met));
     ends.map_or(1.0, |(unmet, met)| (unmet / met).max(1.0))

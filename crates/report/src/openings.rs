@@ -1,24 +1,24 @@
-//! The steps in which connections opened.
+//! The steps of opening connections.
 
 use rpcbench_record::{Latency, Measured};
 
 use crate::figures::Response;
 
-/// Times of each step, over all trials of a cell. `None` for steps that no connection took.
+/// Times of each step, over all trials of a cell. `None` for steps that no connection went through.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Openings {
-    /// TCP's handshake.
+    /// TCP handshakes.
     pub tcp: Option<Response>,
-    /// Full handshakes of TLS.
+    /// Full TLS handshakes.
     pub full_handshake: Option<Response>,
-    /// Those that resumed a session.
+    /// TLS handshakes that resumed a session.
     pub resumed_handshake: Option<Response>,
-    /// From there until the first byte.
+    /// From then until the first byte.
     pub first_byte: Option<Response>,
 }
 
 impl Openings {
-    /// Those of a cell's trials.
+    /// The times of a cell's trials.
     pub fn of(trials: &[&Measured]) -> Self {
         let merged = |of: fn(&Measured) -> Option<&Latency>| {
             let parts: Vec<&Latency> = trials.iter().copied().filter_map(of).collect();

@@ -1,16 +1,16 @@
-//! The two sides of a call, in words.
+//! Wording for the two sides of a call.
 //!
-//! In sentences of reports, the server is measured, and the client's threads make the load. In a run of clients, the client is
-//! measured, and the reference server or a server under test answers: the words swap.
+//! By default, sentences in reports describe a server under test, with the client's threads generating the load. If clients are
+//! measured, the reference server or a server under test answers, and the words are swapped.
 
 use std::borrow::Cow;
 
 use rpcbench_record::{Plan, PlannedServer, Role};
 
-/// Words about servers, and what replaces them. Of two that begin alike, the longer comes first.
+/// Words about servers, with their replacements. If one is the beginning of another, the longer comes first.
 type Swaps = [(&'static str, &'static str)];
 
-/// In a run of clients.
+/// For a run of clients.
 const CLIENTS: &Swaps = &[
     ("reference server", "reference server"),
     ("server-bound", "at its limit"),
@@ -27,7 +27,7 @@ const CLIENTS: &Swaps = &[
     ("client", "reference server"),
 ];
 
-/// In a run of clients that call servers under test.
+/// For a run of clients that call servers under test.
 const PAIRS: &Swaps = &[
     ("server-bound", "at its limit"),
     ("client-bound", "server-bound"),
@@ -42,19 +42,19 @@ const PAIRS: &Swaps = &[
     ("client", "server"),
 ];
 
-/// Who is measured, and who is on the other side.
+/// The side under test, and the other side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parties {
-    /// A server, and this program.
+    /// A server; the other side is rpcbench.
     Server,
-    /// A client, and the reference server.
+    /// A client; the other side is the reference server.
     Client,
-    /// A client, and a server under test.
+    /// A client; the other side is a server under test.
     Pair,
 }
 
 impl Parties {
-    /// Those of an entry.
+    /// The parties of an entry.
     pub(crate) fn of(entry: &PlannedServer) -> Self {
         match (entry.role, &entry.counterpart) {
             (Role::Server, _) => Self::Server,
@@ -63,12 +63,12 @@ impl Parties {
         }
     }
 
-    /// Those of a run.
+    /// The parties of a run.
     pub(crate) fn of_run(plan: &Plan) -> Self {
         plan.servers.first().map_or(Self::Server, Self::of)
     }
 
-    /// A sentence in their words.
+    /// Rewords a sentence for these parties.
     pub(crate) fn words(self, text: &str) -> Cow<'_, str> {
         match self {
             Self::Server => text.into(),
@@ -77,7 +77,7 @@ impl Parties {
         }
     }
 
-    /// The same for the title of a column.
+    /// The same for a column title.
     pub(crate) fn title(self, title: Cow<'static, str>) -> Cow<'static, str> {
         match (self, &*title) {
             (Self::Client | Self::Pair, "server") => "client".into(),
@@ -94,7 +94,7 @@ fn swapped(text: &str, swaps: &Swaps) -> String {
     let mut words = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(next) = rest.chars().next() {
-        // Names such as go-server keep their parts.
+        // Names such as go-server are not split.
         let begins =
             !words.ends_with(|before: char| before.is_alphanumeric() || "-_".contains(before));
         let whole = |word: &str| {

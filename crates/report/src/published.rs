@@ -1,4 +1,5 @@
-//! Published figures next to those of a run, as ratios between entries of one workload, since they come from another machine.
+//! Published figures next to those of a run. They come from another machine, so only ratios between entries of a workload are
+//! compared.
 
 use rpcbench_record::{Plan, PlannedServer, Published};
 
@@ -8,8 +9,8 @@ use crate::summary::Table;
 
 pub(crate) const TITLE: &str = "Compared with published figures from another machine";
 
-/// Compares published entries that were also measured here with the first of them: `go-thrift: 2.4x the calls/s of go-grpc
-/// as published, 1.9x here`. The last lines name the sources.
+/// Compares published entries that were also measured here with the first of them: `go-thrift: 2.4x the calls/s of go-grpc as
+/// published, 1.9x here`. The last lines name the sources.
 pub(crate) fn lines(plan: &Plan, table: &Table) -> Vec<String> {
     let here = |published: &Published| {
         let row = table.rows.iter().find(|row| is_measured_by(&row.server, &published.entry))?;
@@ -34,7 +35,7 @@ pub(crate) fn lines(plan: &Plan, table: &Table) -> Vec<String> {
     others.iter().map(line).chain(sources.map(|it| format!("source: {it}"))).collect()
 }
 
-/// True for the entry of that name, and for a client of that name with the server of that name.
+/// True for the entry with this name, and for a pair named by its client and its server.
 fn is_measured_by(server: &PlannedServer, published: &str) -> bool {
     let both = || Some((matrix::client(server)?, server.counterpart.as_ref()?));
     server.entry == published

@@ -21,17 +21,17 @@ pub struct Row {
     pub server: PlannedServer,
     /// Library versions from its lock file.
     pub versions: BTreeMap<String, String>,
-    /// The compilers and runtimes that built and ran it.
+    /// The compilers and runtimes that built and ran the server.
     pub toolchains: Vec<Toolchain>,
-    /// What a client says that it checks of replies.
+    /// What a client claims to check in replies.
     pub reply_checks: Option<String>,
     /// Trials planned.
     pub planned: u32,
     /// Trials measured to their end.
     pub measured: u32,
-    /// Possible places in the ranking. `None` if it is not ranked.
+    /// Possible places in the ranking. `None` if the row is not ranked.
     pub place: Option<RankRange>,
-    /// The fastest ranked entry compared with it. `None` for that one, and if it is not ranked.
+    /// The fastest ranked entry compared with this one. `None` for the fastest, and if the row is not ranked.
     pub leader: Option<Pair>,
     /// The ranking figure.
     pub by: RankedBy,
@@ -41,9 +41,9 @@ pub struct Row {
     pub verdict: Verdict,
     /// True if a few outlying windows decide its ranking figure.
     pub stalls_decide: bool,
-    /// `None` if no trial was measured. In a search: the windows at the rates found.
+    /// The figures. `None` if no trial was measured. In a search, over the windows at the rates found.
     pub figures: Option<Figures>,
-    /// The highest rate that met the threshold, calls per second. `None` without a search, or if it found none.
+    /// The highest rate that met the threshold, calls per second. `None` without a search, or if it found no rate.
     pub highest_rate: Option<Estimate>,
     /// See [`crate::open::bracket`].
     pub(crate) bracket: f64,
@@ -53,8 +53,8 @@ pub struct Row {
     pub offered_per_s: Option<f64>,
     /// The capacity of which the load is a share, calls per second.
     pub capacity_per_s: Option<f64>,
-    /// Time from the first load to steady, mean over processes, milliseconds. `None` if it never was steady, or with a fixed
-    /// warm-up.
+    /// Time from the first load until steady, mean over processes, milliseconds. `None` if a process never was steady, or with a
+    /// fixed warm-up.
     pub steady_after_ms: Option<u64>,
     /// Calls per second over the first second of load, mean over processes.
     pub cold_calls_per_s: Option<f64>,
@@ -75,7 +75,7 @@ impl Row {
         self.toolchains.iter().join(", ")
     }
 
-    /// A figure by which entries are ranked.
+    /// A figure that can rank entries.
     pub fn estimate(&self, by: RankedBy) -> Option<Estimate> {
         let figures = self.figures.as_ref();
         match by {
@@ -90,8 +90,8 @@ impl Row {
         self.estimate(self.by)
     }
 
-    /// Cost of a million calls: of the CPU time that they use, and of the peak memory for as long as they take at the
-    /// measured rate. `None` without a price, and if something priced is unknown.
+    /// Cost of a million calls: the CPU time that they use, and the peak memory for the time that they take at the measured rate.
+    /// `None` without a price, or if something priced is unknown.
     pub fn cost_per_million(&self) -> Option<f64> {
         const GIB: f64 = 1_073_741_824.0;
         let (price, figures) = (self.price.as_ref()?, self.figures.as_ref()?);
@@ -104,12 +104,12 @@ impl Row {
         [cpu, memory].into_iter().flatten().sum()
     }
 
-    /// True if it is ranked.
+    /// True if the row takes part in the ranking.
     pub(crate) fn competes(&self) -> bool {
         self.verdict.is_ranked() && self.ranked().is_some()
     }
 
-    /// Replaces one of its figures by the comparison's estimate.
+    /// Replaces a figure with the comparison's estimate.
     pub(crate) fn apply_estimate(&mut self, by: RankedBy, known: &Estimated) {
         let bracket = if by == RankedBy::HighestRate { self.bracket } else { 1.0 };
         let figures = self.figures.as_mut();

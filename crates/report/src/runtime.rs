@@ -15,20 +15,21 @@ pub struct RuntimeFigures {
     pub by_kind: BTreeMap<String, Pauses>,
     /// Pauses of every kind.
     pub pauses: Pauses,
-    /// Their sum as a share of the windows.
+    /// Total length of pauses as a share of the windows.
     pub pause_share: f64,
     /// Bytes allocated. `None` if a runtime does not count them, or did not report in time.
     pub allocated_bytes: Option<u64>,
-    /// Bytes allocated per second. `None` as above.
+    /// Bytes allocated per second. `None` under the same conditions.
     pub allocated_per_s: Option<f64>,
-    /// Bytes allocated per correct answer within the windows. `None` as above, and without answers.
+    /// Bytes allocated per correct answer within the windows. `None` under the same conditions, and without answers.
     pub allocated_per_call_bytes: Option<u64>,
     /// Largest heap, bytes. `None` if a runtime does not report it.
     pub heap_peak_bytes: Option<u64>,
 }
 
 impl RuntimeFigures {
-    /// The statistics of a cell's trials: `runtime` of each. `None` if a trial has none, or those of one are refused.
+    /// The statistics of a cell's trials; `runtime` reads those of a trial. `None` if a trial has none, or has refused
+    /// statistics.
     pub fn of(
         trials: &[&Measured],
         runtime: fn(&Measured) -> &Option<RuntimeStatistics>,

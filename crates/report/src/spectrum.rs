@@ -10,17 +10,17 @@ const BARS: u32 = 12;
 /// Length of the longest bar, characters.
 const MAX_LEN: usize = 40;
 
-/// A range of times, and its calls.
+/// A range of times, and the calls in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bar {
-    /// Largest time of the range, nanoseconds. It begins above the end of the bar before.
+    /// Largest time of the range, nanoseconds. The range starts above the end of the previous bar.
     pub to_ns: u64,
     /// Calls, to the histogram's resolution at the edges (0.1 %).
     pub count: u64,
 }
 
-/// Cuts a distribution into at most twelve ranges that grow by a constant factor. Their counts add up to that of the
-/// histogram. Empty for an empty distribution, or if the histogram can't be read.
+/// Divides a distribution into at most twelve ranges that grow by a constant factor. Their counts add up to the histogram's.
+/// Empty for an empty distribution, or if the histogram can't be read.
 pub fn spectrum(latency: &Latency) -> Vec<Bar> {
     let Ok(histogram) = Histogram::from_base64(&latency.histogram) else { return Vec::new() };
     let mut bars: Vec<Bar> = Vec::new();
@@ -36,7 +36,7 @@ pub fn spectrum(latency: &Latency) -> Vec<Bar> {
     if histogram.count() == 0 { Vec::new() } else { bars }
 }
 
-/// Upper ends, ascending; the last is `max`.
+/// Upper ends, ascending. The last one is `max`.
 fn edges(min: u64, max: u64) -> Vec<u64> {
     let first = min.max(1) as f64;
     let ratio = max as f64 / first;
@@ -49,8 +49,8 @@ fn edges(min: u64, max: u64) -> Vec<u64> {
     edges
 }
 
-/// A line per bar: its upper end, calls, the share of calls up to it, and a bar in proportion to its count. A dot is less
-/// than half a mark.
+/// A line per bar: its upper end, its calls, the share of calls up to it, and a bar proportional to its count. A dot is less than
+/// half a mark.
 pub fn draw(bars: &[Bar]) -> Vec<String> {
     let all: u64 = bars.iter().map(|bar| bar.count).sum();
     let most = bars.iter().map(|bar| bar.count).max().unwrap_or_default().max(1);
@@ -78,7 +78,7 @@ pub fn draw(bars: &[Bar]) -> Vec<String> {
         .collect()
 }
 
-/// Rounded down, so that it is below 100 % until the last call.
+/// Rounded down, so that it stays below 100 % until the last call.
 fn share(part: u64, whole: u64) -> String {
     let hundredths = (u128::from(part) * 10_000 / u128::from(whole.max(1))) as u64;
     format!("{}.{:02} %", hundredths / 100, hundredths % 100)

@@ -1,4 +1,4 @@
-//! The trend of an entry's speed while it was measured.
+//! The trend of an entry's speed during measurement.
 
 use std::collections::BTreeMap;
 
@@ -11,19 +11,19 @@ pub(crate) const COLD: WarmUp = WarmUp::Fixed { length_ms: 0 };
 /// The trend of an entry's speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum SpeedTrend {
-    /// Unknown: too few windows per process, or no other entry to compare with.
+    /// Unknown, with too few windows per process or no other entry to compare with.
     Unknown,
     /// No change beyond noise.
     Level,
-    /// It became faster, or slower, within its processes.
+    /// The entry became faster or slower within its processes.
     Drifting(Drift),
-    /// It became faster, but not in the last half of the rounds, whose first is `from`.
+    /// The entry became faster, but not in the last half of the rounds, which starts at round `from`.
     WarmedUpMidRun { drift: Drift, from: u32 },
 }
 
 impl SpeedTrend {
-    /// The trend under a workload. All windows count of a cold server, and of an open loop, where CPU time per call depends on
-    /// the load.
+    /// The trend under a workload. All windows of a cold server count, and all windows of an open loop, where CPU time per call
+    /// depends on the load.
     pub(crate) fn under(self, workload: &Workload) -> Self {
         match self {
             Self::WarmedUpMidRun { drift, .. }
@@ -35,7 +35,7 @@ impl SpeedTrend {
         }
     }
 
-    /// The first round that counts, from 1: in those before it was slower.
+    /// The first round that counts, from 1. The entry was slower in earlier rounds.
     pub(crate) fn counts_from(self) -> u32 {
         match self {
             Self::WarmedUpMidRun { from, .. } => from,
@@ -44,9 +44,9 @@ impl SpeedTrend {
     }
 }
 
-/// Minimum windows of a process that show a trend: two before a step and two after.
+/// Minimum windows per process that show a trend: two before a step and two after it.
 const MIN_WINDOWS: usize = 4;
-/// Minimum rounds in the last half, so that it is more than a stall: five in all.
+/// Minimum rounds in the last half, so that it is more than a stall. At least five rounds in total.
 const MIN_HALF: u32 = 3;
 
 /// The trend of each of the plan's entries.
@@ -112,8 +112,8 @@ fn series(observations: &[Observation], entry: usize) -> Series {
     processes.into_values().collect()
 }
 
-/// Whether an entry that has climbed still does in the rounds from `from` on: from their first to their second half by more
-/// than the precision, and by more than two standard errors, estimated from neighbouring windows.
+/// True if an entry that climbed still does in the rounds starting at `from`: from the first to the second half of these rounds,
+/// it grows by more than the precision and by more than two standard errors, estimated from neighbouring windows.
 fn still_climbs(series: &Series, from: u32, precision: f64) -> bool {
     let steps = || series.iter().flat_map(|it| it.windows(2).map(|pair| pair[1].1 - pair[0].1));
     let Some(step) = median(steps().collect()) else { return true };
@@ -175,7 +175,7 @@ mod tests {
             "{found:?}"
         );
         assert_eq!(found[1..], [SpeedTrend::Level; 2]);
-        // With four rounds, the last two show too little.
+        // With four rounds, the last two are too few.
         assert!(matches!(trends(&grown(4, 2, 0.9), 3, 0.05)[0], SpeedTrend::Drifting(_)));
     }
 

@@ -1,4 +1,4 @@
-//! How much equal servers differ: one server entered twice.
+//! How much equal servers differ, measured by entering one server twice.
 
 use rpcbench_record::{Measured, Run, Trial};
 
@@ -27,8 +27,7 @@ const FIGURES: [(&str, Figure); 3] = [
     ("p99", |trial| trial.latency.as_ref().map(|latency| latency.p99_ns as f64)),
 ];
 
-/// Compares the entries of a run as if they were one server. Figures that some trial lacks are left out; a run needs two
-/// trials.
+/// Compares the entries of a run as if they were one server. Figures that a trial lacks are left out. A run needs two trials.
 pub fn spreads(run: &Run) -> Vec<Spread> {
     FIGURES.iter().filter_map(|(figure, of)| spread(run, figure, of)).collect()
 }
@@ -52,7 +51,7 @@ fn spread(run: &Run, figure: &'static str, of: &Figure) -> Option<Spread> {
     })
 }
 
-/// The figure of every measured trial of an entry. `None` if one lacks it.
+/// The figure in every measured trial of an entry. `None` if a trial lacks it.
 fn values(run: &Run, entry: &str, of: &Figure) -> Option<Vec<f64>> {
     run.trials
         .iter()

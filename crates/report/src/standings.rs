@@ -8,7 +8,7 @@ use rpcbench_stats::{
 use crate::row::Row;
 use crate::warming::counted;
 
-/// Maximum processes per server that a longer run is advised to have.
+/// Maximum processes per server to recommend for a longer run.
 const MAX_PROCESSES: usize = 100;
 
 /// Two ranked entries.
@@ -18,17 +18,16 @@ pub struct Pair {
     pub first: String,
     /// The other.
     pub second: String,
-    /// The first's figure over the second's.
+    /// The first entry's figure divided by the second's.
     pub ratio: f64,
-    /// Interval of the ratio; those of all pairs hold at once. `None` if the noise is
-    /// unknown.
+    /// Interval of the ratio. The intervals of all pairs hold simultaneously. `None` if the noise is unknown.
     pub range: Option<Range>,
     /// Finding about the first compared with the second.
     pub finding: Finding,
 }
 
 impl Pair {
-    /// True if it is known which of the two is faster.
+    /// True if it is decided which of the two is faster.
     pub fn is_decided(&self) -> bool {
         self.finding.is_difference()
     }
@@ -42,19 +41,19 @@ impl Pair {
 /// The comparison of a table's ranked entries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standings {
-    /// The figure that they are ranked by.
+    /// The figure that ranks the entries.
     pub by: RankedBy,
-    /// Difference up to which two count as equal, a share.
+    /// Difference up to which two entries count as equal, a share.
     pub precision: f64,
-    /// True if ratios are also shown as savings: CPU time has a price, and entries are ranked by it.
+    /// True to show ratios also as savings: CPU time has a price, and entries are ranked by calls per CPU time.
     pub(crate) shows_savings: bool,
-    /// All pairs: those of the fastest, then those of the next with the slower ones, and so on.
+    /// All pairs: those of the fastest entry, then those of the next one with slower ones, and so on.
     pub pairs: Vec<Pair>,
-    /// The smallest difference that the run can see, a share. `None` if it can see none.
+    /// The smallest detectable difference, a share. `None` if the run can detect none.
     pub resolution: Option<f64>,
     /// Processes of the entry with the fewest.
     pub processes: usize,
-    /// The widest bracket of their searches.
+    /// The widest bracket of the entries' searches.
     bracket: f64,
     /// Predicts the resolution with other numbers of processes.
     comparison: Comparison,
@@ -67,8 +66,8 @@ impl Standings {
         self.pairs.iter().find(|pair| of(pair, one, other) || of(pair, other, one))
     }
 
-    /// The approximate number of processes of each entry needed to see a difference of this share. `None` if it takes more than
-    /// 100, or if the noise is unknown.
+    /// The approximate number of processes of each entry needed to detect a difference of this share. `None` if it takes more
+    /// than 100, or if the noise is unknown.
     pub fn processes_for(&self, share: f64) -> Option<usize> {
         let sees = |processes: usize| {
             let least = self.comparison.resolution_after(processes);
@@ -85,8 +84,8 @@ impl Standings {
         Some(enough)
     }
 
-    /// The approximate number of further processes of each needed to decide which of a pair is faster, or that they are equal.
-    /// `None` as in [`Self::processes_for`].
+    /// The approximate number of further processes of each entry needed to decide which entry of a pair is faster, or that they
+    /// are equal. `None` as in [`Self::processes_for`].
     pub fn processes_to_settle(&self, pair: &Pair) -> Option<usize> {
         let apart = pair.ratio.ln().abs();
         let needed = apart.max(self.precision.ln_1p() - apart);
@@ -113,8 +112,8 @@ impl Standings {
     }
 }
 
-/// Estimates the error of all rows' figures. Competing entries are analysed together, so that their windows share the
-/// estimate of the noise; the others are analysed alone.
+/// Estimates the error of all rows' figures. Competing entries are analysed together, so that their windows share the estimate of
+/// the noise. Other entries are analysed alone.
 pub(crate) fn estimate(rows: &mut [Row], run: &Run, workload: &Workload) {
     for by in [RankedBy::CallsPerCpuSecond, RankedBy::CallsPerSecond, RankedBy::HighestRate] {
         let observations = counted(observations(run, workload, by), rows);
@@ -132,7 +131,7 @@ pub(crate) fn estimate(rows: &mut [Row], run: &Run, workload: &Workload) {
     }
 }
 
-/// Compares the competing rows, which are in order of speed, and gives each its place.
+/// Compares the competing rows, which are sorted by speed, and assigns their places.
 pub(crate) fn rank(rows: &mut [Row], run: &Run, workload: &Workload, by: RankedBy) -> Standings {
     let observations = counted(observations(run, workload, by), rows);
     let mut ranked: Vec<&mut Row> = rows.iter_mut().filter(|row| row.competes()).collect();
@@ -170,7 +169,7 @@ pub(crate) fn rank(rows: &mut [Row], run: &Run, workload: &Workload, by: RankedB
     standings
 }
 
-/// Two rows. A search knows its limit only to a bracket.
+/// Compares two rows. A search only brackets its limit, so the range is widened.
 fn pair(found: Found, first: &Row, second: &Row, precision: f64) -> Pair {
     let range = found
         .range
@@ -192,7 +191,7 @@ fn members(rows: &[&mut Row]) -> Vec<usize> {
     rows.iter().map(|row| row.number).collect()
 }
 
-/// Compares some of a run's entries, in the given order. The `figures` compared share the error.
+/// Compares the given entries of a run, in the given order. The `figures` compared share the error.
 pub(crate) fn comparison(
     observations: &[Observation],
     members: &[usize],

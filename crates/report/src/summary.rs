@@ -1,4 +1,4 @@
-//! A run summarised: a table and a conclusion per workload, and warnings.
+//! Summarises a run: a table and a conclusion per workload, and warnings.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ use crate::speed_trend::trends;
 use crate::standings::{Standings, estimate, rank};
 use crate::warning::{Warning, warnings};
 
-/// A run, summarised.
+/// The summary of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// Plan, machine and tool.
@@ -39,9 +39,9 @@ pub struct Table {
     pub workload: Workload,
     /// The winner.
     pub conclusion: Conclusion,
-    /// The comparison of entries. `None` if each has its own load, and of pairs.
+    /// The comparison of entries. `None` for pairs, and if each entry has its own load.
     pub standings: Option<Standings>,
-    /// The fastest first, ranked or not; failed ones last. Pairs in the plan's order.
+    /// Rows sorted by speed, ranked or not, with failed ones last. Pairs are in the plan's order.
     pub rows: Vec<Row>,
     /// Entries without a row, in the plan's order.
     pub absent: Vec<Absent>,
@@ -81,7 +81,7 @@ fn table(run: &Run, workload: &Workload, cells: &[Cell]) -> Table {
         .map(|(cell, trend)| cell.row(by, trend))
         .collect();
     estimate(&mut rows, run, workload);
-    // Pairs stay in the order of their matrix: what ranks them is the client's, and the limit may be the server's.
+    // Pairs stay in the order of their matrix: the figure that ranks them is the client's, and the limit may be the server's.
     let is_matrix = run.header.plan.has_pairs();
     if !is_matrix {
         rows.sort_by(order);

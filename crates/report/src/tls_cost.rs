@@ -1,4 +1,4 @@
-//! The cost of TLS: entries measured under workloads that differ in nothing else.
+//! The cost of TLS, from entries measured under workloads that differ only in TLS.
 
 use rpcbench_record::{RankedBy, TlsMode, Workload};
 use rpcbench_stats::Range;
@@ -16,8 +16,8 @@ const BASES: [(TlsMode, &str); 2] = [
     (TlsMode::On, "Compared with the same load with resumption"),
 ];
 
-/// A list for each workload of the run that differs from the table's in TLS alone: each entry's figure as a share of that
-/// without TLS, or with resumption.
+/// A list for each workload that differs from the table's only in TLS: each entry's figure as a share of that without TLS, or
+/// with resumption.
 pub(crate) fn blocks(tables: &[Table], table: &Table) -> Vec<Block> {
     let own = table.workload.tls;
     let bases = BASES.iter().filter(|(mode, _)| own.is_on() && *mode != own);
@@ -58,7 +58,7 @@ fn line(row: &Row, base: &Table) -> Option<String> {
     Some(format!("{entry}: {value} % of its {unit} ({low} to {high} %){cost}"))
 }
 
-/// What a call costs more of the server's CPU time, if that is what was compared.
+/// The additional CPU time of the server per call, if this figure was compared.
 fn cost(by: RankedBy, own: f64, base: f64) -> String {
     if by != RankedBy::CallsPerCpuSecond {
         return String::new();
@@ -68,8 +68,8 @@ fn cost(by: RankedBy, own: f64, base: f64) -> String {
     format!(", a call costs {} {direction}", format::duration_ns(more.abs()))
 }
 
-/// A figure as a share of another one, with the 95 % interval. Both were measured at different times, so their errors are
-/// independent, and those of logarithms add up as squares.
+/// A figure as a share of another one, with the 95 % interval. The two were measured at different times, so their errors are
+/// independent, and those of their logarithms add up as squares.
 fn share(one: Estimate, base: Estimate) -> Option<(f64, Option<Range>)> {
     let value = (base.value > 0.0).then(|| one.value / base.value)?;
     let width = |range: Range| (range.low > 0.0).then(|| (range.high / range.low).ln() / 2.0);

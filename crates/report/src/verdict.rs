@@ -1,4 +1,4 @@
-//! What figures are worth.
+//! Verdicts on figures.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::parties::Parties;
 pub struct Verdict {
     /// The verdict in a word.
     pub kind: VerdictKind,
-    /// Why the figures are not ranked, one line. `None` if they are.
+    /// Why the figures are not ranked, in one line. `None` if they are.
     pub reason: Option<String>,
 }
 
@@ -24,7 +24,7 @@ pub enum VerdictKind {
     ServerBound,
     /// The client under test was the bottleneck: this is its capacity.
     AtItsLimit,
-    /// Neither side was saturated, or both were: the figures are true, their limit is unknown.
+    /// Neither side was saturated, or both were: the figures are valid, but their limit is unknown.
     Unclear,
     /// Open loop: calls came due by their schedule and the server kept up. These are its response times at that rate.
     Ok,
@@ -32,22 +32,22 @@ pub enum VerdictKind {
     Overloaded,
     /// The client fell behind: in an open loop its own schedule, in a closed loop the replies.
     GeneratorLate,
-    /// The client was the limit: the server can do more. Open loop: the client had no CPU left in a trial, or when it
-    /// measured the capacity that the rate is a share of, so response times or share can be its own.
+    /// The client was the limit: the server can do more. In an open loop, the client had no CPU left in a trial, or while
+    /// measuring the capacity of which the rate is a share, so response times or the share may be due to the client.
     ClientBound,
     /// The reference server was the limit: the client can do more.
     ReferenceBound,
-    /// Server and client had a CPU in common, so the figures are those of both.
+    /// Server and client shared a CPU, so the figures are those of both.
     SharedCpu,
     /// A threshold was exceeded.
     LimitExceeded,
     /// The server was still getting faster.
     StillWarming,
-    /// Other programs took the CPU time that late calls needed: neither failures nor figures are the server's.
+    /// Other programs took the CPU time that late calls needed: neither the failures nor the figures are the server's.
     Disturbed,
     /// The figures contradict each other.
     Suspect,
-    /// The server failed: it could not be measured, or calls failed under measurement.
+    /// The server failed: it could not be measured, or calls failed during measurement.
     Failed,
 }
 
@@ -76,8 +76,8 @@ impl Verdict {
         Self::because(VerdictKind::Overloaded, reason)
     }
 
-    /// The client was the limit. `client` is the busiest client thread as a share of a CPU; `server` the server's share of
-    /// its limit, if that says anything.
+    /// The client was the limit. `client` is the busiest client thread as a share of a CPU; `server` is the server's share of its
+    /// limit, if that is evidence.
     pub(crate) fn client_bound(client: f64, server: Option<f64>) -> Self {
         let percent = |share| percent_near(share, &[SATURATED]);
         let server = server.map(|share| format!(", the server at {} of its limit", percent(share)));
@@ -86,8 +86,8 @@ impl Verdict {
         Self::because(VerdictKind::ClientBound, reason)
     }
 
-    /// The bottleneck, by CPU use alone. `server` is a share of the server's limit, `client` a share of a CPU for the busiest
-    /// client thread, including its time waiting for a CPU.
+    /// The bottleneck, judged by CPU use alone. `server` is a share of the server's limit. `client` is the busiest client thread
+    /// as a share of a CPU, including time waiting for a CPU.
     pub(crate) fn saturation(server: Option<f64>, client: f64) -> Self {
         match server.map(|server| (server >= SATURATED, client >= SATURATED)) {
             Some((true, false)) => Self::ranked(VerdictKind::ServerBound),
@@ -96,7 +96,7 @@ impl Verdict {
         }
     }
 
-    /// The client ran on `cpus` of the server.
+    /// The client shared these CPUs with the server.
     pub(crate) fn shared_cpu(cpus: &[u32]) -> Self {
         let word = if cpus.len() == 1 { "CPU" } else { "CPUs" };
         let reason = format!(
@@ -107,7 +107,7 @@ impl Verdict {
         Self::because(VerdictKind::SharedCpu, reason)
     }
 
-    /// The same in the words of these parties. A pair that its server limits has a verdict like any other.
+    /// Rewords the verdict for these parties. A pair limited by its server is ranked like any other.
     pub(crate) fn of(self, parties: Parties) -> Self {
         let kind = match (parties, self.kind) {
             (Parties::Client | Parties::Pair, VerdictKind::ServerBound) => VerdictKind::AtItsLimit,
@@ -117,7 +117,7 @@ impl Verdict {
             }
             (_, kind) => kind,
         };
-        // The run explains failures, and knows the role.
+        // Failures are explained by the run, which knows the role.
         let worded = |reason: String| match kind {
             VerdictKind::Failed => reason,
             _ => parties.words(&reason).into_owned(),

@@ -1,4 +1,4 @@
-//! A record, as its readers need it.
+//! A record as shown to readers.
 
 use rpcbench_record::Run;
 
@@ -7,14 +7,14 @@ use crate::layout::Layout;
 use crate::load::{Load, LoadCurve};
 use crate::summary::{Summary, summary};
 
-/// A record, as its readers need it.
+/// A record as shown to readers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum View {
-    /// A run of servers, or a load without a complete window.
+    /// A run of servers, or a load without complete windows.
     Run(Box<Summary>),
     /// One window on a server at an address.
     Load(Box<Load>),
-    /// Several rates on a server at an address: a sweep, or a search.
+    /// Several rates on a server at an address: a sweep or a search.
     Curve(Box<LoadCurve>),
 }
 

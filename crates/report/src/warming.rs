@@ -1,4 +1,4 @@
-//! Servers that were still warming up while they were measured.
+//! Detects servers that were still warming up during measurement.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use crate::format::{percent, percent_near};
 use crate::row::Row;
 use crate::speed_trend::{COLD, SpeedTrend};
 
-/// Maximum share of the server's CPU time that compiler threads of its runtime may use within the windows: twice what a
-/// steady JVM spends on occasional recompilation.
+/// Maximum share of the server's CPU time for compiler threads of its runtime within the windows: twice what a steady JVM spends
+/// on occasional recompilation.
 const COMPILER_SHARE: f64 = 0.05;
 
-/// The first reason why a cell in a closed loop is still warming. A server measured cold never is. The end of the warm-up
-/// counts only if the windows show no trend.
+/// The first reason why a cell in a closed loop is still warming up. A server that is measured cold never is. The end of the
+/// warm-up counts only if the windows show no trend.
 pub(crate) fn warming(
     warm_up: WarmUp,
     trend: SpeedTrend,
@@ -55,7 +55,7 @@ pub(crate) fn remark(
     }
 }
 
-/// Without the windows before the round that counts, by number of the entry.
+/// Removes windows before the first round that counts, by the entry's number.
 pub(crate) fn counted(mut windows: Vec<Observation>, rows: &[Row]) -> Vec<Observation> {
     let from: BTreeMap<usize, u32> = rows.iter().map(|row| (row.number, row.counts_from)).collect();
     windows.retain(|window| from.get(&window.entry).is_none_or(|from| window.round >= *from));
@@ -68,7 +68,7 @@ fn drifted(Drift { change }: Drift) -> String {
     format!("it became {by} {how} than before, compared with the others, while it was measured")
 }
 
-/// The first preparation that did not end steady. Below capacity there is no other evidence, since CPU time per call
+/// The first preparation that was not steady at its end. Below capacity there is no other evidence, since CPU time per call
 /// depends on the load.
 pub(crate) fn unsteady(warm_up: WarmUp, preparations: &[&Preparation]) -> Option<String> {
     let WarmUp::UntilSteady { .. } = warm_up else { return None };

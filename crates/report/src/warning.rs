@@ -16,14 +16,14 @@ use crate::standings::Standings;
 use crate::summary::Table;
 use crate::verdict::VerdictKind;
 
-/// Share of the CPUs' time above which time stolen by the hypervisor is a warning.
+/// Share of the CPUs' time stolen by the hypervisor above which there is a warning.
 pub const STEAL_SHARE: f64 = 0.01;
 
-/// Share of the windows above which time throttled by the CPU controller is a warning.
+/// Share of the windows throttled by the CPU controller above which there is a warning.
 pub const THROTTLED_SHARE: f64 = 0.01;
 
-/// Share of the server's CPUs above which time used by other programs is a warning. The kernel samples that use, so
-/// smaller shares are noise in a window of a few seconds.
+/// Share of the server's CPUs used by other programs above which there is a warning. The kernel samples this use, so smaller
+/// shares are noise in a window of a few seconds.
 pub const FOREIGN_SHARE: f64 = 0.03;
 
 /// Something that limits a run's figures.
@@ -42,7 +42,7 @@ impl Warning {
         Self { kind, message: message.into(), advice: advice.into() }
     }
 
-    /// The same in the words of these parties.
+    /// The same, reworded for these parties.
     fn of(self, parties: Parties) -> Self {
         match parties {
             Parties::Server => self,
@@ -90,7 +90,7 @@ fn unfinished(run: &Run) -> Option<Warning> {
 fn debug_build(run: &Run) -> Option<Warning> {
     let message = "this rpcbench is a debug build, so its client is slow";
     let advice = "build it with `cargo build --release`";
-    // Of a pair, no side is this program.
+    // rpcbench is neither side of a pair.
     let takes_part = !run.header.plan.has_pairs();
     (run.header.tool.profile == "debug" && takes_part)
         .then(|| Warning::new("debug-build", message, advice))
@@ -207,7 +207,7 @@ fn foreign(cells: &[Cell]) -> Option<Warning> {
     ))
 }
 
-/// Over all windows together: in a short one the kernel's clock ticks can be off by several percent.
+/// Over all windows together: in a short window the kernel's clock ticks can be off by several percent.
 fn foreign_share(cell: &Cell) -> Option<f64> {
     let of_trial = |trial: &Measured| -> Option<(f64, f64)> {
         let server = trial.server.as_ref()?;

@@ -46,7 +46,7 @@ const SEARCH: [&str; 2] = [
     "ok: calls came due on time and the server kept up.",
 ];
 
-/// How to read times of connections that carry a number of calls.
+/// How to read times of connections that carry a limited number of calls.
 const LIVES: [&str; 3] = [
     "connect: until the connection is open, including HTTP/2 settings; call: from there to the answer.",
     "TCP, TLS full or resumed, first byte: the steps of it; first byte: HTTP/2 settings, otherwise the first reply.",
@@ -58,7 +58,7 @@ pub(crate) fn began(header: &Header) -> String {
     header.started.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// When, where and with what a run was measured.
+/// When, where and with which version a run was measured.
 pub(crate) fn origin(header: &Header) -> String {
     let machine = &header.machines.client;
     let labels = Some(header.plan.labels.to_string()).filter(|labels| !labels.is_empty());
@@ -107,10 +107,10 @@ fn places(standings: &Standings) -> [String; 2] {
     ]
 }
 
-/// A note on rows whose mean and robust mean differ by more than it takes to separate a pair.
+/// A note on rows whose mean and robust mean differ by more than a pair needs to be separated.
 const STALLS: &str = "a few stalls decide its figure";
 
-/// Lines of evidence shown for a row: the last ones.
+/// Lines of evidence shown for a row; the last ones are kept.
 const EVIDENCE_LINES: usize = 10;
 
 /// The load, and the servers' limits.
@@ -142,7 +142,7 @@ pub(crate) fn heading(plan: &Plan, of: &Results) -> [String; 2] {
     [load, setting]
 }
 
-/// `grpc ` if all entries speak one protocol. Otherwise each row names its own.
+/// `grpc ` if all entries use one protocol. Otherwise each row names its own.
 fn protocols(spoken: &BTreeSet<Protocol>) -> String {
     match spoken.first() {
         Some(only) if spoken.len() == 1 => format!("{only} "),
@@ -169,7 +169,7 @@ fn under(w: &Workload, spoken: &BTreeSet<Protocol>, arrivals: &str) -> String {
     )
 }
 
-/// `, TLS`; empty without.
+/// `, TLS`; empty without TLS.
 fn tls(mode: TlsMode) -> &'static str {
     match mode {
         TlsMode::Off => "",
@@ -205,8 +205,8 @@ fn life(life: ConnectionLife) -> String {
     calls.map_or_else(String::new, |calls| format!(" for {calls} each"))
 }
 
-/// The arrivals of workloads that differ in rate, from the first to the last: `open loop, Poisson arrivals at 10 % to 90 %
-/// of capacity`; or what they search for.
+/// The arrivals of workloads that differ in rate, from the first to the last: `open loop, Poisson arrivals at 10 % to 90 % of
+/// capacity`. For a search, what it searches for.
 fn arrivals_between(first: &Workload, last: &Workload) -> String {
     match (first.arrivals, last.arrivals, first.find_max) {
         (Arrivals::Constant { .. }, _, Some(threshold)) => {
@@ -291,7 +291,7 @@ fn limits(limits: Limits) -> String {
     }
 }
 
-/// A row outside the ranking, and why.
+/// A row outside the ranking, with the reason.
 #[derive(Clone, Debug)]
 pub(crate) struct Unranked {
     pub(crate) entry: String,

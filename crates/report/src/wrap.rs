@@ -1,7 +1,7 @@
 //! Wraps lines to the width of a terminal.
 
-/// Breaks a line between words, so that no part exceeds `width` characters unless a single word does. Parts after the first
-/// have the indent of the line plus two spaces.
+/// Breaks a line between words, so that no part exceeds `width` characters unless a single word does. Parts after the first are
+/// indented like the line plus two spaces.
 pub(crate) fn wrap(line: &str, width: Option<usize>) -> Vec<String> {
     let indent = line.len() - line.trim_start().len();
     let width = width.unwrap_or(usize::MAX);

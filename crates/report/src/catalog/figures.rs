@@ -1,4 +1,4 @@
-//! The list. To add a figure, add a line. Its position is its position in exports and, within a [`ColumnSlot`], in tables.
+//! The list of figures. To add one, add a line. Its position is its position in exports and, within a [`ColumnSlot`], in tables.
 
 use rpcbench_record::{OutcomeKind, PlannedServer, RankedBy, SATURATED};
 
@@ -206,7 +206,7 @@ fn connect(figures: &Figures, q: f64) -> Option<Value> {
     some(figures.lives.as_ref()?.connect.quantile(q))
 }
 
-/// A quantile of a step in which connections opened.
+/// A quantile of a step of opening connections.
 fn step(figures: &Figures, of: fn(&Openings) -> &Option<Response>, q: f64) -> Option<Value> {
     some(of(&figures.openings).as_ref()?.quantile(q))
 }

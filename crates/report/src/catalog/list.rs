@@ -8,7 +8,7 @@ pub fn figure_list() -> String {
     FIGURES.chunk_by(same).map(item).collect()
 }
 
-/// What a percentile is of.
+/// What a percentile is taken over.
 fn population(figure: &Figure) -> Option<&'static str> {
     figure.meaning.split_once(" percentile of ").map(|(_, of)| of)
 }
@@ -26,7 +26,7 @@ fn item(figures: &[Figure]) -> String {
     format!("- {keys}{details}: {meaning}\n")
 }
 
-/// The unit of a number unless it counts or its name ends in the unit, the only kind of row that has the figure, and the
+/// The unit of a number (unless it is a count or its name ends in the unit), the kind of row if only one has the figure, and the
 /// columns.
 fn details(figures: &[Figure]) -> Vec<String> {
     let first = &figures[0];

@@ -1,5 +1,5 @@
-//! The catalog lists every figure and every label of a row once. Tables, CSV, JSON, its JSON Schema and
-//! `docs/fields.md` are made from it.
+//! The catalog lists every figure and every label of a row once. Tables, CSV, JSON, its JSON Schema and `docs/fields.md` are
+//! generated from it.
 
 mod figures;
 mod list;
@@ -24,16 +24,16 @@ pub(crate) struct Figure {
     /// Name in exports. It ends in its unit and stays the same within a schema version.
     pub(crate) key: &'static str,
     pub(crate) unit: Unit,
-    /// One sentence without its full stop.
+    /// One sentence without full stop.
     pub(crate) meaning: &'static str,
     of: Of,
-    /// True if failed cells have it too: what was measured, and how calls ended.
+    /// True if failed cells also have it: what was measured, and how calls ended.
     of_failed: bool,
-    /// `None`: in exports only.
+    /// `None` for exports only.
     pub(crate) column: Option<Column>,
 }
 
-/// What a figure is read from, which decides where it is exported.
+/// The source of a figure, which decides where it is exported.
 #[derive(Clone, Copy)]
 pub(crate) enum Of {
     /// The run: machine, limits, version.
@@ -41,14 +41,14 @@ pub(crate) enum Of {
     /// Any row of a run: what was measured.
     Any(fn(&Subject) -> Option<Value>),
     Cell(fn(&Row) -> Option<Value>),
-    /// A trial, measured to its end or not.
+    /// A trial, whether or not it was measured to its end.
     Trial(fn(&Trial) -> Option<Value>),
     /// The windows of a cell, or the window of a trial.
     Windows(fn(&Figures) -> Option<Value>),
     Window(fn(&Window) -> Option<Value>),
 }
 
-/// What an exported row is.
+/// The kind of an exported row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowKind {
     Cells,
@@ -82,9 +82,9 @@ pub(crate) struct Column {
     pub(crate) if_rows_differ: bool,
     /// Shown only if a row has it.
     pub(crate) if_known: bool,
-    /// Limits of its values, whose text shows on which side they are.
+    /// Limits of its values. Values are printed with enough digits to show which side of them they are on.
     limits: &'static [f64],
-    /// Replaces the unit's way to write a value.
+    /// Overrides how the unit formats a value.
     text: Option<fn(&Subject) -> Option<String>>,
 }
 
@@ -162,7 +162,7 @@ impl Column {
         Self { text: Some(text), ..self }
     }
 
-    /// `None`: shown only if the user chose it.
+    /// When a kind of table shows the column. `None` if only on request.
     pub(crate) fn shown(&self, kind: Kind) -> Option<Shown> {
         match kind {
             Kind::Ranking => self.ranking,
@@ -180,7 +180,7 @@ impl Figure {
         Self { of_failed: true, ..self }
     }
 
-    /// True if a cell has it under every verdict: labels, settings, and the signs of a failure.
+    /// True if cells have the figure under every verdict: labels, settings, and the signs of a failure.
     fn is_in_failed_cells(&self) -> bool {
         match self.of {
             Of::Windows(_) | Of::Window(_) => self.of_failed,
@@ -189,7 +189,7 @@ impl Figure {
         }
     }
 
-    /// True for a number measured over a window, which a change to the server could change.
+    /// True for a number measured over a window that a change to the server could affect.
     pub(crate) fn is_measured(&self) -> bool {
         let ranks = self.column.is_some_and(|column| column.ranks.is_some());
         let measured = ranks || matches!(self.of, Of::Windows(_) | Of::Window(_));
@@ -201,7 +201,7 @@ impl Figure {
         self.column.map_or(self.key, |column| column.title)
     }
 
-    /// Its value. `None` if it is unknown, if the row has no such figure, and if the cell failed.
+    /// The figure's value. `None` if it is unknown, if the row has no such figure, or if the cell failed.
     pub(crate) fn value(&self, subject: &Subject) -> Option<Value> {
         if self.is_withheld(subject) {
             return None;
@@ -220,7 +220,7 @@ impl Figure {
         subject.cell.is_some_and(|cell| cell.verdict.is_failed()) && !self.is_in_failed_cells()
     }
 
-    /// Its value as people read it.
+    /// The value formatted for people.
     pub(crate) fn shown(&self, subject: &Subject) -> Option<String> {
         if self.is_withheld(subject) {
             return None;
@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(keys.len(), FIGURES.len());
     }
 
-    /// Suffix of the keys of a unit; rates per second of CPU time end in `_s` too.
+    /// Suffix of the keys of a unit. Rates per second of CPU time end in `_s` too.
     fn suffix(unit: Unit) -> &'static str {
         match unit {
             Unit::Nanoseconds => "_ns",

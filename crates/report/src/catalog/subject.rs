@@ -10,14 +10,14 @@ use crate::load::AllCalls;
 use crate::row::Row;
 use crate::summary::{Summary, Table};
 
-/// What a row's figures are read from.
+/// The source of a row's figures.
 pub(crate) struct Subject<'a> {
     pub(crate) header: &'a Header,
     pub(crate) workload: Option<&'a Workload>,
     pub(crate) server: Option<&'a PlannedServer>,
     pub(crate) cell: Option<&'a Row>,
     pub(crate) trial: Option<&'a Trial>,
-    /// All its windows together.
+    /// The figures over all its windows.
     pub(crate) figures: Option<Cow<'a, Figures>>,
     pub(crate) window: Option<Window<'a>>,
 }
@@ -40,7 +40,7 @@ impl<'a> Window<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// A row of one of a summary's tables.
+    /// A row of a summary's table.
     pub(crate) fn cell(summary: &'a Summary, table: &'a Table, row: &'a Row) -> Self {
         Self {
             workload: Some(&table.workload),

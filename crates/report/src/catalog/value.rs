@@ -11,12 +11,12 @@ pub(crate) enum Unit {
     Nanoseconds,
     Milliseconds,
     Seconds,
-    /// Things per second.
+    /// Events per second.
     PerSecond,
     Bytes,
     /// A share of one.
     Share,
-    /// Things per thing.
+    /// A count per count, such as records per reply.
     Ratio,
     Count,
     /// Money, in the currency of the price.
@@ -57,7 +57,7 @@ impl Unit {
         !matches!(self, Self::Word | Self::Flag)
     }
 
-    /// A value as people read it.
+    /// Formats a value for people.
     pub(crate) fn show(self, value: &Value) -> String {
         self.show_near(value, &[])
     }

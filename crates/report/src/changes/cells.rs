@@ -15,7 +15,7 @@ use crate::warming::counted;
 pub(crate) struct Side<'a> {
     pub run: &'a Run,
     pub summary: &'a Summary,
-    /// Only cells of this build.
+    /// Restricts the cells to this build.
     pub build: Option<Age>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Sides<'a> {
     pub new: Side<'a>,
 }
 
-/// The statistical question about each figure.
+/// The statistical question asked about each figure.
 pub(super) struct CompareQuestion {
     /// The question about two runs.
     pub question: Question,
@@ -61,7 +61,7 @@ pub(super) struct Pair<'s> {
 }
 
 impl<'a> Side<'a> {
-    /// Its entries, without the suffix of their build.
+    /// The side's entries, without the suffix of their build.
     fn entries(&self) -> impl Iterator<Item = &str> {
         let servers = self.summary.header.plan.servers.iter();
         let mine = servers.filter(|server| server.build.as_ref().map(|it| it.age) == self.build);
@@ -149,7 +149,7 @@ impl Sides<'_> {
         entries
     }
 
-    /// Both rows, or the gate's verdict on the missing one, with the reason.
+    /// Both rows, or the gate's verdict on a missing one, with the reason.
     fn pair(&self, workload: &str, entry: &str) -> Result<Pair<'_>, (Gate, String)> {
         let what = if self.new.build.is_some() { "build" } else { "run" };
         let (old, new) = (self.old.row(workload, entry), self.new.row(workload, entry));
@@ -185,7 +185,7 @@ impl Sides<'_> {
         compared
     }
 
-    /// The finding about a figure, next to the values of both reports.
+    /// The finding about a figure, with the values from both reports.
     pub fn change(
         &self,
         cells: &Cells,
@@ -217,7 +217,7 @@ impl Sides<'_> {
         between_runs(&of(&self.old), &of(&self.new), &numbers, question)
     }
 
-    /// Compares as entries of a run are ranked: effects shared in a round cancel out.
+    /// Compares entries like a ranking does: effects shared in a round cancel out.
     fn within_run(
         &self,
         cells: &Cells,
@@ -241,7 +241,7 @@ impl Sides<'_> {
     }
 }
 
-/// A search knows its limit only to a bracket.
+/// A search only brackets its limit, so the range is widened.
 fn widen(pair: &Pair, found: &mut Option<Found>, precision: f64) {
     let Some(found) = found else { return };
     if let Some(range) = &mut found.pair.range {

@@ -16,7 +16,7 @@ pub struct ComparedFigure(pub(super) &'static Figure);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown figure '{name}'; expected one of {}", ComparedFigure::all().map(|it| it.key()).collect::<Vec<_>>().join(", "))]
 pub struct UnknownFigure {
-    /// As typed.
+    /// The name as typed.
     pub name: String,
 }
 
@@ -28,7 +28,7 @@ impl ComparedFigure {
         Self(found.unwrap_or(&FIGURES[0]))
     }
 
-    /// The ranking that uses it.
+    /// The ranking that uses this figure.
     pub(super) fn ranks(self) -> Option<RankedBy> {
         let all = [RankedBy::CallsPerCpuSecond, RankedBy::CallsPerSecond, RankedBy::HighestRate];
         all.into_iter().find(|by| ranked_by(*by) == self.key())
@@ -44,17 +44,17 @@ impl ComparedFigure {
         self.0.title()
     }
 
-    /// Its name in exports.
+    /// The name in exports.
     pub fn key(self) -> &'static str {
         self.0.key
     }
 
-    /// A value as people read it.
+    /// Formats a value for people.
     pub(crate) fn show(self, value: f64) -> String {
         self.0.unit.show(&value.into())
     }
 
-    /// A finding about its value, in words.
+    /// A finding about the figure, in words.
     pub fn word(self, finding: Finding) -> &'static str {
         let [more, slightly_more, slightly_less, less] = match self.0.unit {
             Unit::PerSecond => ["faster", "slightly faster", "slightly slower", "slower"],

@@ -1,4 +1,4 @@
-//! Verdicts of limits on changes, cell by cell. A gate never passes what was not measured, or what it could not see.
+//! Verdicts of limits on changes, cell by cell. A gate never passes what was not measured or could not have been detected.
 
 use std::fmt;
 
@@ -31,7 +31,7 @@ pub struct LeftOut {
     pub cell: String,
     /// Why.
     pub reason: String,
-    /// The verdict of limits on it.
+    /// The verdict of limits on the cell.
     pub gate: Gate,
 }
 
@@ -96,8 +96,8 @@ fn not_measured() -> (Gate, String) {
     (Gate::CantTell, "not measured in both".to_owned())
 }
 
-/// A limit holds if the change is within it, and a change as large as the limit, or as the precision if that is larger, would
-/// have been seen.
+/// A limit holds if the change is within it and a change as large as the limit, or as the precision if that is larger, would have
+/// been detected.
 fn of_row(limit: ChangeLimit, row: &Change, precision: f64) -> (Gate, String) {
     let shown = limit.show(row);
     if limit.is_exceeded_by(row) {

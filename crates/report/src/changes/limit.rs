@@ -15,7 +15,7 @@ use super::{Change, ComparedFigure, UnknownFigure};
 pub struct ChangeLimit {
     /// The figure.
     pub figure: ComparedFigure,
-    /// True if it limits a rise, false for a fall.
+    /// True for a limit on a rise, false for a fall.
     rise: bool,
     /// At least 0.
     percent: f64,
@@ -32,7 +32,7 @@ pub enum ChangeLimitError {
     /// An unknown figure.
     #[error("'{limit}': {problem}")]
     Figure {
-        /// As typed.
+        /// The limit as typed.
         limit: String,
         /// The problem.
         problem: UnknownFigure,
@@ -55,12 +55,12 @@ impl ChangeLimit {
         change_near(row.ratio, &[self.ratio()])
     }
 
-    /// The largest accepted change, a share.
+    /// The largest accepted change, as a share.
     pub(super) fn share(&self) -> f64 {
         self.percent / 100.0
     }
 
-    /// The smallest change in the limit's direction that a figure with this range shows, a share.
+    /// The smallest change in the limit's direction that could be detected with this range, as a share.
     pub(super) fn least_seen(&self, ratio: f64, range: Range) -> f64 {
         if self.rise { range.high / ratio - 1.0 } else { ratio / range.low - 1.0 }
     }

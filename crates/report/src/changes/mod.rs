@@ -1,4 +1,4 @@
-//! A run compared with an earlier one of the same entries, or two builds in one run: what became faster, what slower, and
+//! Compares a run with an earlier run of the same entries, or two builds in one run: what became faster, what became slower, and
 //! what is undecided.
 
 mod cells;
@@ -33,7 +33,7 @@ const ERROR: f64 = 0.05;
 pub struct CompareOptions {
     /// Figures in addition to those that entries are ranked by.
     pub figures: Vec<ComparedFigure>,
-    /// Difference up to which two values count as the same, a share. `None`: that of a run of builds, else 5 %.
+    /// Difference up to which two values count as equal, a share. `None` for that of a run of builds, or else 5 %.
     pub precision: Option<f64>,
     /// Limits on changes.
     pub limits: Vec<ChangeLimit>,
@@ -48,9 +48,9 @@ pub struct Changes {
     pub new: Header,
     /// The old and the new build, if builds are compared.
     pub builds: Option<[Build; 2]>,
-    /// Differences of the runs apart from their servers, those that forbid a comparison first.
+    /// Differences between the runs apart from their servers, those that forbid a comparison first.
     pub differences: Vec<Difference>,
-    /// How their servers differ: `go-grpc: grpc 1.80.0; now grpc 1.81.0`.
+    /// Differences between their servers: `go-grpc: grpc 1.80.0; now grpc 1.81.0`.
     pub versions: Vec<String>,
     /// Figure by figure, cells in the order of the later run.
     pub rows: Vec<Change>,
@@ -60,13 +60,13 @@ pub struct Changes {
     pub left_out: Vec<LeftOut>,
     /// The verdicts of limits on each cell.
     pub gates: Vec<Gated>,
-    /// The median change of the ranking figure, new over old, which is removed from all changes: the one farthest from 1
-    /// over all workloads. `None` if no workload has enough cells, and for builds.
+    /// The median change of the ranking figure, new divided by old, which is removed from all changes. Of all workloads, the one
+    /// farthest from 1. `None` if no workload has enough cells, and for builds.
     pub common: Option<f64>,
-    /// Time of the machine reference in the later run over the earlier one: 1.05 if the machine was 5 % slower. The one
-    /// farthest from 1 over all workloads. `None` if no workload has it in both runs.
+    /// Time of the machine reference in the later run divided by that in the earlier one: 1.05 if the machine was 5 % slower. Of
+    /// all workloads, the one farthest from 1. `None` if no workload has it in both runs.
     pub machine: Option<f64>,
-    /// Difference up to which two values count as the same, a share.
+    /// Difference up to which two values count as equal, a share.
     pub precision: f64,
 }
 
@@ -83,13 +83,13 @@ pub struct Change {
     pub old: f64,
     /// Value in the later run.
     pub new: f64,
-    /// The two values that the change is of: geometric means over processes.
+    /// The two values from which the change is computed: geometric means over processes.
     pub compared: [f64; 2],
-    /// True if the common change is taken out of these.
+    /// True if the common change is removed from these values.
     pub corrected: bool,
-    /// The later of these over the earlier.
+    /// The later of these values divided by the earlier.
     pub ratio: f64,
-    /// Interval of the ratio; all intervals hold at once. `None` if the noise is unknown.
+    /// Interval of the ratio. All intervals hold simultaneously. `None` if the noise is unknown.
     pub range: Option<Range>,
     /// The finding: `Faster` if the value is higher.
     pub finding: Finding,
@@ -186,7 +186,7 @@ fn compared(sides: &Sides<'_>, options: &CompareOptions) -> Changes {
     changes
 }
 
-/// All statements hold at once: they share the error.
+/// All statements hold simultaneously, so they share the error.
 fn question(
     sides: &Sides<'_>,
     options: &CompareOptions,
@@ -203,7 +203,7 @@ fn question(
     CompareQuestion { question, figures: measures.len() }
 }
 
-/// The ranking figure, then the chosen ones.
+/// The ranking figure, followed by the chosen ones.
 fn figures(cells: &Cells, options: &CompareOptions) -> Vec<ComparedFigure> {
     let ranked = ComparedFigure::ranking(cells.by);
     let others = options.figures.iter().copied().filter(|figure| *figure != ranked);

@@ -38,7 +38,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// What was compared.
+/// Describes what was compared.
 pub(crate) fn runs(changes: &Changes) -> Vec<String> {
     match &changes.builds {
         Some([old, new]) => {

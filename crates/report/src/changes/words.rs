@@ -7,17 +7,17 @@ use super::{Change, Changes, Difference};
 use crate::format;
 use crate::words::began;
 
-/// Changes in the headline.
+/// Maximum changes named in the headline.
 const NAMED: usize = 5;
 
-/// `-7.9 %`, of a ratio. It shows whether it is above or below 1.
+/// `-7.9 %`, from a ratio, with enough digits to show whether it is above or below 1.
 pub(crate) fn change(ratio: f64) -> String {
     change_near(ratio, &[])
 }
 
 /// The same next to limits of the ratio.
 pub(super) fn change_near(ratio: f64, limits: &[f64]) -> String {
-    /// Changes below this come from arithmetic alone.
+    /// Changes below this are rounding errors.
     const NONE: f64 = 1e-7;
     let ratio = if (ratio - 1.0).abs() < NONE { 1.0 } else { ratio };
     let percent = |ratio: f64| (ratio - 1.0) * 100.0;
@@ -38,13 +38,13 @@ pub(crate) fn origin(header: &Header) -> String {
     format!("{}, rpcbench {}, {}", began(header), header.tool, header.plan.suite)
 }
 
-/// True if the change is of other values than the reports show.
+/// True if the change is computed from values other than those in the reports.
 pub(crate) fn is_compared_by_others(row: &Change) -> bool {
     let shown = |value| row.figure.show(value);
     [row.old, row.new].map(shown) != row.compared.map(shown)
 }
 
-/// Names the values that the change is of. `None` if they are those of the reports.
+/// Names the values from which changes are computed. `None` if they are those in the reports.
 pub(crate) fn basis(rows: &[Change]) -> Option<String> {
     if !rows.iter().any(is_compared_by_others) {
         return None;
@@ -59,7 +59,7 @@ pub(crate) fn basis(rows: &[Change]) -> Option<String> {
     ))
 }
 
-/// True if rows differ in it.
+/// True if `of` differs between rows.
 pub(super) fn differ<'a>(rows: &'a [Change], of: impl Fn(&'a Change) -> &'a str) -> bool {
     rows.windows(2).any(|pair| of(&pair[0]) != of(&pair[1]))
 }
@@ -72,7 +72,7 @@ pub(crate) fn name(row: &Change, rows: &[Change]) -> String {
     words.join(", ")
 }
 
-/// The answer: the change that all share, and a line per sure change, the largest first.
+/// The answer: the change shared by all, and a line per certain change, largest first.
 pub(crate) fn headline(changes: &Changes) -> Vec<String> {
     let mut sure: Vec<&Change> =
         changes.rows.iter().filter(|row| row.finding.is_difference()).collect();
@@ -90,7 +90,7 @@ pub(crate) fn headline(changes: &Changes) -> Vec<String> {
     lines
 }
 
-/// Independent servers seldom change alike.
+/// Independent servers seldom change by the same amount.
 fn common(changes: &Changes) -> Option<String> {
     let common = changes.common.filter(|it| it.ln().abs() > changes.precision.ln_1p() / 2.0)?;
     Some(format!(
@@ -116,7 +116,7 @@ fn sentence(row: &Change, rows: &[Change]) -> String {
     )
 }
 
-/// The numbers of unchanged and undecided figures.
+/// The numbers of unchanged and of undecided figures.
 fn rest(changes: &Changes) -> Option<String> {
     let count = |finding| changes.rows.iter().filter(|row| row.finding == finding).count();
     let (same, open) = (count(Finding::Equal), count(Finding::Open));
@@ -146,7 +146,7 @@ pub(crate) fn warnings(changes: &Changes) -> Vec<String> {
         })
         .collect();
     if changes.builds.is_none() {
-        // In one run the machine is the same for both.
+        // Within a run the machine is the same for both.
         lines.extend(machine(changes).filter(|_| changes.common.is_none()));
     }
     lines
@@ -165,7 +165,7 @@ fn machine(changes: &Changes) -> Option<String> {
     ))
 }
 
-/// `3.1 % slower`, of a ratio of times.
+/// `3.1 % slower`, from a ratio of times.
 fn slower(ratio: f64) -> String {
     let by = format::percent((ratio - 1.0).abs());
     format!("{by} {}", if ratio < 1.0 { "faster" } else { "slower" })

@@ -46,7 +46,7 @@ fn block(paragraphs: &mut Vec<String>, block: &Block, heading: &str) {
 }
 
 fn item(item: &Item) -> String {
-    // An indented code block, which no line of a log can end.
+    // An indented code block, which no log line can close.
     let evidence: String = item.evidence.iter().map(|line| format!("\n      {line}")).collect();
     match evidence.is_empty() {
         true => format!("- {}", item.text.trim_end()),
@@ -62,7 +62,7 @@ fn table(table: &Table) -> String {
         grid.set_header(vec![""; columns.len()]);
     }
     let text = grid.to_string();
-    // A colon at the end of its dashes aligns a column right; the grid does not write it.
+    // A colon at the end of its dashes aligns a column right; the grid does not write colons.
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     if let Some(dashes) = lines.get_mut(1) {
         *dashes = aligned(dashes, &columns);

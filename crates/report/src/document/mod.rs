@@ -1,4 +1,4 @@
-//! A result for people, before it has a format. Each kind of result builds a document; each format renders it.
+//! A result for people, independent of the format. Each kind of result builds a document; each format renders it.
 
 mod markdown;
 mod run;
@@ -20,15 +20,15 @@ pub enum Format {
     Markdown,
     /// Every figure, in full precision.
     Json,
-    /// A header and a row per cell, load, rate, change or run of a cell.
+    /// A header, and a row per cell, load, rate, change, or run of a cell.
     Csv,
 }
 
-/// A result for people, with the data for programs.
+/// A result for people, along with its data for programs.
 pub struct Document<'a> {
     /// Markdown's first heading.
     pub(crate) title: String,
-    /// When and where it was measured. Terminals leave it out.
+    /// When and where it was measured. Not shown on terminals.
     pub(crate) origin: Option<String>,
     pub(crate) parts: Vec<Part>,
     /// Limits of the figures, most important first.
@@ -40,12 +40,12 @@ pub struct Document<'a> {
     pub(crate) data: &'a dyn Export,
 }
 
-/// A workload's results, or another part of a document.
+/// The results of a workload, or another part of a document.
 #[derive(Default)]
 pub(crate) struct Part {
     pub(crate) headline: Vec<String>,
     pub(crate) title: Option<String>,
-    /// Load, limits, and where the data comes from.
+    /// Load, limits, and the origin of the data.
     pub(crate) setting: Vec<String>,
     pub(crate) blocks: Vec<Block>,
 }
@@ -63,17 +63,17 @@ pub(crate) enum Content {
     Table(Table),
     Prose(Vec<String>),
     List(Vec<Item>),
-    /// Lines drawn in characters of one width.
+    /// Lines drawn in fixed-width characters.
     Drawing(Vec<String>),
-    /// A sentence that only terminals need.
+    /// A sentence only needed on terminals.
     Hint(&'static str),
 }
 
-/// A header and rows. Without titles there is no header.
+/// A header and rows. There is no header without titles.
 #[derive(Default, Serialize)]
 pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
-    /// One per row; none if all rows are plain.
+    /// One per row; empty if all rows are plain.
     #[serde(skip)]
     pub(crate) tones: Vec<Tone>,
 }
@@ -108,7 +108,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Renders it. The result ends in a line feed.
+    /// Renders the document. The result ends in a line feed.
     ///
     /// # Errors
     /// Only [`Format::Json`] and [`Format::Csv`] can fail; see [`ExportError`].
@@ -121,12 +121,12 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Renders it for a terminal.
+    /// Renders the document for a terminal.
     pub fn text(&self, style: Style) -> String {
         text::render(self, style)
     }
 
-    /// Renders it as Markdown.
+    /// Renders the document as Markdown.
     pub fn markdown(&self) -> String {
         markdown::render(self)
     }

@@ -35,7 +35,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The same in the words of these parties. Rows, warnings and lists have them already.
+    /// Rewords the document for these parties. Rows, warnings and lists already use their words.
     fn in_words_of(mut self, parties: Parties) -> Self {
         let parts = self.parts.iter_mut();
         let lines = parts.flat_map(|part| {

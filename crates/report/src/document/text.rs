@@ -19,21 +19,21 @@ const BAD: Ansi = AnsiColor::Red.on_default();
 /// Spaces between columns.
 const GAP: u16 = 2;
 
-/// Indent of what stands under a title.
+/// Indent of lines under a title.
 const INDENT: &str = "  ";
 
-/// Lines of a small terminal. In longer texts the headline has scrolled away by the end.
+/// Lines of a small terminal. In longer output the headline has scrolled off by the end.
 const SCREEN: usize = 20;
 
-/// Points to the explanation of a table's words.
+/// Points to the explanation of words and columns.
 const EXPLAIN: &str = "What each word and column means: rpcbench report --explain";
 
 /// The abilities of the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// True for colours. The caller knows the terminal, `NO_COLOR` and `--color`.
+    /// True to use colours. The caller considers the terminal, `NO_COLOR` and `--color`.
     pub color: bool,
-    /// Characters per line. Tables drop their least important columns to fit. `None`: no limit.
+    /// Characters per line. Tables drop their least important columns to fit. `None` for no limit.
     pub width: Option<usize>,
     /// True if only ASCII can be shown.
     pub ascii: bool,
@@ -47,7 +47,7 @@ impl Style {
         }
     }
 
-    /// Replaces what an ASCII terminal can't show.
+    /// Replaces characters that an ASCII terminal can't show.
     fn plain(self, text: &str) -> Cow<'_, str> {
         if self.ascii && !text.is_ascii() {
             Cow::Owned(text.replace('\u{b1}', "+/-").replace(|c: char| !c.is_ascii(), "?"))

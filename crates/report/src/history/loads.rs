@@ -1,4 +1,4 @@
-//! Loads of servers that the user runs, from run to run.
+//! Loads on servers that the user runs, from run to run.
 
 use indexmap::IndexMap;
 use rpcbench_record::{Header, Run};
@@ -11,21 +11,21 @@ use crate::load::{Load, LoadCurve};
 use crate::view::View;
 use crate::words;
 
-/// Loads of one target, the earliest first.
+/// Loads on one target, earliest first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadHistory {
     /// Address and target, such as `127.0.0.1:50051 shop.v1.Orders/Get`.
     pub name: String,
-    /// Those of one window.
+    /// Loads of one window.
     pub loads: Vec<PastLoad>,
     /// Sweeps and searches.
     pub curves: Vec<PastCurve>,
 }
 
-/// A load of one window.
+/// A load with one window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PastLoad {
-    /// Of its record.
+    /// Header of its record.
     pub header: Header,
     /// Name of its workload.
     pub workload: String,
@@ -37,16 +37,16 @@ pub struct PastLoad {
     pub quantiles_ns: Option<[u64; 2]>,
     /// Share of due calls that did not end ok.
     pub error_share: f64,
-    /// The verdict on it.
+    /// The verdict on the load.
     pub verdict: String,
 }
 
 /// A sweep or a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PastCurve {
-    /// Of its record.
+    /// Header of its record.
     pub header: Header,
-    /// Its answer. `None` without one.
+    /// The result. `None` without a result.
     pub headline: Option<String>,
     /// What was sent, in words.
     pub load: String,
@@ -84,12 +84,12 @@ impl PastCurve {
     }
 }
 
-/// Loads by target, that of the latest last.
+/// Loads by target, the most recently loaded target last.
 #[derive(Debug, Default)]
 pub(super) struct Loads(IndexMap<String, LoadHistory>);
 
 impl Loads {
-    /// Adds a load that began after those added before, if it is of one of `servers`: names of targets or addresses; all if empty.
+    /// Adds a load that began after those added before, if its target or address is among `servers` or `servers` is empty.
     pub fn add(&mut self, run: &Run, servers: &[String]) {
         let view = View::of(run);
         let (name, address, workload) = match &view {
@@ -112,7 +112,7 @@ impl Loads {
         self.0.insert(name, history);
     }
 
-    /// All of them, the target of the latest first.
+    /// All loads, the most recently loaded target first.
     pub fn finish(self) -> Vec<LoadHistory> {
         self.0.into_values().rev().collect()
     }
@@ -155,7 +155,7 @@ fn curves(curves: &[PastCurve]) -> Table {
     Table { columns, tones: Vec::new() }
 }
 
-/// A row for an export. Loads have one window, so there is no interval, and no finding about a change.
+/// A row for an export. Loads have one window, so there is no interval and no finding about a change.
 pub(super) fn view<'a>(history: &'a LoadHistory, load: &'a PastLoad) -> PointView<'a> {
     let mut view = PointView::of(&history.name, &load.header, "calls_per_s");
     view.workload = &load.workload;

@@ -1,4 +1,4 @@
-//! The ranking figure of cells from run to run.
+//! The ranking figure of cells, from run to run.
 
 mod loads;
 mod plot;
@@ -24,20 +24,20 @@ pub use view::history_schema;
 /// Cells over runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History {
-    /// The runs of servers that rpcbench started, the earliest first.
+    /// The runs of servers that rpcbench started, earliest first.
     pub runs: Vec<Header>,
     /// Cells, those of the latest run first.
     pub cells: Vec<CellHistory>,
-    /// Loads of servers that the user runs, by target.
+    /// Loads on servers that the user runs, by target.
     pub loads: Vec<LoadHistory>,
-    /// Difference up to which two values count as the same, a share.
+    /// Difference up to which two values count as equal, a share.
     pub precision: f64,
 }
 
 /// A cell over the runs that have it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellHistory {
-    /// Name of the entry; of a client, with its role.
+    /// Name of the entry, with the role for a client.
     pub entry: String,
     /// Name of the workload.
     pub workload: String,
@@ -54,11 +54,11 @@ pub struct Point {
     pub run: usize,
     /// The verdict on the figure.
     pub verdict: Verdict,
-    /// `None` if the verdict excludes it from the ranking.
+    /// The ranking figure. `None` if the verdict excludes it from the ranking.
     pub estimate: Option<Estimate>,
     /// Library versions.
     pub versions: String,
-    /// Compared with the last earlier run of the same placement that has a figure.
+    /// The change since the last earlier run of the same placement that has a figure.
     pub since: Since,
 }
 
@@ -73,7 +73,7 @@ pub enum Since {
     Changed(Box<Change>),
 }
 
-/// Puts a history together from its runs, one at a time. It holds the runs that a later one can be compared with: the last with a
+/// Builds a history from its runs, one at a time. Keeps only the runs that a later one can be compared with: the last one with a
 /// figure for each cell.
 #[derive(Debug)]
 pub struct HistoryBuilder {
@@ -92,14 +92,15 @@ type Name = (Role, String, String);
 struct Cell {
     by: RankedBy,
     points: Vec<Point>,
-    /// The latest run that has it, and its position there.
+    /// The latest run that has the cell, and the cell's position in it.
     position: (Reverse<usize>, usize),
     /// The latest run of each placement with a figure.
     latest: Vec<(PlacementKind, usize)>,
 }
 
 impl HistoryBuilder {
-    /// A history without runs. `servers` has names of entries or servers; all if empty. Builds that a run compared are left out.
+    /// A history without runs. `servers` has names of entries or servers, or is empty for all. Builds compared by a run are left
+    /// out.
     pub fn new(servers: Vec<String>, precision: Option<f64>) -> Self {
         Self {
             servers,
@@ -148,7 +149,7 @@ impl HistoryBuilder {
         self.earlier.retain(|run, _| held.contains(run));
     }
 
-    /// The history of the runs that were added.
+    /// The history of the runs added.
     pub fn finish(mut self) -> History {
         self.cells.sort_by(|_, a, _, b| a.position.cmp(&b.position));
         let cells = self.cells.into_iter().map(|((role, entry, workload), cell)| {
@@ -178,7 +179,7 @@ impl HistoryBuilder {
         changes_of_runs(side(old), side(new), &self.options)
     }
 
-    /// Adds a point, at a position in its run.
+    /// Adds a point, which has the position `at` in its run.
     fn keep(&mut self, name: Name, by: RankedBy, point: Point, at: usize) {
         let placement = self.runs[point.run].plan.placement;
         let position = (Reverse(point.run), at);

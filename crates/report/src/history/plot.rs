@@ -7,8 +7,7 @@ use crate::figures::Estimate;
 /// Characters of the scale.
 const WIDTH: usize = 24;
 
-/// A line per value: `*` marks the value, `-` its interval. The scale spans all intervals. Lines without a value are
-/// empty.
+/// A line per value: `*` marks the value, `-` its interval. The scale spans all intervals. Lines of unknown values are empty.
 pub(super) fn plot(estimates: &[Option<Estimate>]) -> Vec<String> {
     let known = || estimates.iter().flatten().map(ends);
     let low = known().map(|range| range.low).fold(f64::INFINITY, f64::min);

@@ -111,7 +111,7 @@ fn change(point: &Point) -> String {
     changed(point).map_or_else(|| NOTHING.to_owned(), |change| change_of(change.ratio))
 }
 
-/// `22.7k to 21.8k`: what the change is of.
+/// `22.7k to 21.8k`: the values from which the change is computed.
 fn compared(point: &Point) -> String {
     let text = |change: &Change| {
         let [old, new] = change.compared.map(|value| change.figure.show(value));
@@ -203,7 +203,7 @@ fn points(history: &History) -> impl Iterator<Item = PointView<'_>> {
 }
 
 impl<'a> PointView<'a> {
-    /// Of a run, without a figure.
+    /// A point of a run, without a figure.
     pub fn of(entry: &'a str, run: &'a Header, figure: &'static str) -> Self {
         Self {
             entry,

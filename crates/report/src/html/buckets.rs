@@ -3,18 +3,18 @@
 use rpcbench_stats::Histogram;
 use serde::Serialize;
 
-/// Buckets per octave: each is 9 % wider than the one before.
+/// Buckets per octave: each is 9 % wider than the previous one.
 const IN_AN_OCTAVE: f64 = 8.0;
 
 /// Points of a percentile curve per decade of remaining calls.
 const IN_A_DECADE: u32 = 20;
 
-/// Calls beyond the last point of a percentile curve. Fewer would not repeat in the next run.
+/// Calls left after the last point of a percentile curve. A point with fewer would not be reproducible.
 const LEFT: u64 = 10;
 
 #[derive(Serialize)]
 pub(super) struct Distribution {
-    /// Calls in it.
+    /// Number of calls.
     count: u64,
     /// Quantiles, nanoseconds. Ends when ten calls are left.
     curve: Vec<(f64, u64)>,
@@ -32,7 +32,7 @@ impl Distribution {
     }
 }
 
-/// Quantiles, evenly spaced on a logarithmic scale of the remaining calls.
+/// Quantiles, evenly spaced on a logarithmic scale of remaining calls.
 fn curve(histogram: &Histogram) -> Vec<(f64, u64)> {
     let calls = histogram.count() as f64;
     let steps = (0..).map(|step| f64::from(step) / f64::from(IN_A_DECADE));
@@ -47,7 +47,7 @@ pub(super) fn bucket(ns: u64) -> u32 {
     ((ns.max(1) as f64).log2() * IN_AN_OCTAVE).floor() as u32
 }
 
-/// Counts by bucket, ascending, none empty. Bucket `b` has the times from 2^(b/8) ns up to 2^((b+1)/8) ns.
+/// Counts by bucket, ascending, without empty buckets. Bucket `b` covers times from 2^(b/8) ns up to 2^((b+1)/8) ns.
 pub(super) fn buckets(histogram: &Histogram) -> Vec<(u32, u64)> {
     let mut buckets: Vec<(u32, u64)> = Vec::new();
     for (value, times) in histogram.slots() {

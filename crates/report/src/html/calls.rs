@@ -1,4 +1,4 @@
-//! Single calls of a window: counted by time and duration, and the slowest kept in full.
+//! Single calls of a window: counts by time and duration, and the slowest calls in full.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::buckets::bucket;
 
-/// Maximum number of columns. When calls come due beyond the last, pairs are merged.
+/// Maximum number of columns. Pairs are merged when calls come due after the last column.
 const COLUMNS: u64 = 1024;
 
 /// Initial length of a column, nanoseconds.
@@ -65,7 +65,7 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// Counts a call: its due time from the window's begin, and its response time, nanoseconds.
+    /// Counts a call. The due time is relative to the start of the window; times are nanoseconds.
     pub fn add(&mut self, due_ns: u64, response_ns: u64, ok: bool) {
         while due_ns / self.column_ns >= COLUMNS {
             self.halve();

@@ -44,7 +44,7 @@ pub(super) struct WindowView {
     values: Vec<Option<Value>>,
 }
 
-/// Response times of ok calls in one or several consecutive windows.
+/// Response times of ok calls in one or more consecutive windows.
 #[derive(Serialize)]
 pub(super) struct HeatColumn {
     /// Numbers of the first and the last window.
@@ -57,7 +57,7 @@ pub(super) struct HeatColumn {
 pub(super) struct Point {
     /// Start, seconds of measured time: windows are joined, gaps are left out.
     at_s: f64,
-    /// Calls per second that ended ok.
+    /// Ok calls per second.
     ok_per_s: f64,
     /// Other calls per second.
     errors_per_s: f64,
@@ -126,7 +126,7 @@ impl CellView {
     }
 }
 
-/// Consecutive windows, and the column of the heat map that they share. `None` if a histogram can't be read.
+/// Consecutive windows, and their shared column of the heat map. `None` if a histogram can't be read.
 fn windows(run: &Run, trials: &[(&Trial, &Measured)]) -> (Vec<WindowView>, Option<HeatColumn>) {
     let figures = window_figures();
     let (mut views, mut all, mut is_whole) = (Vec::new(), Histogram::new(), true);
@@ -156,7 +156,7 @@ fn seconds_since(begin: Timestamp, at: Timestamp) -> f64 {
     at.duration_since(begin).as_millis() as f64 / 1e3
 }
 
-/// Consecutive slices of a window, added up.
+/// The sum of consecutive slices of a window.
 struct Stretch {
     /// Start, nanoseconds of measured time.
     from_ns: u64,
@@ -181,13 +181,13 @@ fn series(trials: &[(&Trial, &Measured)]) -> Vec<Point> {
         stretches.extend(slices.map(of).filter(|stretch| stretch.length_ns > 0));
         before_ns += measured.window_ns;
     }
-    // Of many short windows, several stretches are one point.
+    // With many short windows, a point covers several stretches.
     let together = stretches.len().div_ceil(SERIES_POINTS).max(1);
     stretches.chunks(together).filter_map(point).collect()
 }
 
 impl Stretch {
-    /// The slices of a window from the `first` on, which begins after `before_ns`. Beyond the window it has no length.
+    /// The slices of a window from `first` on, with the window starting after `before_ns`. Has no length beyond the window.
     fn of(measured: &Measured, before_ns: u64, first: usize, slices: &[Slice]) -> Self {
         let sum = |of: fn(&Slice) -> u64| slices.iter().map(of).sum::<u64>();
         let from_ns = first as u64 * Slice::LENGTH_NS;

@@ -1,4 +1,4 @@
-//! The page's part on two runs, or two builds: what changed.
+//! The page's part about two runs or two builds: what changed.
 
 use std::borrow::Cow;
 
@@ -16,10 +16,10 @@ use crate::document::{Document, Tone};
 use crate::format;
 use crate::words::began;
 
-/// The view's name next to those of the runs.
+/// Name of this view among those of the runs.
 const NAME: &str = "changes";
 
-/// The meaning of figures and words.
+/// What figures and words mean.
 const HOW_TO_READ: [&str; 4] = [
     "old, new: as each run's own report shows them",
     "change: the new value over the old one, of geometric means over processes; corrected for the machine if the table has those",
@@ -44,14 +44,14 @@ struct ChangeView {
     name: String,
     /// One per column.
     texts: Vec<String>,
-    /// The new value over the old one, less 1.
+    /// The new value divided by the old one, minus 1.
     change_share: f64,
-    /// The ends of its range.
+    /// The ends of the change's range.
     range: Option<[f64; 2]>,
     worth: Tone,
 }
 
-/// The first view of a page about changes.
+/// The first view of a page that shows changes.
 pub(super) fn view(comparison: &Comparison<'_>) -> RunView {
     let Comparison { changes, arguments } = comparison;
     let document = Document::of_changes(changes);

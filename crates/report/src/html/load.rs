@@ -1,4 +1,4 @@
-//! What the page shows of a load.
+//! The part of the page that shows a load.
 
 use rpcbench_record::{Latency, Run};
 use rpcbench_stats::Histogram;

@@ -1,8 +1,8 @@
 //! A record as one HTML file that opens anywhere, offline.
 //!
-//! The page is built from `web/` and committed as `assets/report.html`. This module fills in its data as deflated JSON in
-//! base64, made from the same rows as every other view, and the text of the document for readers without scripts. The
-//! page draws and sorts; it computes no figure, verdict or sentence.
+//! The page is built from `web/` and committed as `assets/report.html`. This module inserts the data as deflated JSON in base64,
+//! made from the same rows as every other view, and the text of the document for readers without scripts. The page draws and
+//! sorts; it computes no figure, verdict or sentence.
 
 mod buckets;
 mod calls;
@@ -32,14 +32,14 @@ use crate::view::View;
 /// The page without data.
 const TEMPLATE: &str = include_str!("../../assets/report.html");
 
-/// Marks in the template that are replaced; each occurs once.
+/// Marks in the template that are replaced. Each occurs once.
 const TITLE: &str = "<!--rpcbench:title-->";
 const TEXT: &str = "<!--rpcbench:text-->";
 const DATA: &str = "<!--rpcbench:data-->";
 
 pub use calls::{Calls, TrialCalls};
 
-/// Records as one HTML page, in order, with the single calls of each, if any.
+/// Renders records as one HTML page, in order, with the logged calls of each.
 ///
 /// # Errors
 /// If a value can't be written; see [`ExportError`].
@@ -54,16 +54,16 @@ pub fn html(runs: &[Run], calls: Vec<Vec<TrialCalls>>) -> Result<String, ExportE
     write(runs, calls, comparison.as_ref())
 }
 
-/// A comparison on a page.
+/// A comparison to show on a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison<'a> {
     /// What changed.
     pub changes: &'a Changes,
-    /// Arguments of the command that compared.
+    /// Arguments of the command that made the comparison.
     pub arguments: &'a [String],
 }
 
-/// What changed, then the records behind it: the old and the new run, or the run of both builds. `calls` as in
+/// Renders the changes, followed by the records behind them: the old and the new run, or the run of both builds. `calls` as in
 /// [`html`].
 ///
 /// # Errors
@@ -96,7 +96,7 @@ fn write(
     let names: Vec<&str> = page.runs.iter().map(|run| run.name.as_str()).collect();
     let title = format!("rpcbench: {}", names.join(", "));
     let data = packed(&serde_json::to_vec(&page)?)?;
-    // The data is inserted last, so that nothing in it is taken for a mark.
+    // The data is inserted last, so that nothing in it is mistaken for a mark.
     let (head, rest) = halves(TEMPLATE, TITLE);
     let (upper, rest) = halves(rest, TEXT);
     let (lower, tail) = halves(rest, DATA);
@@ -109,14 +109,14 @@ fn halves<'a>(template: &'a str, mark: &str) -> (&'a str, &'a str) {
     template.split_once(mark).unwrap_or((template, ""))
 }
 
-/// Deflated (zlib), in base64, which HTML needs no escapes for.
+/// Deflates (zlib) and encodes in base64, which needs no escapes in HTML.
 fn packed(json: &[u8]) -> Result<String, ExportError> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(json)?;
     Ok(STANDARD.encode(encoder.finish()?))
 }
 
-/// Text within an element.
+/// Escapes text within an element.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

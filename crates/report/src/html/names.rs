@@ -1,4 +1,4 @@
-//! Names of figures in words. Readers of the page need not know the keys of exports and records.
+//! Names of figures in words, as readers of the page need not know the keys of exports and records.
 
 use crate::catalog::{FIGURES, Figure};
 
@@ -7,12 +7,12 @@ pub(super) fn title(figure: &Figure) -> String {
     figure.column.map_or_else(|| words(figure.key), |column| column.title.to_owned())
 }
 
-/// The meaning, without keys and marks of code.
+/// The meaning, without keys and code marks.
 pub(super) fn meaning(figure: &Figure) -> String {
     figure.meaning.split('`').map(named).collect()
 }
 
-/// A text, or the title of the figure if it is the key of one.
+/// The title of the figure if the text is its key, or else the text.
 pub(super) fn named(text: &str) -> String {
     let is_key = |figure: &&Figure| figure.key == text && text.contains('_');
     let found = FIGURES.iter().find(is_key);

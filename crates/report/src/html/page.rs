@@ -15,7 +15,7 @@ use crate::parties::Parties;
 use crate::view::View;
 use crate::words;
 
-/// Version of the page's data, always that of the page.
+/// Version of the page's data. Always matches the page.
 const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
@@ -27,15 +27,15 @@ pub(super) struct Page {
 
 #[derive(Serialize)]
 pub(super) struct RunView {
-    /// The suite; the address of a load.
+    /// The suite, or the address of a load.
     pub(super) name: String,
-    /// When it began, UTC, to the minute.
+    /// Start of the run, UTC, to the minute.
     pub(super) started: String,
     pub(super) parts: Vec<PartView>,
-    /// Warnings that limit these figures, with what to do about them.
+    /// Warnings that limit the figures, with advice.
     pub(super) warnings: Vec<String>,
     pub(super) how_to_read: Vec<String>,
-    /// The command that repeats it.
+    /// The command that repeats the run.
     pub(super) command: String,
     /// Machine and versions: names and values.
     pub(super) origin: Vec<(&'static str, String)>,

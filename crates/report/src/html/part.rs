@@ -1,4 +1,4 @@
-//! What a run shows together: a ranking, or response times over load.
+//! What a run shows as one part: a ranking, or response times over load.
 
 use rpcbench_record::{RankedBy, Run};
 use serde::Serialize;
@@ -15,7 +15,7 @@ use crate::summary::{Summary, Table};
 #[derive(Default, Serialize)]
 pub(super) struct PartView {
     pub(super) kind: KindView,
-    /// Names it among the others.
+    /// Distinguishes the part from the others.
     pub(super) name: String,
     pub(super) headline: Vec<String>,
     /// The load and the servers' limits.
@@ -27,7 +27,7 @@ pub(super) struct PartView {
     pub(super) over_load: Option<OverLoad>,
     pub(super) window_columns: Vec<ColumnView>,
     pub(super) distributions: Vec<load::Named>,
-    /// If runs or builds are compared.
+    /// Set if runs or builds are compared.
     pub(super) changes: Option<ChangesView>,
     /// Small tables of words, lists and sentences.
     pub(super) blocks: Vec<Block>,
@@ -43,12 +43,12 @@ pub(super) enum KindView {
     Changes,
 }
 
-/// Rows at several loads.
+/// Rows for several loads.
 #[derive(Serialize)]
 pub(super) struct OverLoad {
     /// The column of the load.
     pub(super) x: &'static str,
-    /// `None`: they are the part's own.
+    /// `None` for the part's own table.
     pub(super) table: Option<TableView>,
 }
 
@@ -91,7 +91,7 @@ fn over_load(run: &Run, summary: &Summary, curve: &Curve, part: Part) -> PartVie
 }
 
 impl PartView {
-    /// A document's part. Untitled tables are left out: the page has them with every figure.
+    /// A document's part. Untitled tables are left out, as the page shows them with every figure.
     pub(super) fn of(kind: KindView, name: &str, part: Part) -> Self {
         let is_shown = |block: &Block| {
             block.title.is_some() || !matches!(block.content[..], [Content::Table(_)])
@@ -117,7 +117,7 @@ fn with_cells(run: &Run, kind: Kind, subjects: &[Subject]) -> TableView {
     table
 }
 
-/// Marks the highest load under which each entry kept up, where there is one above it under which it did not.
+/// Marks the highest load at which each entry kept up, if it failed to keep up at a higher one.
 fn mark_knees(table: &mut TableView) {
     let rows = &mut table.rows;
     for at in 1..rows.len() {

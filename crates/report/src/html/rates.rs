@@ -1,4 +1,4 @@
-//! What the page shows of a sweep and of a search: a row per rate.
+//! The parts of the page that show a sweep or a search: a row per rate.
 
 use rpcbench_record::{Measured, Run, Trial, Workload};
 
@@ -18,7 +18,7 @@ pub(super) fn part(curve: &LoadCurve, part: Part) -> PartView {
         headline: curve.headline().into_iter().collect(),
         table: table(rows(&curve.address, &curve.points)),
         over_load: Some(OverLoad { x: POINT[0].key, table: None }),
-        // The page draws them.
+        // The page draws these blocks itself.
         blocks: Vec::new(),
         ..PartView::of(KindView::Curve, &curve.workload.name, part)
     }
@@ -39,7 +39,7 @@ fn searched(trial: &Trial) -> Vec<RowView> {
     }
 }
 
-/// Points as rows, the lowest rate first.
+/// Points as rows, lowest rate first.
 fn rows(entry: &str, points: &[LoadPoint]) -> Vec<RowView> {
     let mut points: Vec<&LoadPoint> = points.iter().collect();
     points.sort_by_key(|point| point.rate);

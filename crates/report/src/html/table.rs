@@ -25,7 +25,7 @@ pub(super) struct ColumnView {
     pub(super) meaning: String,
     pub(super) number: bool,
     pub(super) shown: ShownView,
-    /// Indices of the columns with the ends of its interval.
+    /// Indices of the columns that hold the ends of its interval.
     pub(super) interval: Option<[usize; 2]>,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct RowView {
     pub(super) knee: bool,
     /// One per column.
     pub(super) values: Vec<Option<Value>>,
-    /// The values as people read them.
+    /// The values formatted for people.
     pub(super) texts: Vec<Option<String>>,
     pub(super) reason: Option<String>,
     pub(super) notes: Vec<String>,
@@ -61,7 +61,7 @@ pub(super) struct RowView {
     pub(super) cell: Option<CellView>,
 }
 
-/// The table of some cells. The caller adds what is drawn of each.
+/// The table of cells. The caller adds their drawings.
 pub(super) fn table(kind: Kind, rows: &[Subject]) -> TableView {
     let figures = placed();
     let keys: Vec<&str> = figures.iter().map(|figure| figure.key).collect();
@@ -82,7 +82,7 @@ pub(super) fn table(kind: Kind, rows: &[Subject]) -> TableView {
     }
 }
 
-/// The figures of cells: by slot, those without a column last.
+/// The figures of cells, sorted by slot. Those without a column come last.
 fn placed() -> Vec<&'static Figure> {
     let mut figures: Vec<&Figure> = exported(RowKind::Cells).collect();
     figures.sort_by_key(|figure| figure.column.map_or((1, ColumnSlot::Verdict), |c| (0, c.slot)));
@@ -105,7 +105,7 @@ impl ColumnView {
 }
 
 impl ColumnView {
-    /// The same in the words of these parties.
+    /// The same, reworded for these parties.
     fn in_words_of(self, parties: Parties) -> Self {
         let words = |text: &str| parties.words(text).into_owned();
         Self {

@@ -31,20 +31,20 @@ pub struct LoadCurve {
     pub header: Header,
     /// The address, as typed.
     pub address: String,
-    /// How calls travelled.
+    /// The protocol.
     pub protocol: Protocol,
     /// The workload of the first load; the others differ only in their rate.
     pub workload: Workload,
-    /// The capacity of which the rates are shares, if they are.
+    /// The capacity of which the rates are shares. `None` if they are not shares.
     pub capacity: Option<Capacity>,
     /// The rates, in the order in which they were run.
     pub points: Vec<LoadPoint>,
-    /// `None` for a sweep.
+    /// The search. `None` for a sweep.
     pub search: Option<Search>,
 }
 
 impl LoadCurve {
-    /// The problem of the loads as a whole. `None` without one.
+    /// The problem of the loads as a whole. `None` without a problem.
     pub fn complaint(&self) -> Option<String> {
         if let Some(limit) = self.clients_limit() {
             return Some(format!("{limit}; use more client threads, or free CPUs"));
@@ -181,7 +181,7 @@ impl LoadCurve {
         Table { columns: column.collect(), tones: Vec::new() }
     }
 
-    /// The points, each with the description of its run.
+    /// The points, each with a description of the run.
     fn rows(&self) -> impl Iterator<Item = Values> {
         let run = run_values(&self.header).0;
         self.points.iter().map(move |point| {
@@ -260,7 +260,7 @@ pub struct LoadPoint {
     pub verdict: PointVerdict,
 }
 
-/// The verdict on the figures of a rate.
+/// The verdict on the figures at a rate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PointVerdict {
     /// The verdict on a rate of a sweep.

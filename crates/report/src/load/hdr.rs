@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::Load;
 
 /// An interval log in HdrHistogram's text format, version 1.3: one interval as long as the window for each measured tag of
-/// `response`, `service` and `send_lag`. Values are nanoseconds; `Interval_Max` is in milliseconds, as the format's own
-/// tools write it. Ends in a line feed.
+/// `response`, `service` and `send_lag`. Values are nanoseconds; `Interval_Max` is in milliseconds, as in the format's own tools.
+/// Ends in a line feed.
 pub fn load_hdr(load: &Load) -> String {
     let started = load.started.as_millisecond() as f64 / 1e3;
     let length = load.measured.window_ns as f64 / 1e9;

@@ -168,8 +168,8 @@ fn handshakes(Measured { opening, .. }: &Measured) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}, in the window", parts.join(", ")))
 }
 
-/// `1.2 MiB/s, 123 B a reply`, of this many messages. `None` in records that don't have it. What the protocol adds to each
-/// connection would outweigh fewer messages than connections, so they have no average.
+/// `1.2 MiB/s, 123 B a reply`, from this number of messages. `None` for records without byte counts. With fewer messages than
+/// connections there is no average, as the bytes that the protocol adds per connection would outweigh the messages.
 fn bytes_per_s(load: &Load, bytes: u64, (messages, of): (u64, &str)) -> Option<String> {
     let per_s = share(bytes as f64 * 1e9, load.measured.window_ns as f64);
     let has_average = messages >= u64::from(load.workload.connections);
@@ -211,7 +211,7 @@ fn server_lines(load: &Load, server: &ServerFigures) -> Vec<(&'static str, Optio
     ]
 }
 
-/// The steps of TLS in which connections opened: without it, a connect has one step.
+/// The steps of opening TLS connections. Without TLS, a connect has one step.
 fn steps(Measured { opening, .. }: &Measured) -> impl Iterator<Item = (&'static str, &Latency)> {
     let handshakes =
         [("TLS full", &opening.full_handshake), ("TLS resumed", &opening.resumed_handshake)];
@@ -223,7 +223,7 @@ fn steps(Measured { opening, .. }: &Measured) -> impl Iterator<Item = (&'static 
     [first].into_iter().chain(handshakes).chain([last]).flatten()
 }
 
-/// A row per figure, a column per kind of time. Empty if no call was answered or failed.
+/// A row per figure and a column per kind of time. Empty if no call was answered or failed.
 fn times(load: &Load) -> Table {
     type Of = fn(&Latency) -> f64;
     type OfAll = fn(&AllCalls) -> Bound;
@@ -261,7 +261,7 @@ fn times(load: &Load) -> Table {
     Table { columns, tones: Vec::new() }
 }
 
-/// A row per address of the server, if there are several.
+/// A row per server address, if there are several.
 fn addresses(load: &Load) -> Table {
     let all = &load.measured.addresses;
     if all.is_empty() {

@@ -1,4 +1,4 @@
-//! Loads, as found in the record of their run.
+//! Extracts loads from the record of their run.
 
 use jiff::Timestamp;
 use rpcbench_record::{
@@ -19,19 +19,19 @@ pub struct Load {
     pub started: Timestamp,
     /// The server's address, as typed.
     pub address: String,
-    /// How calls travelled.
+    /// The protocol.
     pub protocol: Protocol,
-    /// The workload. A rate that was a share of the capacity is resolved to calls per second.
+    /// The workload. A rate given as a share of the capacity is converted to calls per second.
     pub workload: Workload,
-    /// The capacity of which the rate is a share, if it is one.
+    /// The capacity of which the rate is a share. `None` if it is not a share.
     pub capacity: Option<Capacity>,
-    /// What its connections agreed on for TLS. `None` without TLS.
+    /// What the connections negotiated for TLS. `None` without TLS.
     pub tls: Option<Tls>,
     /// Calls outside the window, including those that measured the capacity.
     pub outside: Unmeasured,
     /// The window.
     pub measured: Measured,
-    /// Notes for readers on where server and client ran.
+    /// Notes for readers about where server and client ran.
     pub placement_notes: Vec<String>,
 }
 
@@ -42,12 +42,12 @@ pub struct Capacity {
     pub calls_per_s: f64,
     /// Length of the closed loop's window, nanoseconds.
     pub window_ns: u64,
-    /// True if it is the client's limit, not the server's.
+    /// True if the capacity is the client's limit, not the server's.
     pub client_bound: bool,
 }
 
 impl Capacity {
-    /// `None` if the rate is not a share of it.
+    /// The capacity. `None` if the rate is not a share of it.
     fn of(run: &Run, server: &PlannedServer, workload: &Workload) -> Option<Self> {
         let window_ns = closed_loop(run, workload)?.window_ns;
         let calls_per_s = run.capacity(&server.entry, &workload.name, None)?;
@@ -100,7 +100,7 @@ impl Load {
         })
     }
 
-    /// Address and target: loads of one name call the same.
+    /// Address and target. Loads with the same name call the same.
     pub(crate) fn name(&self) -> String {
         named(&self.address, &self.workload)
     }
@@ -122,7 +122,7 @@ impl Load {
 }
 
 impl LoadCurve {
-    /// The rates of a run that were measured to their end. `None` if no rate was.
+    /// The rates of a run that were measured to their end. `None` without such rates.
     pub(crate) fn of(run: &Run, server: &PlannedServer, first: &Workload) -> Option<Self> {
         let search = run.trials.iter().find_map(|trial| trial.search.as_deref());
         let points: Vec<LoadPoint> = match search {
@@ -142,8 +142,8 @@ impl LoadCurve {
 }
 
 impl LoadPoint {
-    /// The point of a sweep for a trial. `None` if it measured a capacity or was stopped early: windows of different
-    /// length can't be compared.
+    /// The point of a sweep that a trial measured. `None` if it measured a capacity, or was stopped early: windows of different
+    /// lengths can't be compared.
     pub fn of(plan: &Plan, trial: &Trial) -> Option<Self> {
         let (Arrivals::Constant { rate: Rate::PerSecond(rate) }
         | Arrivals::Poisson { rate: Rate::PerSecond(rate) }) = trial.arrivals?
@@ -158,7 +158,7 @@ impl LoadPoint {
     }
 }
 
-/// An address, with what is called there if that is no shape of the contract.
+/// An address, with the call's target unless it is a shape of the contract.
 pub(super) fn named(address: &str, workload: &Workload) -> String {
     match workload.content.call() {
         Some(call) => format!("{address} {}", call.target),
@@ -166,7 +166,7 @@ pub(super) fn named(address: &str, workload: &Workload) -> String {
     }
 }
 
-/// The address of a server that the user runs: its entry, without what was called.
+/// The address of a server that the user runs: its entry without the call's target.
 fn address(server: &PlannedServer) -> &str {
     let target = server.variant.as_ref();
     let bare = target.and_then(|it| server.entry.strip_suffix(it.as_str())?.strip_suffix('@'));

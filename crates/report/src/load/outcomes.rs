@@ -1,4 +1,4 @@
-//! How the calls of a load ended, and examples of those that failed.
+//! How the calls of a load ended, with examples of failed calls.
 
 use rpcbench_record::{Content as WorkloadContent, FailureKind, Measured};
 
@@ -8,7 +8,7 @@ use crate::document::{Content, Table};
 use crate::figures::share;
 use crate::format::{self, NOTHING};
 
-/// A row per outcome; with response times if any call failed.
+/// A row per outcome, with response times if any call failed.
 pub(super) fn outcomes(load: &Load) -> Content {
     let outcomes = &load.measured.outcomes;
     let part = |n: u64| {
@@ -41,7 +41,7 @@ pub(super) fn outcomes(load: &Load) -> Content {
     Content::Table(Table { columns, tones: Vec::new() })
 }
 
-/// A line for each example of a call that failed.
+/// A line for each example of a failed call.
 pub(super) fn examples(load: &Load) -> Vec<String> {
     let measured = &load.measured;
     if measured.failures.is_empty() {
@@ -57,7 +57,7 @@ pub(super) fn examples(load: &Load) -> Vec<String> {
     lines.collect()
 }
 
-/// The checks made on calls of services other than the contract's: `status of all calls; $.state of 970; 1 reply decoded`.
+/// The checks on calls of the user's service: `status of all calls; $.state of 970; 1 reply decoded`.
 pub(super) fn checked(load: &Load) -> Option<String> {
     let call = load.workload.content.call()?;
     let checks = load.measured.checks;
@@ -66,7 +66,7 @@ pub(super) fn checked(load: &Load) -> Option<String> {
         .iter()
         .map(|text| format!("{} of {}", path_of(text), format::count(checks.expected)));
     let decoded = call.decoded_one_in.map(|one_in| match checks.decoded {
-        // Of an older record.
+        // From an older record.
         0 => format!("one reply in {} decoded", format::count(one_in.into())),
         replies => format!("{} of the replies decoded", format::count(replies)),
     });
@@ -74,7 +74,7 @@ pub(super) fn checked(load: &Load) -> Option<String> {
     Some(all.collect::<Vec<_>>().join("; "))
 }
 
-/// The path that an expectation begins with.
+/// The path at the beginning of an expectation.
 fn path_of(expectation: &str) -> &str {
     let mut is_quoted = false;
     let end = expectation.find(|c| {
@@ -84,7 +84,7 @@ fn path_of(expectation: &str) -> &str {
     &expectation[..end.unwrap_or(expectation.len())]
 }
 
-/// The name of calls that ended ok: `ok (status)` if not every reply was checked.
+/// The name of ok calls: `ok (status)` if not every reply was checked.
 fn ok_name(load: &Load) -> &'static str {
     let Measured { outcomes, checks, .. } = &load.measured;
     match &load.workload.content {

@@ -1,4 +1,4 @@
-//! Two loads of the same calls, one next to the other.
+//! Two loads of the same calls, side by side.
 
 use rpcbench_record::{Latency, Run};
 use serde::Serialize;
@@ -21,23 +21,23 @@ pub struct LoadPair {
     new: Load,
 }
 
-/// A figure of both.
+/// A figure of both loads.
 #[derive(Serialize)]
 struct Row {
     figure: &'static str,
     old: Option<f64>,
     new: Option<f64>,
-    /// The later over the earlier.
+    /// The later value divided by the earlier.
     ratio: Option<f64>,
     #[serde(skip)]
     shown: fn(f64) -> String,
 }
 
 impl LoadPair {
-    /// The loads of two records. `force`: even if they differ in more than their figures; never those of different calls.
+    /// The loads of two records. With `force`, they may differ in settings, but never in the calls.
     ///
     /// # Errors
-    /// Why they are not compared.
+    /// Why the loads can't be compared.
     pub fn of(old: &Run, new: &Run, force: bool) -> Result<Self, String> {
         let (old, new) = (single(old)?, single(new)?);
         let call = |load: &Load| format!("{} {}", load.protocol, load.workload.content);

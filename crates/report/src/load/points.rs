@@ -13,7 +13,7 @@ pub(crate) struct PointFigure {
     pub(crate) title: &'static str,
     pub(crate) unit: Unit,
     pub(crate) meaning: &'static str,
-    /// True if tables for people show it.
+    /// True if tables for people show the figure.
     pub(crate) listed: bool,
     of: Of,
 }
@@ -21,7 +21,7 @@ pub(crate) struct PointFigure {
 enum Of {
     Point(fn(&LoadPoint) -> Value),
     Windows(fn(&Figures) -> Value),
-    /// A quantile over all calls, in millionths.
+    /// A quantile over all calls; in millionths.
     Quantile(u32),
 }
 
@@ -62,7 +62,7 @@ pub(crate) static POINT: [PointFigure; 11] = [
     figure("verdict", "verdict", Unit::Word, "What the figures are worth", Of::Point(|p| p.verdict.to_string().into())),
 ];
 
-/// A point, with its windows taken as one.
+/// A point with its windows merged into one.
 pub(crate) struct PointFigures<'a> {
     point: &'a LoadPoint,
     figures: Option<Figures>,
@@ -88,11 +88,11 @@ impl PointFigure {
         }
     }
 
-    /// The value as people read it.
+    /// The value formatted for people.
     pub(crate) fn text(&self, of: &PointFigures) -> String {
         let text = match &self.of {
             Of::Quantile(q) => of.all.as_ref().map(|all| all.quantile(*q).to_string()),
-            // The only share with a limit is the client's.
+            // Among shares, only the client's CPU use has a limit.
             Of::Point(_) | Of::Windows(_) => {
                 self.value(of).map(|value| self.unit.show_near(&value, &[SATURATED]))
             }
@@ -108,7 +108,7 @@ pub(crate) fn values(point: &LoadPoint) -> Values {
 }
 
 impl LoadPoint {
-    /// One line for a reader: `12.3k: 12.3k calls/s, p50 1.20 ms, p99 3.40 ms, p99.9 5.00 ms, 0 % errors: ok`.
+    /// One line for people: `12.3k: 12.3k calls/s, p50 1.20 ms, p99 3.40 ms, p99.9 5.00 ms, 0 % errors: ok`.
     pub fn line(&self) -> String {
         let figures = PointFigures::of(self);
         let [rate, _, calls, p50, p99, p999, _, _, errors, _, verdict] =

@@ -6,17 +6,17 @@ use rpcbench_stats::Histogram;
 use crate::figures::merged;
 use crate::format;
 
-/// A response time over all calls, where those that did not end `ok` count as infinitely slow.
+/// A response time over all calls. Calls that did not end `ok` count as infinitely slow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
-    /// Exactly this, nanoseconds.
+    /// Exactly this time, nanoseconds.
     At(f64),
-    /// More than this many nanoseconds: it falls on a call that did not end `ok`.
+    /// More than this many nanoseconds: the rank falls on a call that did not end `ok`.
     Above(f64),
 }
 
 impl Bound {
-    /// The time as text, next to limits in nanoseconds.
+    /// Formats the time next to limits in nanoseconds.
     pub(crate) fn near(self, limits: &[f64]) -> String {
         match self {
             Self::At(ns) => format::duration_near(ns, limits),
@@ -37,9 +37,9 @@ impl std::fmt::Display for Bound {
 pub struct AllCalls {
     calls: u64,
     ok: Histogram,
-    /// `ok` calls, and for the others the time until they ended, a lower bound.
+    /// Response times of `ok` calls, and for the others the time until they ended, as a lower bound.
     least: Histogram,
-    /// Largest of `ok`, and of all. Those of the histograms are rounded to their slots.
+    /// Exact maximum of `ok` calls, and of all calls. Histograms round theirs to slots.
     largest: [u64; 2],
     min: Bound,
     mean: Bound,

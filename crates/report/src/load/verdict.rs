@@ -1,4 +1,4 @@
-//! Verdict, warnings and complaints of a load.
+//! Verdict, warnings and complaints about a load.
 
 use rpcbench_record::{
     Arrivals, Comparison, Disturbance, Figure, Measured, Pacing, SATURATED, Threshold, Unmeasured,
@@ -50,8 +50,8 @@ impl Load {
         }
     }
 
-    /// Whether a check or a limit failed, for the exit code. Calls that failed outside the window count too, unless
-    /// `--fail-if` allows errors.
+    /// True if a check or a limit failed, for the exit code. Failed calls outside the window count too, unless `--fail-if` allows
+    /// errors.
     pub fn checks_failed(&self) -> bool {
         use VerdictKind::{Failed, GeneratorLate, LimitExceeded, Overloaded};
         let failed =
@@ -60,7 +60,7 @@ impl Load {
         failed || limits || (self.outside.outcomes.errors() > 0 && !tolerates_errors(self))
     }
 
-    /// The problems of the load, a sentence each.
+    /// The problems of the load, one sentence each.
     pub fn complaints(&self) -> Vec<String> {
         let Unmeasured { outcomes, error_examples } = &self.outside;
         let outside = (outcomes.errors() > 0).then(|| {
@@ -85,7 +85,7 @@ impl Load {
     }
 }
 
-/// The limits of `--fail-if` on errors.
+/// The `--fail-if` limits on errors.
 fn tolerances(load: &Load) -> impl Iterator<Item = &Threshold> {
     let most = |limit: &&Threshold| {
         limit.figure() == Figure::Errors && limit.comparison() == Comparison::Above
@@ -105,18 +105,18 @@ fn failed(load: &Load) -> bool {
     outcomes.ok == 0 || beyond || (outcomes.errors() > 0 && !tolerates_errors(load))
 }
 
-/// The busiest load thread, share of a CPU.
+/// CPU use of the busiest load thread, as a share of a CPU.
 pub(super) fn busiest(load: &Load) -> f64 {
     load.figures().map_or(0.0, |f| f.client.busiest_share)
 }
 
-/// The server's CPU time, share of its CPUs. `None` if unknown.
+/// CPU use of the server, as a share of its CPUs. `None` if unknown.
 fn server_share(load: &Load) -> Option<f64> {
     Some(load.figures()?.server?.cpu_share)
 }
 
-/// The contradictions, a phrase each: between counts, or between the window and the interval of the server's counters. A window
-/// of a number of calls may end long before the counters are read.
+/// The contradictions, as phrases: between counts, or between the window and the interval of the server's counters. If the window
+/// is a number of calls, it may end long before the counters are read.
 pub(super) fn contradictions(load: &Load) -> Vec<String> {
     let mut found = doubts(&load.measured, &load.workload);
     if let Some(apart @ Disturbance::CountersApart(_)) = load.measured.disturbance()
@@ -127,14 +127,14 @@ pub(super) fn contradictions(load: &Load) -> Vec<String> {
     found
 }
 
-/// The client's absence in a closed loop, with the remedy. `None` if it was too short to matter.
+/// Explains the client's absence in a closed loop, with the remedy. `None` if it was too short to matter.
 fn absence(load: &Load) -> Option<String> {
     let absent = load.measured.disturbance();
     let absent = absent.filter(|it| matches!(it, Disturbance::ClientAbsent(_)))?;
     Some(disturbed::describe(&load.measured, absent))
 }
 
-/// The client's lateness, with the remedy. `None` if it kept its schedule and read replies as they came.
+/// Explains the client's lateness, with the remedy. `None` if the client kept its schedule and read replies as they came.
 pub(super) fn lateness(load: &Load) -> Option<String> {
     if let Some(absence) = absence(load) {
         return Some(format!("generator late: {absence}"));
@@ -147,8 +147,8 @@ pub(super) fn lateness(load: &Load) -> Option<String> {
     ))
 }
 
-/// Why the figures of an open loop are the client's, with the remedy. `None` if the client had CPU left or was late, and in a
-/// closed loop, whose verdict says so.
+/// Explains why the figures of an open loop show the client, with the remedy. `None` if the client had CPU to spare or was late,
+/// and in a closed loop, where the verdict says so.
 pub(super) fn exhaustion(load: &Load) -> Option<String> {
     if !load.workload.arrivals.is_open() || lateness(load).is_some() {
         return None;
@@ -165,7 +165,7 @@ pub(super) fn exhaustion(load: &Load) -> Option<String> {
     })
 }
 
-/// How the client gets more done: a connection is served by one thread.
+/// How to get more out of the client: a connection is served by one thread.
 pub(super) fn more_threads(load: &Load) -> &'static str {
     match load.workload.client_threads < load.workload.connections {
         true => "use more client threads",
@@ -173,8 +173,8 @@ pub(super) fn more_threads(load: &Load) -> &'static str {
     }
 }
 
-/// True if calls came due faster than the server finished them. A changing rate is meant to find where that begins, so it does
-/// not count.
+/// True if calls came due faster than the server finished them. Changing rates do not count, as they are meant to find the point
+/// where this begins.
 fn overloaded(load: &Load) -> bool {
     let one_rate =
         matches!(load.workload.arrivals, Arrivals::Constant { .. } | Arrivals::Poisson { .. });
@@ -201,7 +201,7 @@ pub(super) fn is_cut_short(measured: &Measured, workload: &Workload) -> bool {
     }
 }
 
-/// The measured part of a window that was stopped early.
+/// Describes the measured part of a window that was stopped early.
 pub fn cut_short(load: &Load) -> Option<String> {
     is_cut_short(&load.measured, &load.workload).then(|| {
         let planned = load.workload.window;
@@ -213,7 +213,7 @@ pub fn cut_short(load: &Load) -> Option<String> {
     })
 }
 
-/// The thresholds of `--fail-if` that were exceeded or could not be checked, each with what was measured.
+/// The `--fail-if` thresholds that were exceeded or could not be checked, with the measured values.
 pub(super) fn exceeded(load: &Load) -> Vec<String> {
     let shown = |limit: &Threshold| {
         let value = limit.figure().of(&load.measured);
@@ -236,7 +236,7 @@ fn figure(limit: &Threshold, value: Option<f64>) -> String {
     }
 }
 
-/// The limits of `--fail-if` on a figure, by its name.
+/// The `--fail-if` limits on a figure, by its name.
 pub(super) fn limits(load: &Load, figure: &str) -> Vec<f64> {
     let own = load.header.plan.fail_if.iter().filter(|limit| limit.figure().to_string() == figure);
     own.map(|limit| limit.limit()).collect()
