@@ -15,22 +15,22 @@ use rpcbench_report::Style;
 
 use crate::args::GlobalArgs;
 
-/// Variables passed to servers: they locate runtimes, and tune nothing.
+/// Variables passed to servers. They locate runtimes and do not tune anything.
 const PASSED_ON: [&str; 8] =
     ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "JAVA_HOME", "LD_LIBRARY_PATH"];
 
 /// The environment as this program understands it.
 #[derive(Debug)]
 pub struct Context {
-    /// As typed.
+    /// The arguments as typed.
     pub arguments: Vec<String>,
-    /// How many `-v`.
+    /// Number of `-v` options.
     pub verbose: u8,
     /// How results look on standard output.
     pub style: Style,
-    /// Whether standard error is a terminal that can redraw a line.
+    /// True if standard error is a terminal that can redraw a line.
     pub live: bool,
-    /// The file in which the user wants the keys of TLS, to read a capture of the traffic.
+    /// File to which the user wants TLS keys written, to decrypt captured traffic.
     pub key_log: Option<PathBuf>,
     /// The environment of builds.
     pub build_env: BuildEnv,
@@ -77,7 +77,7 @@ impl Context {
         }
     }
 
-    /// For a command that starts servers.
+    /// The setup of a command that starts servers.
     pub fn setup<'a>(
         &self,
         interrupt: Interrupt,
@@ -86,7 +86,7 @@ impl Context {
         Ok(Setup { root: self.root()?, ..self.setup_outside(interrupt, observer) })
     }
 
-    /// For a command that needs no checkout.
+    /// The setup of a command that needs no checkout.
     pub fn setup_outside<'a>(
         &self,
         interrupt: Interrupt,
@@ -135,7 +135,7 @@ fn tool() -> Tool {
     }
 }
 
-/// Whether the terminal takes UTF-8: the first of these variables that is set decides; UTF-8 if none is.
+/// True if the terminal supports UTF-8. The first of these variables that is set decides; if none is set, it does.
 fn is_utf8() -> bool {
     let names = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter();
     let locale = names.filter_map(variable).find(|value| !value.is_empty());

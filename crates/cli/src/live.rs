@@ -1,4 +1,4 @@
-//! A line on a terminal that is redrawn.
+//! A line that is redrawn on a terminal.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::context::Context;
 /// How often the spinner moves.
 const TICK: Duration = Duration::from_millis(200);
 
-/// A line with an indicatif template; hidden if standard error is no terminal.
+/// A line with an indicatif template. Hidden if standard error is not a terminal.
 pub fn line(context: &Context, template: &str) -> ProgressBar {
     if !context.live {
         return ProgressBar::hidden();
@@ -31,7 +31,7 @@ pub fn ticking(context: &Context, template: &str) -> ProgressBar {
     bar
 }
 
-/// `, about 40s left`, from the mean time so far; empty before the first is done.
+/// `, about 40s left`, from the mean time so far. Empty until the first is done.
 pub fn left(done: usize, all: usize, taken: Duration) -> String {
     let Some(each) = u32::try_from(done).ok().and_then(|done| taken.checked_div(done)) else {
         return String::new();

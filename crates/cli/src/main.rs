@@ -53,7 +53,7 @@ fn main() -> ExitCode {
         Ok(Verdict::Stopped) => ExitCode::from(2),
         Ok(Verdict::Undecided) => ExitCode::from(3),
         Ok(Verdict::GaveUp) => ExitCode::from(4),
-        // The signal was answered on standard error.
+        // The reaction to the signal was printed on standard error.
         Err(error) if is_stop(&error) => ExitCode::from(2),
         Err(error) if error.downcast_ref().is_some_and(Unprinted::is_pipe_closed) => {
             ExitCode::SUCCESS
@@ -79,7 +79,7 @@ fn is_config(error: &anyhow::Error) -> bool {
     error.is::<ConfigError>() || matches!(error.downcast_ref(), Some(SetupError::Config(_)))
 }
 
-/// What to give instead of an option of another tool, if the arguments have one.
+/// What to use instead of an option of another tool, if the arguments contain one.
 fn hint() -> Option<String> {
     let arguments: Vec<String> = env::args().collect();
     args::foreign::hint(&arguments)
@@ -91,7 +91,7 @@ fn print_hint(hint: Option<String>) {
     }
 }
 
-/// What is wrong with arguments that are not text. Records keep arguments and print them, so they must be.
+/// Reports arguments that are not UTF-8, which records require, as they keep and print arguments.
 fn not_utf8(arguments: impl Iterator<Item = OsString>) -> Option<String> {
     let mut numbered = arguments.enumerate();
     let (number, argument) = numbered.find(|(_, argument)| argument.to_str().is_none())?;
@@ -104,7 +104,7 @@ fn not_utf8(arguments: impl Iterator<Item = OsString>) -> Option<String> {
 fn print_usage_error(mut error: clap::Error) -> ExitCode {
     let hint = if error.use_stderr() { hint() } else { None };
     if hint.is_some() {
-        // Options of similar names, which mean something else.
+        // These suggest options with similar names but other meanings.
         for of_clap in [ContextKind::SuggestedArg, ContextKind::Suggested, ContextKind::Usage] {
             error.remove(of_clap);
         }
@@ -121,7 +121,7 @@ fn print_usage_error(mut error: clap::Error) -> ExitCode {
     }
 }
 
-/// An error and its causes, each once: many errors name their cause themselves.
+/// An error and its causes. Each is printed once, as many errors already name their cause.
 fn describe(error: &anyhow::Error) -> String {
     error.chain().map(ToString::to_string).fold(String::new(), |text, cause| {
         if text.contains(&cause) {

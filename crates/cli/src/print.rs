@@ -1,15 +1,15 @@
-//! Printing that never panics: the reader may be gone, and a disk may be full.
+//! Printing that never panics: the reader may be gone, or a disk may be full.
 
 use std::fmt::Arguments;
 use std::io::{self, Write as _};
 
-/// Standard output took no more.
+/// Standard output failed.
 #[derive(Debug, thiserror::Error)]
 #[error("standard output: {0}")]
 pub struct Unprinted(io::Error);
 
 impl Unprinted {
-    /// Whether the reader closed the pipe, as `head` does.
+    /// True if the reader closed the pipe, as `head` does.
     pub fn is_pipe_closed(&self) -> bool {
         self.0.kind() == io::ErrorKind::BrokenPipe
     }
@@ -21,11 +21,11 @@ pub fn print(text: &str) -> Result<(), Unprinted> {
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Unprinted)
 }
 
-/// The width of lists where standard output is no terminal.
+/// The width of lists if standard output is not a terminal.
 pub const FILE_WIDTH: usize = 80;
 
-/// `text` after `head`, in lines of at most `width` characters that break between words, each indented as far as the
-/// first. If the head takes more than half of the width, its text is below it.
+/// Formats `text` after `head`, in lines of at most `width` characters that break between words, with a hanging indent. If the
+/// head takes more than half of the width, the text starts below it.
 pub fn hanging(head: &str, text: &str, width: usize) -> String {
     /// Indent of a text below its head.
     const BELOW: usize = 6;
@@ -51,22 +51,22 @@ pub fn hanging(head: &str, text: &str, width: usize) -> String {
     lines
 }
 
-/// A line on standard output; see [`out!`].
+/// Prints a line to standard output; see [`out!`].
 pub fn line(text: Arguments<'_>) -> Result<(), Unprinted> {
     print(&format!("{text}\n"))
 }
 
-/// A line on standard error; errors are ignored. See [`note!`].
+/// Prints a line to standard error and ignores errors. See [`note!`].
 pub fn remark(text: Arguments<'_>) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
-/// A line of the result.
+/// Prints a line of the result.
 macro_rules! out {
     ($($text:tt)*) => { $crate::print::line(format_args!($($text)*)) };
 }
 
-/// A line about progress or a problem.
+/// Prints a line about progress or a problem.
 macro_rules! note {
     ($($text:tt)*) => { $crate::print::remark(format_args!($($text)*)) };
 }

@@ -1,4 +1,4 @@
-//! Progress of a run on standard error: a line that is redrawn on a terminal, and lines that stay.
+//! Progress of a run on standard error: a line that is redrawn on a terminal, and lines that remain.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -17,9 +17,9 @@ use crate::context::Context;
 use crate::live;
 use crate::print::note;
 
-/// Windows of a run above which a window has no line that stays.
+/// Number of windows above which windows get no permanent line.
 const MANY: usize = 60;
-/// Entries whose figures so far are shown.
+/// Number of entries whose figures are shown in the progress line.
 const LEADERS: usize = 3;
 
 /// Shows a run's progress.
@@ -32,11 +32,11 @@ pub struct Progress<'a> {
 
 struct State<'a> {
     estimate: Estimate<'a>,
-    /// Finished windows, and all of them.
+    /// Number of finished windows, and of all windows.
     position: (usize, usize),
     /// When the current preparation or window began.
     begun: Nanos,
-    /// Right answers and server CPU time in nanoseconds of each entry, in closed loops.
+    /// Correct answers and server CPU time, nanoseconds, of each entry in closed loops.
     figures: BTreeMap<String, (u64, u64)>,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Progress<'a> {
         self.bar.suspend(|| note!("{line}"));
     }
 
-    /// The line that is redrawn; without a terminal, a line that stays if there is a `-v`.
+    /// Redraws the line. Without a terminal, prints a permanent line if `-v` is given.
     fn now(&self, line: String) {
         if self.verbose > 0 && !self.live {
             note!("{line}");
@@ -126,7 +126,7 @@ impl State<'_> {
             Event::Trial(trial) => {
                 self.position.0 += 1;
                 self.estimate.trial(&trial.workload, took);
-                // In a round the next one began before this one ended.
+                // Within a round, the next window began before this one ended.
                 self.begun = now;
                 self.count(trial);
             }
@@ -144,7 +144,7 @@ impl State<'_> {
         *cpu += usage.cpu_user_ns + usage.cpu_system_ns;
     }
 
-    /// `rust-tonic 129k, go-grpc 63.0k calls/cpu-s`: the first few.
+    /// `rust-tonic 129k, go-grpc 63.0k calls/cpu-s`: the best entries.
     fn leaders(&self) -> Option<String> {
         let price = |(ok, cpu): &(u64, u64)| *ok as f64 * 1e9 / (*cpu).max(1) as f64;
         let mut all: Vec<_> =
@@ -237,7 +237,7 @@ fn ready(process: u32, cases: u32, warm: Option<&WarmCurve>) -> String {
     if how.is_empty() { ready } else { format!("{ready}: {}", how.join(", ")) }
 }
 
-/// `trial 2`; `load-40, trial 2` in open loop, whose name says more.
+/// `trial 2`. In an open loop `load-40, trial 2`, as the workload's name says more.
 fn name(trial: &Trial) -> String {
     let workload = trial.arrivals.map(|_| format!("{}, ", trial.workload)).unwrap_or_default();
     format!("{workload}trial {}", trial.number)

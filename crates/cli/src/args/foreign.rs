@@ -1,4 +1,4 @@
-//! Options of other load generators, answered with those of `rpcbench load`.
+//! Options of other load generators, answered with the equivalents of `rpcbench load`.
 
 use clap::CommandFactory as _;
 

@@ -86,11 +86,11 @@ fn every_example_parses() {
         let examples: Vec<&str> = help.lines().filter(|l| l.starts_with("  rpcbench ")).collect();
         assert!(!examples.is_empty(), "{} has no examples", command.get_name());
         for example in &examples {
-            // Two blanks set a remark apart, `>` a redirection.
+            // Two spaces precede a remark, `>` a redirection.
             let line = example.trim_start().split("  ").next().unwrap_or_default();
             let line = line.split(" > ").next().unwrap_or_default();
             assert!(parse(line).is_ok(), "{example}: {}", parse(line).expect_err("an error"));
-            // The widest that help is made; beyond it the remarks would wrap.
+            // The maximum width of help. Beyond it, remarks would wrap.
             assert!(example.chars().count() <= 100, "{example}");
         }
         let remarks = examples.iter().filter_map(|line| Some(line.len() - remark(line)?.len()));

@@ -1,4 +1,4 @@
-//! Values of options that are no part of a workload.
+//! Option values that are not part of a workload.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,14 +6,14 @@ use std::str::FromStr;
 
 use rpcbench_record::MAX_SEED;
 
-/// A file for a log of calls, and the format that its ending names.
+/// A file for a log of calls, with the format given by its extension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallsFile {
     pub path: PathBuf,
     pub format: CallsFormat,
 }
 
-/// How a log of calls is written.
+/// The format of a log of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallsFormat {
     Csv,
@@ -43,7 +43,7 @@ pub(super) fn port(text: &str) -> Result<u16, String> {
     whole(text, u16::MAX)
 }
 
-/// The id of a process.
+/// Parses a process id.
 pub(super) fn process(text: &str) -> Result<u32, String> {
     whole(text, i32::MAX as u32)
 }

@@ -1,4 +1,4 @@
-//! `rpcbench build`, and how building goes before other commands.
+//! `rpcbench build`, and how other commands build first.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub fn building(no_build: bool) -> Building {
     if no_build { Building::Never } else { Building::Changed }
 }
 
-/// Writes lock files again.
+/// Regenerates lock files.
 fn lock(context: &Context, entries: &[Entry], interrupt: &Interrupt) -> anyhow::Result<Verdict> {
     let mut servers: Vec<&Server> = entries.iter().map(|entry| &*entry.server).collect();
     servers.dedup_by_key(|server| &server.build_folder);
@@ -48,7 +48,7 @@ fn lock(context: &Context, entries: &[Entry], interrupt: &Interrupt) -> anyhow::
     Ok(Verdict::Done)
 }
 
-/// Shows how a request is prepared: a line that is redrawn on a terminal, and lines that stay everywhere.
+/// Shows how a request is prepared: a line that is redrawn on a terminal, and lines that remain.
 pub struct SetupProgress {
     bar: ProgressBar,
     live: bool,
@@ -56,9 +56,9 @@ pub struct SetupProgress {
     pub is_terse: bool,
     /// Leaves out notices, not warnings.
     pub is_quiet: bool,
-    /// Finished servers, and all of them.
+    /// Number of finished servers, and of all servers.
     position: (usize, usize),
-    /// Names of the current builds, and when each began. The line is about the first.
+    /// Names of the current builds, with the time when each began. The line shows the first.
     current: Vec<(String, Nanos)>,
 }
 
@@ -148,7 +148,7 @@ impl SetupProgress {
         }
     }
 
-    /// How long its build takes so far.
+    /// How long the server's build has taken so far.
     fn taken(&self, server: &Server) -> Duration {
         let began = self.current.iter().find(|(name, _)| *name == server.build_name());
         began.map_or(Duration::ZERO, |(_, began)| Duration::from_nanos(clock::now().since(*began)))

@@ -35,7 +35,7 @@ pub fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<Verdict> {
     count.verdict()
 }
 
-/// The line on a terminal that names the server being checked.
+/// The terminal line that names the server being checked.
 fn progress(context: &Context, servers: usize) -> ProgressBar {
     let bar = live::ticking(context, "{spinner} checking {pos} of {len}: {msg}");
     bar.set_length(servers as u64);

@@ -67,7 +67,7 @@ pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict>
     }
 }
 
-/// Measures builds, and compares what was measured.
+/// Measures builds, and compares them.
 fn measure(output: Output<'_>, request: &RunRequest) -> anyhow::Result<Verdict> {
     let args = output.args;
     let finished = run::measure(output.context, |setup| setup.run(request))?;
@@ -91,7 +91,7 @@ struct Records<'a> {
     runs: &'a [Run],
 }
 
-/// Where changes go.
+/// Where to show changes.
 struct Output<'a> {
     context: &'a Context,
     args: &'a CompareArgs,
@@ -146,7 +146,7 @@ fn refuse_servers(context: &Context, args: &CompareArgs) -> anyhow::Result<()> {
     }
 }
 
-/// True if a run is a load of a server that the user runs.
+/// True if a run is a load on a server that the user runs.
 fn is_load(run: &Run) -> bool {
     !run.header.plan.placement.starts_servers()
 }
@@ -166,7 +166,7 @@ fn refuse(changes: &Changes) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reports what limits say, a line for each cell that does not keep one.
+/// Reports the limits, with a line for each cell that does not keep one.
 fn check_limits(changes: &Changes) -> Verdict {
     let worst = changes.gates.iter().map(|it| it.gate).max();
     for gated in changes.gates.iter().filter(|it| it.gate != Gate::Holds) {

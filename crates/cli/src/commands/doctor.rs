@@ -22,13 +22,13 @@ use crate::args::{DoctorArgs, Whose};
 use crate::context::Context;
 use crate::print::{FILE_WIDTH, Unprinted, hanging, out, print};
 
-/// Rounds of 2 ms on each CPU.
+/// Rounds of work on each CPU, 2 ms each.
 const ROUNDS: u32 = 2500;
-/// The server that is measured against itself: it needs only Rust, and is warm at once.
+/// The server to measure against itself: it needs only Rust, and is warm immediately.
 const EQUAL: &str = "rust-tonic@current-thread";
 const PROCESSES: u32 = 2;
-/// The figure that rates a machine, and the largest differences between equal servers: the usual precision, and what a run of
-/// default length still achieves.
+/// The figure that rates a machine, and the largest differences between equal servers that are good and fair: the usual
+/// precision, and what a run of default length still achieves.
 const PRICE: &str = "calls per server CPU-second";
 const GOOD: f64 = 0.05;
 const FAIR: f64 = 0.15;
@@ -121,7 +121,7 @@ fn show_noise(context: &Context, cpus: &[u32]) -> anyhow::Result<Verdict> {
     })
 }
 
-/// Whether equal servers differ little enough to compare servers, in words. `between`: their difference, a share of the
+/// Tells in words if equal servers differ little enough to compare servers. `between` is their difference, as a share of the
 /// mean.
 fn judged(between: f64) -> (bool, String) {
     let share = format!("equal servers differ by {:.1} % in {PRICE} here", between * 100.0);
@@ -139,7 +139,7 @@ fn judged(between: f64) -> (bool, String) {
     }
 }
 
-/// One server against itself. The record is kept, as for any run.
+/// A run of one server against itself. The record is kept, as for any run.
 fn equals() -> RunRequest {
     RunRequest {
         selection: Selection::named(vec![EQUAL.to_owned(); 2]),

@@ -30,7 +30,7 @@ pub fn history(context: &Context, args: &HistoryArgs) -> anyhow::Result<Verdict>
     Ok(Verdict::Done)
 }
 
-/// The history of the runs that can be read, one after another. A broken record does not hide the others.
+/// The history of all readable runs. A broken record does not hide the others.
 fn read(args: &HistoryArgs) -> anyhow::Result<History> {
     let folder = args.results.display();
     let none =

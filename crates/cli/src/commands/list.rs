@@ -26,7 +26,7 @@ pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
     }
     let width = context.style.width.unwrap_or(FILE_WIDTH);
     let lists = |what| args.what().is_none_or(|only| only == what);
-    // A folder of your own servers needs no clients.
+    // A folder with the user's own servers needs no clients.
     let lists_clients = args.what() == Some(ListWhat::Clients)
         || args.what().is_none() && root.join("clients").is_dir();
     let servers = if lists(ListWhat::Servers) { catalog.servers() } else { &[] };
@@ -37,7 +37,7 @@ pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
         entries = catalog.select(&Selection::default())?;
         entries.retain(|entry| !entry.server.build.container_only);
     }
-    // Each command once, and of what is shown only: they take seconds of CPU time.
+    // Runs each command once, and only for what is shown: they take seconds of CPU time.
     let shown = servers.iter().chain(clients).chain(entries.iter().map(|entry| &entry.server));
     let shown = shown.map(Arc::as_ref);
     let versions = Versions::ask(shown, &context.build_env, &Interrupt::default());
@@ -62,7 +62,7 @@ pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
     Ok(Verdict::Done)
 }
 
-/// `entries`: those that a run takes by default, of what can run here.
+/// Lists suites. `entries` are those of a default run that can run here.
 fn show_suites(root: &Path, entries: &[Entry], width: usize) -> anyhow::Result<()> {
     out!("Suites")?;
     let topology = Topology::read().context("CPUs available to this process")?;
@@ -76,7 +76,7 @@ fn show_suites(root: &Path, entries: &[Entry], width: usize) -> anyhow::Result<(
     Ok(())
 }
 
-/// An empty line between parts, if there are several.
+/// Prints an empty line between parts, if there are several.
 fn between(args: &ListArgs) -> Result<(), Unprinted> {
     if args.what().is_none() { out!("") } else { Ok(()) }
 }

@@ -1,10 +1,10 @@
-//! `rpcbench list --matrix`: a Markdown table, and why servers are missing.
+//! `rpcbench list --matrix`: a Markdown table, with the reasons why servers are missing.
 
 use comfy_table::{Cell, Table, presets};
 use rpcbench_harness::manifest::{Matrix, MatrixCell, MatrixRow};
 use rpcbench_record::Protocol;
 
-/// The table, and the reasons below it.
+/// The table, followed by the reasons.
 pub fn text(matrix: &Matrix) -> String {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
@@ -34,7 +34,7 @@ fn listed(names: &[String]) -> Cell {
     Cell::new(if names.is_empty() { "-".to_owned() } else { names.join(", ") })
 }
 
-/// `- Swift, grpc, json: ...`: a line per reason of a language.
+/// `- Swift, grpc, json: ...`: a line for each reason of a language.
 fn reasons(matrix: &Matrix) -> Vec<String> {
     matrix.rows.iter().flat_map(|row| reasons_of(row, &matrix.protocols)).collect()
 }

@@ -35,7 +35,7 @@ pub fn new(context: &Context, args: &NewArgs) -> anyhow::Result<Verdict> {
     Ok(Verdict::Done)
 }
 
-/// What to do about a template that is that of a JSON server.
+/// What to do if the template is of a JSON server instead of the requested protocol.
 fn other_protocol(catalog: &Catalog, (new, language): (&str, &str), protocol: Protocol) -> String {
     let speaks = |it: &&Arc<Server>| {
         it.language == language && it.name != new && it.protocols.contains(&protocol)
@@ -53,7 +53,7 @@ fn other_protocol(catalog: &Catalog, (new, language): (&str, &str), protocol: Pr
     }
 }
 
-/// What is left to do for the entry `name`.
+/// The remaining steps for the entry `name`.
 fn steps(role: Role, name: &str, locks: bool) -> Vec<String> {
     let (contract, option) = match role {
         Role::Server => ("contract/README.md defines the replies", ""),
@@ -65,7 +65,7 @@ fn steps(role: Role, name: &str, locks: bool) -> Vec<String> {
         "add the library to its language's list (go.mod, requirements.in, pom.xml, ...)".to_owned(),
         format!("write the {role}; {contract}"),
     ];
-    // After the source: Go drops requirements that no source imports.
+    // After editing the source: Go drops requirements that no source imports.
     steps.extend(locks.then(|| format!("rpcbench build --lock{option} {name}")));
     steps.push(format!("name the library's version under `versions` in {role}.toml"));
     steps.push(format!("rpcbench check{option} {name}"));

@@ -26,8 +26,8 @@ enum Target {
 }
 
 impl OutFile {
-    /// Opens it. An existing file stays untouched until [`Self::commit`]. It is replaced only if it is empty or `begins` like
-    /// a file of this kind.
+    /// Opens the file. An existing file stays untouched until [`Self::commit`]. It is replaced only if it is empty or `begins`
+    /// like a file of this kind.
     pub fn open(path: &Path, begins: &[u8]) -> anyhow::Result<Self> {
         Self::try_open(path, begins)
             .with_context(|| format!("{}: can't be written", path.display()))
@@ -56,7 +56,7 @@ impl OutFile {
                 );
             }
         }
-        // A link is kept and points to the new file.
+        // A link remains, and points to the new file.
         let place = if there.is_some() { path.canonicalize()? } else { path.to_owned() };
         let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
@@ -67,7 +67,7 @@ impl OutFile {
             .prefix(".rpcbench-")
             .permissions(rights)
             .tempfile_in(folder)
-            // Without the temporary name.
+            // The error without the temporary name.
             .map_err(|error| io::Error::from(error.kind()))?;
         Ok(Self { path: place, to: Target::New(file) })
     }
@@ -76,7 +76,7 @@ impl OutFile {
         &self.path
     }
 
-    /// Puts it in place.
+    /// Puts the file in place.
     pub fn commit(self) -> anyhow::Result<()> {
         let path = self.path;
         let kept = match self.to {
@@ -90,7 +90,7 @@ impl OutFile {
     }
 }
 
-/// Whether a file is empty or begins like this.
+/// True if a file is empty or begins with these bytes.
 fn is_own(path: &Path, begins: &[u8]) -> io::Result<bool> {
     let mut first = Vec::new();
     File::open(path)?.take(begins.len() as u64).read_to_end(&mut first)?;

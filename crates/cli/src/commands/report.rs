@@ -32,7 +32,7 @@ pub fn report(context: &Context, args: &ReportArgs) -> anyhow::Result<Verdict> {
     Ok(Verdict::Done)
 }
 
-/// The named records, or else that of the newest run.
+/// The named records, or the newest run.
 fn named(args: &ReportArgs) -> anyhow::Result<Vec<PathBuf>> {
     match args.runs.as_slice() {
         [] => Ok(vec![newest(&args.results)?]),
@@ -40,13 +40,13 @@ fn named(args: &ReportArgs) -> anyhow::Result<Vec<PathBuf>> {
     }
 }
 
-/// The record that a folder is, or the only one in it.
+/// The folder itself if it is a record, or else the only record in it.
 pub fn record_in(folder: &Path) -> anyhow::Result<PathBuf> {
     if folder.join(RECORD).exists() {
         return Ok(folder.to_owned());
     }
     match records(folder).unwrap_or_default().as_slice() {
-        // Reading it says what is wrong.
+        // Reading the folder will report what is wrong.
         [] => Ok(folder.to_owned()),
         [record] => Ok(record.clone()),
         several => {
@@ -62,7 +62,7 @@ pub fn record_in(folder: &Path) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// A record, at another price than its own if one is given.
+/// Reads a record. Replaces its price if one is given.
 fn read(record: &Path, price: Option<&Price>) -> anyhow::Result<Run> {
     let mut run = rpcbench_record::read(record)?;
     if let Some(price) = price {
@@ -77,7 +77,7 @@ fn read(record: &Path, price: Option<&Price>) -> anyhow::Result<Run> {
     Ok(run)
 }
 
-/// Records as one page.
+/// Renders records as one page.
 fn page(records: &[PathBuf], price: Option<&Price>) -> anyhow::Result<String> {
     let runs = records.iter().map(|record| read(record, price));
     let runs = runs.collect::<anyhow::Result<Vec<Run>>>()?;
@@ -95,7 +95,7 @@ pub fn write_page(mut file: OutFile, page: &str) -> anyhow::Result<()> {
     file.commit()
 }
 
-/// The logged calls of each record, as a page draws them.
+/// The logged calls of each record, as drawn by a page.
 pub fn calls(records: &[impl AsRef<Path>]) -> anyhow::Result<Vec<Vec<TrialCalls>>> {
     records.iter().map(|record| read_calls(record.as_ref())).collect()
 }
@@ -103,29 +103,29 @@ pub fn calls(records: &[impl AsRef<Path>]) -> anyhow::Result<Vec<Vec<TrialCalls>
 /// The file that makes a folder a record.
 const RECORD: &str = "run.json";
 
-/// How a page begins.
+/// The first bytes of a page.
 const PAGE: &[u8] = b"<!doctype html>";
 
-/// The logged calls of a load, as a page draws them.
+/// The logged calls of a load, as drawn by a page.
 const CALLS: &str = "calls.json";
 
-/// Bytes of such a file: many times what is drawn of the longest log.
+/// Maximum bytes of such a file: many times the size for the longest log.
 const MAX_CALLS: u64 = 256 << 20;
 
-/// The folder of a run's calls: a Parquet file per trial, and per cell what a page draws of its last trial.
+/// The folder of a run's calls: a Parquet file per trial, and for each cell the calls of its last trial as drawn by a page.
 pub const CALLS_FOLDER: &str = "calls";
 
-/// Writes what a page draws of a load's calls next to its record.
+/// Writes the calls of a load, as drawn by a page, next to its record.
 pub fn write_calls(folder: &Path, calls: Option<&TrialCalls>) -> anyhow::Result<()> {
     calls.map_or(Ok(()), |calls| write_drawn(&folder.join(CALLS), calls))
 }
 
-/// Writes what a page draws of a trial's calls.
+/// Writes the calls of a trial, as drawn by a page.
 pub fn write_drawn(path: &Path, calls: &TrialCalls) -> anyhow::Result<()> {
     regular::replace(path, serde_json::to_vec(calls)?).with_context(|| path.display().to_string())
 }
 
-/// What a page draws of each cell's calls. Empty if none were logged.
+/// The calls of each cell, as drawn by a page. Empty if none were logged.
 fn read_calls(folder: &Path) -> anyhow::Result<Vec<TrialCalls>> {
     let mut files: Vec<PathBuf> = match fs::read_dir(folder.join(CALLS_FOLDER)) {
         Ok(files) => files.flatten().map(|file| file.path()).collect(),
@@ -152,7 +152,7 @@ fn newest(results: &Path) -> anyhow::Result<PathBuf> {
     newest.with_context(none)
 }
 
-/// The records in `results`, the newest last. Other folders are ignored. Records that can't be read come first.
+/// The records in `results`, newest last. Records that can't be read come first. Other folders are ignored.
 pub fn records(results: &Path) -> io::Result<Vec<PathBuf>> {
     let begun = |folder: PathBuf| {
         folder.join(RECORD).exists().then(|| (rpcbench_record::started(&folder).ok(), folder))
@@ -175,7 +175,7 @@ impl OutputOptions {
         Self { format, layout: Layout::default() }
     }
 
-    /// Only the table for terminals has columns to choose.
+    /// Only the terminal table has columns to choose.
     pub fn of(format: Format, table: &TableArgs) -> anyhow::Result<Self> {
         let layout = table.layout();
         if format != Format::Table && layout != Layout::default() {
@@ -200,7 +200,7 @@ pub fn show(context: &Context, run: &Run, look: &OutputOptions) -> anyhow::Resul
     Ok(print(&view.document(layout).render(document_format(look.format), context.style)?)?)
 }
 
-/// What a document is rendered as.
+/// The format in which a document is rendered.
 pub fn document_format(format: Format) -> DocumentFormat {
     match format {
         Format::Table => DocumentFormat::Text,

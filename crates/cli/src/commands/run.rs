@@ -39,12 +39,12 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Verdict> {
         Some(folder) => Setup { slices, ..setup }.resume(folder.clone(), building),
     })?;
     let shown = show(context, &finished.run, &look);
-    // Even if the terminal is gone, the record is complete.
+    // The record is complete even if the terminal is gone.
     let verdict = conclude(finished)?;
     shown.map(|()| verdict)
 }
 
-/// Prepares a run and makes it, with progress.
+/// Prepares a run and executes it, with progress.
 pub fn measure(
     context: &Context,
     prepare: impl FnOnce(Setup<'_>) -> Result<PreparedRun, SetupError>,
@@ -63,7 +63,7 @@ pub fn measure(
     Ok(finished)
 }
 
-/// Shows a run's progress, and writes its calls if asked to.
+/// Shows a run's progress, and writes its calls if requested.
 struct Logged<'a> {
     progress: &'a Progress<'a>,
     calls: Option<CallFiles>,
@@ -85,7 +85,7 @@ impl Observer for Logged<'_> {
     }
 }
 
-/// Writes the views and decides the verdict, after the results were shown.
+/// Writes the views and decides the verdict. Called after the results are shown.
 pub fn conclude(finished: FinishedRun) -> anyhow::Result<Verdict> {
     let FinishedRun { run, ending, folder, .. } = finished;
     let folder = folder.context("a run has a folder")?;

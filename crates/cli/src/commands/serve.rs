@@ -28,7 +28,7 @@ pub fn serve(context: &Context, args: &ServeArgs) -> anyhow::Result<Verdict> {
     let mut printed = Ok(());
     let options = args.calls.options();
     let served = run(&servers.environment, subject, &options, |served| {
-        // For scripts: only the address.
+        // Only the address, for scripts.
         printed = out!("{}", served.endpoint.address);
         note!("{}", how_to_load(subject, served, &servers.client_cpus));
     });

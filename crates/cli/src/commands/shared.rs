@@ -15,10 +15,10 @@ use signal_hook::iterator::Signals;
 use crate::context::Context;
 use crate::print::note;
 
-/// Handles Ctrl-C, SIGTERM and SIGHUP, except those that were ignored when the program started: under `nohup` it outlives its
-/// terminal, and in the background of a script Ctrl-C is meant for others. During a trial the first lets it finish (a load ends its window) and the second stops
-/// at once; outside trials the first stops at once. If nothing reacts any more, the program exits: its servers die with it, and
-/// files are complete or absent.
+/// Handles Ctrl-C, SIGTERM and SIGHUP, except signals that were ignored when the program started: under `nohup` it outlives its
+/// terminal, and in the background of a script Ctrl-C is meant for others. During a trial the first signal lets it finish (a load
+/// ends its window) and the second stops at once; outside trials the first stops at once. If nothing reacts any more, the program
+/// exits: its servers die with it, and files are complete or absent.
 #[expect(clippy::exit, reason = "the main thread no longer reacts to signals")]
 pub fn listen(interrupt: Interrupt) -> anyhow::Result<Interrupt> {
     let handled = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
@@ -54,7 +54,7 @@ fn what_follows(raised: Raised, ends_window: bool, now: Nanos) -> String {
     }
 }
 
-/// The servers or clients under `root`. A broken manifest is reported and left out.
+/// The servers or clients under `root`. Broken manifests are reported and skipped.
 pub fn catalog(root: &Path, role: Role) -> anyhow::Result<Catalog> {
     let catalog = Catalog::of(root, role)?;
     for broken in catalog.broken() {
@@ -63,7 +63,7 @@ pub fn catalog(root: &Path, role: Role) -> anyhow::Result<Catalog> {
     Ok(catalog)
 }
 
-/// Whether a name where a file or folder is expected is that of a server or entry, and of no file.
+/// True if `name`, given in place of a file or folder, names a server or entry and no file.
 pub fn is_server(context: &Context, name: &str) -> bool {
     let named = || {
         let catalog = Catalog::load(&context.root().ok()?).ok()?;

@@ -1,4 +1,4 @@
-//! `rpcbench list suites`: the purpose of each, its needs and how long it takes here.
+//! `rpcbench list suites`: the purpose and needs of each suite, and how long it takes here.
 
 use std::time::Duration;
 
@@ -9,7 +9,8 @@ use rpcbench_record::{Arrivals, Rate, Workload};
 
 use crate::print::hanging;
 
-/// A few lines about a suite. `entries`: the default ones; `cpus`: those of this machine; `width`: of a line.
+/// A few lines about a suite. `entries` are the default ones, `cpus` the CPUs of this machine, and `width` is the width of a
+/// line.
 pub fn text(suite: &Suite, entries: &[Entry], cpus: u32, width: usize) -> String {
     let mut lines = vec![suite.description.clone(), setting(suite, cpus)];
     let mut groups: Vec<Vec<&Workload>> = Vec::new();
@@ -26,7 +27,7 @@ pub fn text(suite: &Suite, entries: &[Entry], cpus: u32, width: usize) -> String
     shown.map(|(line, head)| hanging(&format!("  {head:<19}"), line, width)).collect()
 }
 
-/// `1 CPU, 512 MiB, at most 32 processes x 16 windows`, and whether there are fewer CPUs.
+/// `1 CPU, 512 MiB, at most 32 processes x 16 windows`, and a remark if the machine has fewer CPUs.
 fn setting(suite: &Suite, cpus: u32) -> String {
     let memory = suite.limits.memory_bytes.map_or("no memory limit".to_owned(), bytes);
     let wanted = suite.limits.cpus;
@@ -51,7 +52,7 @@ fn trials(suite: &Suite) -> String {
     format!("{at_most}{processes}{windows}")
 }
 
-/// A line for the loads of each process; one line for processes that differ only in connections.
+/// A line for the loads of each process. Processes that differ only in connections share a line.
 fn loads(groups: &[Vec<&Workload>]) -> Vec<String> {
     let line = |group: &[&Workload], connections: &str, in_flight: &str| {
         let content = &group[0].content;

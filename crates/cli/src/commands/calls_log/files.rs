@@ -1,4 +1,4 @@
-//! The calls of a run, a file per trial.
+//! The calls of a run, one file per trial.
 
 use std::fs;
 use std::io::BufWriter;
@@ -13,7 +13,7 @@ use rpcbench_report::Calls;
 use super::{CallWriter, OutFile, draw, drawn, parquet};
 use crate::commands::report::{CALLS_FOLDER, write_drawn};
 
-/// Writes the calls of each trial when it has ended. Until then they wait in memory; the plan bounds their number.
+/// Writes the calls of each trial when it ends. Until then they stay in memory; the plan bounds their number.
 pub struct CallFiles {
     folder: PathBuf,
     calls: Receiver<Vec<LoggedCall>>,
@@ -30,8 +30,8 @@ impl CallFiles {
         self.calls.try_iter().for_each(drop);
     }
 
-    /// Writes the calls of the trial that just ended to `calls/ENTRY.WORKLOAD.NUMBER.parquet`, and what a page draws of them
-    /// to `calls/ENTRY.WORKLOAD.json`, replacing that of an earlier trial.
+    /// Writes the calls of the trial that just ended to `calls/ENTRY.WORKLOAD.NUMBER.parquet`, and what a page draws of them to
+    /// `calls/ENTRY.WORKLOAD.json`, replacing that of an earlier trial.
     pub fn write(&self, trial: &Trial) -> anyhow::Result<()> {
         let batches: Vec<_> = self.calls.try_iter().collect();
         let Some(measured) = trial.measured() else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Writes every measured call, in a separate thread during the load.
+//! Writes every measured call during the load, on a separate thread.
 
 mod csv;
 mod files;
@@ -41,7 +41,7 @@ pub struct LogThread {
 }
 
 impl CallsLog {
-    /// The log, and the engine's end of its channel. It ends when the last copy of that is dropped.
+    /// Opens a log. Returns it with the engine's end of its channel; the log ends when the last copy of that end is dropped.
     pub fn open(file: &CallsFile) -> anyhow::Result<(Self, CallLog)> {
         let begins = match file.format {
             CallsFormat::Csv => COLUMNS[0],
@@ -61,7 +61,7 @@ impl CallsLog {
         while self.calls.try_recv().is_ok() {}
     }
 
-    /// Writes from now on.
+    /// Starts writing calls.
     pub fn start(self) -> anyhow::Result<LogThread> {
         let Self { mut writer, calls } = self;
         let write = move || {
@@ -79,8 +79,8 @@ impl CallsLog {
 }
 
 impl LogThread {
-    /// Waits for the last calls after the session has ended, and puts the file in place if it holds all `counted` calls.
-    /// Returns them as a page draws them.
+    /// Waits for the last calls after the end of the session, and puts the file in place if it has all `counted` calls. Returns
+    /// the calls as a page draws them.
     pub fn finish(self, counted: u64) -> anyhow::Result<Calls> {
         let ended =
             self.thread.join().map_err(|_| anyhow!("the thread that writes calls panicked"));
@@ -109,7 +109,7 @@ pub fn drawn(trial: &Trial, calls: Calls) -> TrialCalls {
     TrialCalls { entry, workload, number: trial.number, calls }
 }
 
-/// The name of an outcome, and its code, if any.
+/// The name of an outcome, with its code if it has one.
 fn outcome(ended: Ended) -> (&'static str, Option<u32>) {
     match ended {
         Ended::Ok => (OutcomeKind::Ok.key(), None),

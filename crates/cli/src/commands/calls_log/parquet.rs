@@ -14,7 +14,7 @@ use rpcbench_engine::LoggedCall;
 use super::{COLUMNS, CallWriter, outcome};
 use crate::commands::out_file::OutFile;
 
-/// The first bytes of every file of the format.
+/// The first bytes of every Parquet file.
 pub const BEGINS: &str = "PAR1";
 
 const SCHEMA: &str = "message calls {
@@ -25,9 +25,9 @@ const SCHEMA: &str = "message calls {
     required binary outcome (STRING);
     optional int32 status;
 }";
-/// Calls in a row group.
+/// Calls per row group.
 const GROUP: usize = 1 << 17;
-/// Columns of times.
+/// Number of columns of times.
 const TIMES: usize = 4;
 
 /// Writes calls as Parquet.
@@ -77,7 +77,7 @@ impl Parquet {
     }
 }
 
-/// Which rows have a value in an optional column.
+/// Definition levels: 1 for rows that have a value in an optional column, or else 0.
 fn levels(calls: &[LoggedCall], has: fn(&LoggedCall) -> bool) -> Vec<i16> {
     calls.iter().map(|call| i16::from(has(call))).collect()
 }

@@ -1,4 +1,4 @@
-//! What is written reads back.
+//! Logs read back as written.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -56,7 +56,7 @@ fn csv_has_a_line_for_each_call() {
 fn parquet_reads_back_what_was_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.parquet");
-    // More than a row group, in pieces that do not divide it.
+    // More than a row group, in batches that do not divide it.
     let batches: Vec<Vec<LoggedCall>> = (0..30).map(|_| some().repeat(1000)).collect();
     log(&path, &batches).unwrap();
     let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();

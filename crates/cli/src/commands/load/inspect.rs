@@ -1,4 +1,4 @@
-//! What a user looks at before a load: `--list`, `--describe`, `--dry-run` and `--once`.
+//! What a user can inspect before a load: `--list`, `--describe`, `--dry-run` and `--once`.
 
 use anyhow::bail;
 use rpcbench_engine::{Gunzip, Payload as _};
@@ -10,9 +10,9 @@ use super::once;
 use crate::Verdict;
 use crate::print::out;
 
-/// Bytes shown of a body that is not text.
+/// Bytes to show of a body that is not text.
 const MAX_SHOWN: usize = 256;
-/// Bytes shown of a text.
+/// Bytes to show of a text.
 const MAX_TEXT: usize = 64 << 10;
 
 /// Shows what `inspection` asks for.
@@ -68,7 +68,7 @@ fn describe(setup: &mut Setup<'_>, request: &LoadRequest, name: &str) -> anyhow:
     Ok(Verdict::Done)
 }
 
-/// The first request, as it is sent.
+/// The first request, as sent.
 pub(super) fn sent(calls: &Calls, protocol: Protocol) -> String {
     let Calls { payload, described, .. } = calls;
     let sent = payload.request(0);
@@ -93,7 +93,7 @@ pub(super) fn sent(calls: &Calls, protocol: Protocol) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Bytes as text, or in hexadecimal if they are none.
+/// Bytes as text, or in hexadecimal if they are not text.
 pub(super) fn text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => {

@@ -17,11 +17,11 @@ use crate::context::Context;
 use crate::live;
 use crate::print::note;
 
-/// How often the line on a terminal changes. Each look costs every load thread a copy of its histograms.
+/// How often the line on a terminal changes. Each sample costs every load thread a copy of its histograms.
 const LOOK: Nanos = Nanos::from_millis(1000);
-/// Redraws of a terminal a second, at most.
+/// Maximum redraws of a terminal per second.
 const DRAWN: u8 = 4;
-/// Plain lines of a stage, at most.
+/// Maximum plain lines per stage.
 const LINES: u64 = 10;
 
 /// Shows the progress of a load.
@@ -83,7 +83,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// Whether the workload measures the capacity.
+    /// True if the workload measures the capacity.
     fn finds_capacity(&self, name: &str) -> bool {
         self.plan.workload(name).is_some_and(|workload| self.plan.finds_capacity(workload))
     }
@@ -175,7 +175,7 @@ impl Live<'_> {
         if matches!(self.view, View::Lines) && !is_line_due {
             return;
         }
-        // A look may come a little early.
+        // A sample may come a little early.
         self.next_line.set(now + Nanos(every.0 / 10 * 9));
         let earlier = self.last.replace(Some((now, sample.clone())));
         let threads = self.plan.workload(stage.workload).map_or(1, |w| w.client_threads);
@@ -196,13 +196,13 @@ impl Live<'_> {
             end => format!("{name} {}", progress(at, end - stage.start)),
         };
         match (&self.view, reading) {
-            // Two lines: one would not fit in 80 columns.
+            // Two lines, as one would not fit in 80 columns.
             (View::Drawn(bar), Some(reading)) => {
                 let times = reading.times().map(|times| format!("\n  {times}")).unwrap_or_default();
                 bar.set_message(format!("{stage_now}, {}{times}", reading.pace()));
             }
             (View::Drawn(bar), None) => bar.set_message(name),
-            // The first look only gives the next one something to compare with.
+            // The first sample only serves for comparison with the next one.
             (View::Lines, Some(reading)) if now >= stage.start + LOOK => {
                 note!("{stage_now}, {reading}");
             }
@@ -219,19 +219,19 @@ fn progress(at: Nanos, length: Nanos) -> String {
 /// The state of a load.
 #[derive(Debug, PartialEq)]
 struct Reading {
-    /// Calls that ended a second, since the previous look.
+    /// Calls that ended per second since the previous sample.
     rate: f64,
     in_flight: u64,
     /// p50, p99 and maximum of `ok` calls in the window so far, nanoseconds.
     times: Option<[u64; 3]>,
-    /// Since the session was opened.
+    /// Errors since the session was opened.
     errors: u64,
-    /// Share of the threads' time since the previous look.
+    /// CPU use since the previous sample, as a share of the threads' time.
     cpu: f64,
 }
 
 impl Reading {
-    /// `time` lies between the two samples, seconds.
+    /// Compares two samples; `time` is the time between them, seconds.
     fn of((earlier, later): (&Sample, &Sample), time: f64, threads: u32) -> Self {
         let time = time.max(1e-9);
         let ended = later.progress.ended.saturating_sub(earlier.progress.ended);

@@ -1,4 +1,4 @@
-//! `rpcbench load`: a run of one server that is already running.
+//! `rpcbench load`: a run with one server that is already running.
 
 mod inspect;
 mod live;
@@ -53,7 +53,7 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     };
     let interrupt = shared::listen(Interrupt::ending_windows())?;
     request.authorize(&interrupt)?;
-    // Before the load starts.
+    // Opened before the load starts.
     let hdr = args.results.hdr.as_deref().map(|path| OutFile::open(path, HDR)).transpose()?;
     let (log, call_log) = args.results.log.as_ref().map(CallsLog::open).transpose()?.unzip();
     let intervals = args.results.interval_file.as_deref().map(Intervals::create).transpose()?;
@@ -79,7 +79,7 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     verdict
 }
 
-/// How every log of HdrHistogram begins.
+/// The first bytes of every HdrHistogram log.
 const HDR: &[u8] = b"#[";
 
 /// What a run returns besides its record.
@@ -137,7 +137,7 @@ fn write_hdr(file: Option<OutFile>, load: &Load) -> anyhow::Result<()> {
         .context(SHOWN)
 }
 
-/// Why there is nothing to show.
+/// Explains why there is nothing to show.
 fn why_nothing(run: &Run) -> String {
     let failed = run.preparations.iter().find_map(|preparation| match &preparation.readiness {
         Readiness::Failed(failure) => Some(failure.reason.clone()),
@@ -149,7 +149,7 @@ fn why_nothing(run: &Run) -> String {
         .unwrap_or_else(|| "stopped before anything was measured".to_owned())
 }
 
-/// Why a share of the capacity is no rate. `None` if it is one, or the capacity was not measured.
+/// Explains why a share of the capacity can't be converted to a rate. `None` if it can, or if the capacity was not measured.
 fn without_capacity(plan: &Plan, run: &Run) -> Option<String> {
     let load = plan.loads().find(|load| load.arrivals.needs_capacity())?;
     let found = run.capacity(&plan.servers.first()?.entry, &load.name, None)?;
@@ -163,7 +163,7 @@ fn without_capacity(plan: &Plan, run: &Run) -> Option<String> {
     })
 }
 
-/// Prints what is wrong with a load on standard error.
+/// Prints the problems of a load to standard error.
 fn report_verdict(load: &Load) -> Verdict {
     for line in load.complaints() {
         note!("rpcbench: {line}");
@@ -175,7 +175,7 @@ fn report_verdict(load: &Load) -> Verdict {
     }
 }
 
-/// Prints what is wrong with a sweep or a search on standard error.
+/// Prints the problems of a sweep or a search to standard error.
 fn report_curve(curve: &LoadCurve, ending: &Result<Ending, StoreError>) -> Verdict {
     if matches!(ending, Ok(Ending::Interrupted)) {
         let loads = plural(curve.points.len() as u64, "load");

@@ -1,4 +1,4 @@
-//! One call: its request, and all that comes back.
+//! A single call: its request and everything that comes back.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::inspect::{NOTHING, sent, text};
 use crate::Verdict;
 use crate::print::out;
 
-/// Makes one call and shows it. Secrets of the user are concealed, and header fields that may carry those of the server.
+/// Makes one call and shows it. Conceals the user's secrets, and header fields that may carry secrets of the server.
 pub fn once(setup: &mut Setup<'_>, request: &LoadRequest) -> anyhow::Result<Verdict> {
     let Some(call) = setup.one_call(request)? else { bail!(NOTHING) };
     let of_url = LaterSecrets::default();
@@ -39,7 +39,7 @@ pub fn once(setup: &mut Setup<'_>, request: &LoadRequest) -> anyhow::Result<Verd
     Ok(if is_right { Verdict::Done } else { Verdict::ChecksFailed })
 }
 
-/// The status, and the header fields.
+/// The status and the header fields.
 fn head(call: &OneCall, protocol: Protocol) -> Vec<String> {
     let took = units::duration_ns(Duration::as_nanos(&call.took) as f64);
     let first = match (call.status, &call.transcript.reply) {
@@ -58,7 +58,7 @@ fn head(call: &OneCall, protocol: Protocol) -> Vec<String> {
         }
         (None, Ok(_)) => format!("Reply after {took}"),
     };
-    // The status of HTTP is in the first line, or says nothing.
+    // The HTTP status is in the first line, or is 200, which says nothing.
     let is_shown = |(name, value): &&(String, String)| {
         name != ":status" || call.status != value.parse().ok() && value != "200"
     };
@@ -96,7 +96,7 @@ fn tail(call: &OneCall) -> Vec<String> {
     details.chain(trailers).collect()
 }
 
-/// A field of a reply, without a secret of the server.
+/// A field of a reply, with secrets of the server concealed.
 fn field((name, value): &(String, String)) -> String {
     let value = if CallHeader::is_sensitive_name(name) { REDACTED } else { value };
     format!("  {}: {}", printable(name), printable(value))

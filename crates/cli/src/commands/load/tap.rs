@@ -1,4 +1,4 @@
-//! The log of calls, which begins with its window.
+//! The log of calls, which starts with its window.
 
 use std::cell::RefCell;
 
@@ -6,7 +6,7 @@ use rpcbench_report::Calls;
 
 use crate::commands::calls_log::{CallsLog, LogThread};
 
-/// The log of a run's calls, if one was asked for.
+/// The log of a run's calls, if requested.
 #[derive(Default)]
 pub struct LogTap(RefCell<State>);
 
@@ -22,12 +22,12 @@ enum State {
 }
 
 impl LogTap {
-    /// A tap of `log`, if one was asked for.
+    /// A tap for `log`, if requested.
     pub fn new(log: Option<CallsLog>) -> Self {
         Self(RefCell::new(log.map_or(State::Closed, State::Waiting)))
     }
 
-    /// Drops the calls sent so far.
+    /// Discards the calls sent so far.
     pub fn forget(&self) {
         if let State::Waiting(log) = &*self.0.borrow() {
             log.forget();
@@ -43,8 +43,8 @@ impl LogTap {
         self.0.replace(next);
     }
 
-    /// Waits for the last calls, after the sender was dropped, and keeps the file if it holds all `counted` of them. `None`
-    /// without a log.
+    /// Waits for the last calls after the sender was dropped, and keeps the file if it has all `counted` calls. `None` without a
+    /// log.
     pub fn finish(self, counted: u64) -> anyhow::Result<Option<Calls>> {
         match self.0.into_inner() {
             State::Writing(thread) => thread?.finish(counted).map(Some),

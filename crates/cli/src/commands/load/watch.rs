@@ -1,4 +1,4 @@
-//! What follows a load while it runs: a line of figures for each interval, and limits that end it early.
+//! Watches a load while it runs: writes a line of figures for each interval, and checks limits that end the load early.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -16,10 +16,10 @@ use serde::Serialize;
 use crate::commands::out_file::OutFile;
 use crate::print::note;
 
-/// How every file of intervals begins.
+/// The first bytes of every file of intervals.
 const BEGIN: &[u8] = b"{\"elapsed_s\":";
 
-/// Follows a load.
+/// Watches a load.
 pub struct Watch {
     every: Nanos,
     intervals: Option<RefCell<Intervals>>,
@@ -29,15 +29,15 @@ pub struct Watch {
     broken: RefCell<Option<Threshold>>,
 }
 
-/// A file with a line of JSON for each interval.
+/// A file with a line of JSON per interval.
 pub struct Intervals {
     path: PathBuf,
     file: File,
-    /// What was written so far.
+    /// The calls written so far.
     outcomes: Outcomes,
     ok: Histogram,
     elapsed: Nanos,
-    /// The first failure.
+    /// The first error while writing.
     problem: Option<io::Error>,
 }
 
@@ -60,7 +60,7 @@ struct Interval {
 }
 
 impl Watch {
-    /// Looks `every` so often, if there is anything to look for.
+    /// Samples the load at this interval, if there is anything to watch.
     pub fn new(
         every: Nanos,
         intervals: Option<Intervals>,
@@ -71,16 +71,16 @@ impl Watch {
         Self { every, intervals, stop_if, interrupt, broken }
     }
 
-    /// How often to look. `None`: never.
+    /// The interval between samples. `None` if nothing is watched.
     pub fn every(&self) -> Option<Nanos> {
         (self.intervals.is_some() || !self.stop_if.is_empty()).then_some(self.every)
     }
 
-    /// Takes the state of the window `elapsed` after its start.
+    /// Processes the state of the window `elapsed` after its start.
     pub fn sample(&self, elapsed: Nanos, sample: &Sample) {
         if let Some(intervals) = &self.intervals {
             let mut intervals = intervals.borrow_mut();
-            // A look may come a little early.
+            // A sample may come a little early.
             if (elapsed - intervals.elapsed).0 >= self.every.0 / 10 * 9 {
                 intervals.add(elapsed, &sample.outcomes, &sample.ok, sample.outstanding);
             }
@@ -103,7 +103,7 @@ impl Watch {
         }
     }
 
-    /// Takes the whole window.
+    /// Processes the complete window.
     pub fn end(&self, window: &Measured) {
         if let Some(intervals) = &self.intervals {
             let histogram = window.latency.as_ref().map(|it| Histogram::from_base64(&it.histogram));
@@ -112,7 +112,7 @@ impl Watch {
         }
     }
 
-    /// The limit that ended the load, if one did.
+    /// The limit that ended the load. `None` if no limit did.
     pub fn broken(&self) -> Option<Threshold> {
         *self.broken.borrow()
     }
@@ -128,7 +128,7 @@ impl Watch {
 }
 
 impl Intervals {
-    /// Creates the file, unless another kind of file has this name.
+    /// Creates the file, unless a file of another kind has this name.
     pub fn create(path: &Path) -> anyhow::Result<Self> {
         drop(OutFile::open(path, BEGIN)?);
         let file = File::create(path).with_context(|| path.display().to_string())?;
@@ -136,7 +136,7 @@ impl Intervals {
         Ok(Self { path: path.to_owned(), file, outcomes, ok, elapsed: Nanos(0), problem: None })
     }
 
-    /// Writes what is new in the window so far.
+    /// Writes a line for the calls since the last one.
     fn add(&mut self, elapsed: Nanos, outcomes: &Outcomes, ok: &Histogram, in_flight: u64) {
         let (new, times) = (outcomes.since(&self.outcomes), ok.since(&self.ok));
         let length = elapsed.since(self.elapsed).max(1) as f64 / 1e9;
@@ -161,7 +161,7 @@ impl Intervals {
     }
 }
 
-/// The outcomes of failed calls. `None` without any.
+/// The outcomes of failed calls. `None` if no call failed.
 fn failed(outcomes: &Outcomes) -> Option<serde_json::Map<String, serde_json::Value>> {
     let Ok(serde_json::Value::Object(mut kinds)) = serde_json::to_value(outcomes) else {
         return None;
