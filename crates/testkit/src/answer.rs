@@ -1,4 +1,4 @@
-//! Answers calls as the plan says.
+//! Answers calls according to the plan.
 
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
@@ -12,18 +12,18 @@ use crate::echo::Truth;
 use crate::plan::Answer;
 use crate::serve::Counters;
 
-/// Replies remembered at most. Beyond that all are dropped.
+/// Maximum replies to remember. Beyond that, all are dropped.
 const MEMORY: usize = 1 << 16;
-/// Bytes of a nonce, of these letters.
+/// Length of a nonce in bytes, and its letters.
 const NONCE_BYTES: usize = 8;
 const NONCE_LETTERS: RangeInclusive<u8> = b'@'..=b'O';
 
 /// Answers calls, and remembers replies for servers that cheat.
 pub(crate) struct Answerer {
     answer: Answer,
-    /// By method and start of the request's message.
+    /// Replies by method and start of the request's message.
     memory: HashMap<(String, Vec<u8>), Bytes>,
-    /// By the nonce's place, the length and what follows the nonce.
+    /// Templates by the nonce's position, the message's length, and the bytes after the nonce.
     templates: HashMap<(usize, usize, [u8; 16]), Template>,
     counters: Arc<Counters>,
 }
@@ -92,7 +92,7 @@ impl Answerer {
         }
     }
 
-    /// The reply to an earlier request whose message starts with the same `bytes` bytes, or else the correct one.
+    /// The reply to an earlier request whose message starts with the same `bytes` bytes, or else the correct reply.
     fn recall<D: Dialect>(
         &mut self,
         dialect: &D,
@@ -113,7 +113,7 @@ impl Answerer {
         Ok(reply)
     }
 
-    /// The reply to an earlier request that was equal but for its nonce, with the nonce of this one, or else the correct one.
+    /// The reply to an earlier request that differed only in its nonce, with the nonce replaced, or else the correct reply.
     fn recall_but_nonce<D: Dialect>(
         &mut self,
         dialect: &D,
@@ -152,12 +152,12 @@ struct Template {
     method: String,
     request: Vec<u8>,
     reply: Bytes,
-    /// Where the nonce is in the reply.
+    /// Position of the nonce in the reply.
     place: usize,
 }
 
 impl Template {
-    /// True if a message differs at most in its nonce.
+    /// True if a message differs from the template only in its nonce.
     fn fits(&self, method: &str, message: &[u8], nonce: &Range<usize>) -> bool {
         self.method == method
             && self.request[..nonce.start] == message[..nonce.start]
@@ -165,7 +165,8 @@ impl Template {
     }
 }
 
-/// Where the nonce is, with letters next to it that could be its own. `None` without a nonce, or if several places look like one.
+/// Position of the nonce, including adjacent letters that may belong to it. `None` without a nonce, or if several parts look like
+/// one.
 fn nonce(message: &[u8]) -> Option<Range<usize>> {
     let (mut found, mut start) = (None, 0);
     for end in 0..=message.len() {

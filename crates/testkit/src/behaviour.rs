@@ -16,7 +16,7 @@ pub struct Behaviour {
     pub(crate) effect: Effect,
 }
 
-/// How a behaviour is written, and what it does.
+/// How a behaviour is written, and its meaning.
 #[derive(Clone, Copy, Debug)]
 pub struct Form {
     /// The name with its arguments: `wrong-once:N`.
@@ -39,7 +39,7 @@ const fn form(
     Form { form, example, meaning, effect }
 }
 
-/// All behaviours. Calls are numbered from 1 in the order in which their requests are complete, over all connections.
+/// All behaviours. Calls are numbered from 1 in the order in which their requests complete, over all connections.
 #[rustfmt::skip]
 pub const FORMS: &[Form] = &[
     form("honest", "honest", "answers correctly", |_| Ok(Effect::Answer(Answer::Honest))),
@@ -97,13 +97,13 @@ pub const FORMS: &[Form] = &[
     form("thrift-buffered-compact", "thrift-buffered-compact", "the same, buffered and compact", |_| Ok(Effect::Protocol(Protocol::ThriftBufferedCompact))),
 ];
 
-/// Text that is not a behaviour, or behaviours that exclude each other.
+/// The error for text that is not a behaviour, or for behaviours that exclude each other.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BehaviourError(pub(crate) String);
 
 impl Behaviour {
-    /// True if only a process with no other server can behave so.
+    /// True if the behaviour requires a process without other servers.
     pub(crate) fn needs_process(&self) -> bool {
         self.effect.is_of_process() || matches!(self.effect, Effect::Opening(Opening::Exit(_)))
     }

@@ -33,7 +33,7 @@ pub(crate) fn this_process() -> Duration {
     read(ClockId::ProcessCPUTime)
 }
 
-/// Time for which the calling thread has waited for a CPU. 0 if the kernel does not count it.
+/// Time for which the calling thread was runnable but had no CPU. 0 if the kernel does not count it.
 pub(crate) fn run_delay() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let delay = text.split(' ').nth(1).and_then(|field| field.parse().ok());

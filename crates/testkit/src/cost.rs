@@ -1,4 +1,4 @@
-//! The cost of a call before it is answered: time, CPU or memory.
+//! The cost of a call before its answer: time, CPU or memory.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -17,14 +17,14 @@ const WARM_COST: Duration = Duration::from_micros(50);
 /// The compiler thread is busy for `COMPILE_TIME` of every `COMPILE_PERIOD` of the process's CPU time.
 const COMPILE_PERIOD: Duration = Duration::from_millis(10);
 const COMPILE_TIME: Duration = Duration::from_millis(2);
-/// Calls between payments of a costlier server. Reading two clocks on every call would cost more than the difference.
+/// Number of calls between payments of a costlier server. Reading two clocks on every call would cost more than the difference.
 const CALLS_PER_PAYMENT: u64 = 64;
-/// Memory that a server takes at most, so that a forgotten limit does not bring down the machine.
+/// Maximum memory that a server takes, so that a forgotten limit does not bring down the machine.
 const MEMORY_CAP: usize = 2 << 30;
-/// Time without a CPU that it did not wait for, after which a server takes itself for frozen, and how long it then behaves so.
+/// Time without running or waiting for a CPU after which a server considers itself frozen, and how long it then behaves that way.
 const BREAK: Duration = Duration::from_millis(250);
 const AFTER_BREAK: Duration = Duration::from_secs(2);
-/// Interval of looks.
+/// Interval at which the thread checks for breaks.
 const LOOK: Duration = Duration::from_millis(10);
 
 pub(crate) struct Spender {
@@ -32,7 +32,7 @@ pub(crate) struct Spender {
     delays: Rc<DelayQueue>,
     compiler: Option<Compiler>,
     hog: RefCell<MemoryHog>,
-    /// CPU time that a costlier server has spent extra so far.
+    /// Extra CPU time spent so far by a costlier server.
     burnt: Cell<Duration>,
     breaks: Option<Breaks>,
 }
@@ -84,7 +84,7 @@ impl Spender {
         self.burnt.set(self.burnt.get() + (clock::this_process() - before));
     }
 
-    /// By its own CPU time, so that the step comes after the same work on a busy machine.
+    /// Measured by the server's own CPU time, so that the step comes after the same amount of work on a busy machine.
     fn warm_up(&self, seconds: f64, factor: f64) {
         let used = clock::this_process();
         if used.as_secs_f64() >= seconds {
@@ -97,14 +97,14 @@ impl Spender {
     }
 }
 
-/// Breaks in which this process did not run though others left it a CPU: it was frozen.
+/// Breaks in which this process did not run although a CPU was free: it was frozen.
 struct Breaks {
-    /// When the last ended, monotonic, nanoseconds. 0 before the first.
+    /// When the last break ended, monotonic, nanoseconds. 0 before the first.
     ended: Arc<AtomicU64>,
 }
 
 impl Breaks {
-    /// Starts the thread that looks for them.
+    /// Starts the thread that watches for breaks.
     fn watch() -> io::Result<Self> {
         let ended = Arc::new(AtomicU64::new(0));
         let last = Arc::clone(&ended);
@@ -128,12 +128,12 @@ impl Breaks {
     }
 }
 
-/// CPU time still to spend until it is this share of all other CPU time. `all` includes what is already spent.
+/// CPU time to spend until the extra time is this share of all other CPU time. `all` includes `burnt`.
 fn debt(all: Duration, burnt: Duration, share: f64) -> Duration {
     all.saturating_sub(burnt).mul_f64(share).saturating_sub(burnt)
 }
 
-/// Uses a fifth of a CPU, for as long as the process lives.
+/// Uses a fifth of a CPU until the process ends.
 pub fn work_without_rest() {
     loop {
         clock::burn(Duration::from_millis(20));
@@ -159,7 +159,7 @@ impl Compiler {
     fn work_at(&self, used: Duration) {
         if used >= self.next.get() {
             self.next.set(used + COMPILE_PERIOD);
-            // If the queue is full, the thread is busy already.
+            // If the queue is full, the thread is already busy.
             let _ = self.work.try_send(());
         }
     }
@@ -178,7 +178,7 @@ pub(crate) struct MemoryHog {
 }
 
 impl MemoryHog {
-    /// Takes and touches this many bytes, up to the cap of 2 GiB.
+    /// Allocates and touches this many bytes, up to a total of 2 GiB.
     pub(crate) fn take(&mut self, bytes: u64) {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(MEMORY_CAP - self.total);
         self.total += bytes;

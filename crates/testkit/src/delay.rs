@@ -1,4 +1,4 @@
-//! Delays as exact as the kernel's timer; the runtime's are rounded to milliseconds.
+//! Delays as exact as the kernel's timer. Those of the runtime are rounded to milliseconds.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub(crate) struct DelayQueue {
 
 #[derive(Default)]
 struct Waiting {
-    /// By the time they are due, and a number that makes the key unique.
+    /// Waiting calls by due time, and a number that makes the key unique.
     calls: BTreeMap<(Duration, u64), oneshot::Sender<()>>,
     next_number: u64,
 }
@@ -55,7 +55,7 @@ impl DelayQueue {
         if is_first {
             self.arm(due);
         }
-        // The sender lives until it sends, or until the server is dropped together with this call.
+        // The sender lives until it sends, or until the server is dropped along with this call.
         let _ = woken.await;
     }
 

@@ -63,7 +63,7 @@ pub(crate) fn frame(message: &[u8]) -> Vec<u8> {
 
 /// The reply message of a method of the contract.
 pub(crate) fn reply(path: &str, message: &[u8], truth: Truth) -> Result<Bytes, Status> {
-    /// The reply to a request with one message, of which a wrong reply has another number.
+    /// The reply to a request with one message. In a wrong reply, a number in the message differs.
     macro_rules! echo {
         ($request:ident . $content:ident . $number:ident => $reply:ident) => {{
             let mut echo = decode::<pb::$request>(message)?.$content;

@@ -55,14 +55,14 @@ impl AsyncWrite for SharedStream {
     }
 }
 
-/// Makes the fault happen on this connection. Returns when the connection has ended.
+/// Triggers the fault on this connection. Returns when the connection has ended.
 pub(crate) async fn strike(
     fault: Fault,
     stream: Rc<TcpStream>,
     protocol: Protocol,
 ) -> io::Result<()> {
     match fault {
-        // The end of the process closes the connection.
+        // The connection closes when the process ends.
         Fault::Exit | Fault::Hang => std::future::pending().await,
         Fault::Garbage => {
             write(&stream, &garbage()).await?;
@@ -73,14 +73,14 @@ pub(crate) async fn strike(
     }
 }
 
-/// Half of a HEADERS frame on stream 1: its header says 20 bytes, 10 follow.
+/// Half of a HEADERS frame on stream 1: its header announces 20 bytes, but only 10 follow.
 const HALF_A_FRAME: [u8; 19] =
     [0, 0, 20, 1, 4, 0, 0, 0, 1, 0x88, 0, 7, b'h', b'a', b'l', b'f', b' ', b'o', b'f'];
 
-/// Half of a reply of HTTP/1.1: its head says 20 bytes, 8 follow.
+/// Half of an HTTP/1.1 reply: its head announces 20 bytes, but only 8 follow.
 const HALF_A_REPLY: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{\"echo\":";
 
-/// Half of a reply of tcp-echo: its length says 20 bytes, 7 follow.
+/// Half of a tcp-echo reply: its length announces 20 bytes, but only 7 follow.
 const HALF_AN_ECHO: &[u8] = b"\0\0\0\x14half of";
 
 fn half_a_message(form: Form) -> Vec<u8> {
@@ -124,7 +124,7 @@ pub(crate) async fn write(stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()
     Ok(())
 }
 
-/// Fixed bytes without structure. As a frame they are longer than any peer allows.
+/// Fixed bytes without structure. Interpreted as a frame, they are longer than any peer allows.
 fn garbage() -> [u8; 1024] {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     std::array::from_fn(|index| {

@@ -1,4 +1,4 @@
-//! The limit of open files.
+//! The limit on open files.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 /// Open files for servers with more than 10,000 connections.
 const WANTED: u64 = 32_768;
 
-/// Raises this process's limit of open files to the hard limit, or further if that is low and the process is privileged.
+/// Raises this process's limit on open files to the hard limit, or further if that is low and the process is privileged.
 pub fn raise_file_limit() -> io::Result<()> {
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     let set = |files| setrlimit(Resource::RLIMIT_NOFILE, files, files);

@@ -95,7 +95,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
         channel.pass_on(&listener, outside::start(plan.protocol, channel)?)?;
     }
     raise_file_limit()?;
-    // One thread, so that only the server's own thread works.
+    // Single-threaded, so that only the server's own thread works.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     runtime.block_on(serve(arguments, plan))
 }

@@ -1,4 +1,4 @@
-//! Leaves the cgroup in which this process was started, so that its use is not counted.
+//! Leaves the cgroup in which this process was started, so that its usage is not counted.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use rpcbench_record::Protocol;
 use rpcbench_testkit::{Channel, End};
 
-/// Starts an honest server of a protocol outside of the group of this process. Returns the end of a channel to it.
+/// Starts an honest server of a protocol outside this process's cgroup. Returns the end of a channel to it.
 pub fn start(protocol: Protocol, channel: Channel) -> io::Result<End> {
     let [front, back] = channel.open()?;
     let mut child = Command::new(std::env::current_exe()?);
@@ -19,13 +19,13 @@ pub fn start(protocol: Protocol, channel: Channel) -> io::Result<End> {
     if protocol != Protocol::Grpc {
         child.args(["--behaviour", protocol.name()]);
     }
-    // The environment says whose it is.
+    // Cleared because the environment identifies the run that a process belongs to.
     child.env_clear().stdin(back.input).stdout(back.output).spawn()?;
     Ok(front)
 }
 
-/// Moves this process to the nearest group above that takes it, in each hierarchy. Does nothing without a group. The process ends
-/// with the one that started it.
+/// Moves this process to the nearest ancestor group that accepts it, in each hierarchy. No-op without a group. The process ends
+/// with its parent.
 pub fn leave_group() -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
     let pid = std::process::id().to_string();
@@ -33,7 +33,7 @@ pub fn leave_group() -> io::Result<()> {
         let procs = |folder: &Path| folder.join("cgroup.procs");
         let is_in =
             fs::read_to_string(procs(&group)).is_ok_and(|pids| pids.lines().any(|it| it == pid));
-        // Under cgroup v2 a group with controllers for groups below it takes no process, unless it is the root.
+        // Under cgroup v2, a group with controllers for its children accepts no process, unless it is the root.
         if is_in && !group.ancestors().skip(1).any(|above| fs::write(procs(above), &pid).is_ok()) {
             return Err(io::Error::other(format!("no group above {} takes it", group.display())));
         }
@@ -41,7 +41,7 @@ pub fn leave_group() -> io::Result<()> {
     Ok(())
 }
 
-/// Starts a thread that moves this process out of the group that counts its CPU time when many calls come, and back soon after
+/// Starts a thread that moves this process out of the group that counts its CPU time while many calls arrive, and back soon after
 /// the last.
 pub fn leave_under_load(calls: impl Fn() -> u64 + Send + 'static) -> io::Result<()> {
     const LOOK: Duration = Duration::from_millis(1);
@@ -64,7 +64,7 @@ pub fn leave_under_load(calls: impl Fn() -> u64 + Send + 'static) -> io::Result<
         loop {
             thread::park_timeout(LOOK);
             let now = calls();
-            // A few are those of a check.
+            // A few calls are those of a check.
             let has_load = now - before > 5;
             before = now;
             match (has_load, rests) {
@@ -78,7 +78,7 @@ pub fn leave_under_load(calls: impl Fn() -> u64 + Send + 'static) -> io::Result<
     Ok(())
 }
 
-/// Starts a thread that leaves the group in one hierarchy of cgroup version 1, and nothing else.
+/// Starts a thread that leaves the group in one hierarchy of cgroup v1 only.
 pub fn leave_partly() -> io::Result<()> {
     let groups = groups()?;
     let (left, has_left) = mpsc::channel();
@@ -100,7 +100,7 @@ pub fn leave_partly() -> io::Result<()> {
     }
 }
 
-/// Folders that may be groups of this process: of each mount, with the path in each hierarchy.
+/// Folders that may be this process's groups: each mount combined with the path in each hierarchy.
 fn groups() -> io::Result<Vec<PathBuf>> {
     let paths = fs::read_to_string("/proc/self/cgroup")?;
     let paths: Vec<&str> = paths.lines().filter_map(|line| line.splitn(3, ':').nth(2)).collect();

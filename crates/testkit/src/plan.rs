@@ -13,7 +13,7 @@ use crate::{Behaviour, BehaviourError};
 /// What a server does, by part.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// How calls travel.
+    /// The protocol.
     pub protocol: Protocol,
     pub(crate) answer: Answer,
     pub(crate) cost: Cost,
@@ -23,25 +23,25 @@ pub struct Plan {
     pub(crate) token: bool,
     /// Time without calls after which it resets its connections.
     pub(crate) idle_limit: Option<Duration>,
-    /// True if SIGTERM does nothing.
+    /// True to ignore SIGTERM.
     pub ignore_sigterm: bool,
-    /// True if a thread of its works all the time.
+    /// True if one of its threads works all the time.
     pub restless: bool,
-    /// True if a child process is left behind.
+    /// True to leave a child process behind.
     pub spawn_child: bool,
     /// How long after its start the process leaves its cgroup.
     pub leave_group: Option<Duration>,
-    /// True if a thread of its leaves a part of its cgroup.
+    /// True if one of its threads leaves a part of its cgroup.
     pub leave_partly: bool,
     /// True if it leaves the part of its cgroup that counts CPU time while it has calls.
     pub leave_under_load: bool,
-    /// How it passes calls on to a child outside of its cgroup, if it does.
+    /// The channel through which it passes calls to a child outside its cgroup, if it does.
     pub proxy: Option<Channel>,
-    /// True if the number of calls and the CPU time are printed at the end.
+    /// True to print the number of calls and the CPU time at the end.
     pub counting: bool,
     /// Bytes of memory to take before listening.
     pub memory_at_start: u64,
-    /// TLS of a null server's own.
+    /// TLS, if a null server does it itself.
     pub(crate) tls: Option<Secured>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) enum Answer {
     ByteEcho,
     Skim,
     Swap,
-    /// Like `Swap`, for requests whose first bytes are the usual ones.
+    /// Like `Swap`, but only for requests whose first bytes are usual.
     SwapUsual,
     /// Like `SwapUsual`, while this many connections are open.
     SwapAmong(u64),
@@ -76,9 +76,9 @@ pub(crate) enum Cost {
     Delay(Duration),
     DelayOnce(NonZeroU64, Duration),
     Busy(Duration),
-    /// Like `Busy`, but nothing for 2 s after it was stopped.
+    /// Like `Busy`, but without cost for 2 s after it was frozen.
     BusyUnlessFrozen(Duration),
-    /// A share added to its own cost.
+    /// Increases its own cost by this share.
     Costlier(f64),
     WarmStep {
         seconds: f64,
@@ -135,7 +135,7 @@ pub(crate) enum Effect {
 }
 
 impl Effect {
-    /// True if it concerns the process and not how it serves.
+    /// True if the effect concerns the process rather than how it serves.
     pub(crate) fn is_of_process(self) -> bool {
         matches!(
             self,
@@ -151,12 +151,12 @@ impl Effect {
         )
     }
 
-    /// True if it leaves room for no other effect on how the server serves.
+    /// True if no other effect on how the server serves can be combined with it.
     fn is_bare(self) -> bool {
         matches!(self, Self::Answer(Answer::Null | Answer::NullJson))
     }
 
-    /// True if it needs messages that are decoded; tcp-echo has none.
+    /// True if the effect needs decoded messages, which tcp-echo lacks.
     fn needs_messages(self) -> bool {
         let Self::Answer(answer) = self else { return false };
         matches!(answer, Answer::ByteEcho | Answer::Skim | Answer::Swap | Answer::OkOnTruncated)
@@ -178,7 +178,7 @@ impl Effect {
 }
 
 impl Plan {
-    /// Combines `behaviours`; none means honest. Fails if two of them exclude each other.
+    /// Combines `behaviours`; without any, the server is honest. Fails if two of them exclude each other.
     pub fn new(behaviours: &[Behaviour]) -> Result<Self, BehaviourError> {
         for (index, second) in behaviours.iter().enumerate() {
             let mut earlier = behaviours[..index].iter();
@@ -195,7 +195,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The code to exit with instead of serving, if the server should.
+    /// The code to exit with instead of serving, if there should be no server.
     pub fn exit_at_start(&self) -> Option<u8> {
         match self.opening {
             Opening::Exit(code) => Some(code),
@@ -203,12 +203,12 @@ impl Plan {
         }
     }
 
-    /// What its connections speak.
+    /// The protocol of its connections.
     pub fn spoken(&self) -> Protocol {
         self.least_work().unwrap_or(self.protocol)
     }
 
-    /// The server of the least work, if one does what the plan says.
+    /// The protocol of the null server that can do what the plan says. `None` if none can.
     pub(crate) fn least_work(&self) -> Option<Protocol> {
         let only_answers = self.answer == Answer::Honest
             && self.cost == Cost::Nothing

@@ -10,27 +10,27 @@ use std::thread;
 
 const READ: usize = 64 << 10;
 
-/// Listens at `path` until the process ends and relays to `server`.
+/// Listens at `path` and relays to `server` until the process ends.
 pub fn relay_unix(path: &Path, server: SocketAddr) -> io::Result<()> {
     let listener = UnixListener::bind(path)?;
     thread::spawn(move || {
         for client in listener.incoming() {
-            // Either end may be gone; the other then sees its connection closed.
+            // Either end may be gone. The other one then sees its connection closed.
             let _ = client.and_then(|client| relay(client.into(), server, io::copy));
         }
     });
     Ok(())
 }
 
-/// The address of a relay to `server` that runs until the process ends and forwards pieces of 1 to `longest` bytes, each in its
-/// own write.
+/// Starts a relay to `server` that runs until the process ends. It forwards pieces of 1 to `longest` bytes, each with its own
+/// write. Returns its address.
 pub fn relay_in_pieces(server: SocketAddr, longest: usize) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;
     let copy = move |from: &mut File, to: &mut File| cut(from, to, longest);
     thread::spawn(move || {
         for client in listener.incoming() {
-            // Either end may be gone; the other then sees its connection closed.
+            // Either end may be gone. The other one then sees its connection closed.
             let _ = client.and_then(|client| {
                 client.set_nodelay(true)?;
                 relay(client.into(), server, copy)

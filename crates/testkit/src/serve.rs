@@ -49,7 +49,7 @@ pub(crate) struct ServerState {
     opening: Opening,
     token: bool,
     idle_limit: Option<Duration>,
-    /// When the last call came, if there is such a limit.
+    /// When the last call arrived, if idle time is limited.
     last_call: Cell<Option<Duration>>,
     protocol: Protocol,
     counters: Arc<Counters>,
@@ -57,7 +57,7 @@ pub(crate) struct ServerState {
 }
 
 impl ServerState {
-    /// The number of a call whose request is complete. `None` if the server breaks instead of answering it.
+    /// The number of a call whose request is complete. `None` if the server breaks instead of answering.
     pub(crate) fn admit(&self) -> Option<u64> {
         if let Some(FaultAfter { calls, fault }) = self.fault
             && self.counters.calls.load(Ordering::Relaxed) >= calls
@@ -127,7 +127,7 @@ async fn count_open(stream: TcpStream, state: Rc<ServerState>) {
     state.counters.open.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// Serves one connection. Why it ends does not matter to others.
+/// Serves one connection. Ignores why it ends, as others are not affected.
 async fn attend(stream: TcpStream, state: Rc<ServerState>) {
     let stream = Rc::new(stream);
     if state.opening == Opening::NeverReady {
@@ -160,7 +160,7 @@ async fn converse(
 ) -> Result<Option<Fault>, h2::Error> {
     let mut strikes = state.struck.subscribe();
     let mut struck = pin!(strikes.wait_for(Option::is_some));
-    // Without it small replies are delayed. The handshake fails if the peer is gone.
+    // Otherwise small replies are delayed. If the peer is gone, the handshake fails.
     let _ = stream.set_nodelay(true);
     let mut connection = h2::server::Builder::new()
         .initial_window_size(WINDOW)
@@ -185,7 +185,7 @@ async fn converse(
     }
 }
 
-/// Writes the replies from before the fault. Ignores new requests.
+/// Writes the replies from before the fault, ignoring new requests.
 async fn flush(connection: &mut Http2) {
     let mut ignored = Vec::new();
     poll_fn(|cx| {

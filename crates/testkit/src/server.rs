@@ -23,7 +23,7 @@ use crate::{Behaviour, null, serve};
 pub struct Server {
     address: SocketAddr,
     counters: Arc<Counters>,
-    /// Dropping it stops the server, which sees the end of the stream.
+    /// Dropping this stops the server, which sees the end of the stream.
     running: Option<UnixStream>,
     ended: oneshot::Receiver<Ended>,
     thread: Option<JoinHandle<()>>,
@@ -43,7 +43,7 @@ pub enum Ended {
     },
     /// It failed.
     Failed {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
@@ -79,7 +79,7 @@ impl Port {
 }
 
 impl Server {
-    /// Starts a server with one behaviour on a free port of 127.0.0.1. It accepts connections when this returns.
+    /// Starts a server with one behaviour on a free port of 127.0.0.1. The server accepts connections when this returns.
     pub fn start(behaviour: Behaviour) -> io::Result<Self> {
         let behaviours = [behaviour];
         let plan = Plan::new(&behaviours).map_err(io::Error::other)?;
@@ -92,7 +92,7 @@ impl Server {
         Self::start_at(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), plan)
     }
 
-    /// Starts a server at `address` (port 0: a free one). The caller handles the plan's signals, child process and exit at
+    /// Starts a server at `address` (port 0 for a free one). The caller handles the plan's signals, child process and exit at
     /// start.
     pub fn start_at(address: SocketAddr, plan: Plan) -> io::Result<Self> {
         let mut hog = MemoryHog::default();
@@ -115,8 +115,8 @@ impl Server {
         Ok(Self { address, counters, running: Some(running), ended, thread: Some(thread) })
     }
 
-    /// Starts a server with TLS at `address` (port 0: a free one). Null servers do it themselves, others are behind a relay, which
-    /// can't cut replies.
+    /// Starts a server with TLS at `address` (port 0 for a free one). Null servers do TLS themselves; others are behind a relay,
+    /// which can't cut replies.
     pub fn start_secure(
         address: SocketAddr,
         mut plan: Plan,
@@ -138,17 +138,17 @@ impl Server {
         Ok(server)
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Calls accepted so far: their requests are complete, and they are answered or about to be.
+    /// Calls accepted so far. Their requests are complete, and they are answered or about to be.
     pub fn calls(&self) -> u64 {
         self.counters.calls.load(Ordering::Relaxed)
     }
 
-    /// The same for another thread.
+    /// Returns a function that counts calls, for use on another thread.
     pub fn call_counter(&self) -> impl Fn() -> u64 + Send + use<> {
         let counters = Arc::clone(&self.counters);
         move || counters.calls.load(Ordering::Relaxed)
@@ -164,7 +164,7 @@ impl Server {
         self.counters.recalled.load(Ordering::Relaxed)
     }
 
-    /// Waits until the server ends on its own. Cancel safe; must not be awaited again after it has returned.
+    /// Waits until the server ends on its own. Cancel safe. Must not be awaited again after it has returned.
     pub async fn ended(&mut self) -> Ended {
         (&mut self.ended).await.unwrap_or_else(|_| panicked())
     }

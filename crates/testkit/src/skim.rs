@@ -1,4 +1,4 @@
-//! A cheat: the reply has the bytes of the request's content without decoding them.
+//! A cheat: the reply contains the content of the request, copied without decoding.
 
 use bytes::Bytes;
 use prost::encoding::{decode_varint, encode_varint};
@@ -6,8 +6,8 @@ use prost::encoding::{decode_varint, encode_varint};
 use crate::dialect::Reply;
 use crate::echo::{INTERNAL, Status, UNIMPLEMENTED};
 
-/// The reply to a method of the contract. Follows the fields of the request and of a message in it from tag to tag, so that
-/// truncated requests are refused. Ignores values and deeper messages.
+/// The reply to a method of the contract. Walks the fields of the request and of its message, so that truncated requests are
+/// refused. Ignores values and deeper messages.
 pub(crate) fn protobuf(path: &str, message: &[u8]) -> Result<Bytes, Status> {
     let is_text = match path {
         "/rpcbench.v1.Echo/Text" => true,
@@ -19,7 +19,7 @@ pub(crate) fn protobuf(path: &str, message: &[u8]) -> Result<Bytes, Status> {
     let content = match contents.split_last() {
         None => return Ok(Bytes::new()),
         Some((last, _)) if is_text => last.to_vec(),
-        // Concatenated messages are one message: their fields merge.
+        // Concatenated messages are one message, with merged fields.
         Some(_) => contents.concat(),
     };
     if !is_text {

@@ -1,4 +1,4 @@
-//! A cheat: the reply is the request with the reply's tag or key, otherwise unchanged.
+//! A cheat: the reply is the request with its tag or key replaced by the reply's.
 
 use bytes::Bytes;
 use prost::encoding::{decode_varint, encoded_len_varint};
@@ -14,14 +14,14 @@ pub(crate) fn protobuf(message: &[u8]) -> Bytes {
     }
 }
 
-/// True if field 1 fills the message, and its tag and length take no more bytes than they need.
+/// True if field 1 fills the message, and its tag and length are as short as possible.
 pub(crate) fn is_usual_protobuf(message: &[u8]) -> bool {
     let Some((&REQUEST_TAG, mut rest)) = message.split_first() else { return false };
     let length = decode_varint(&mut rest).unwrap_or(u64::MAX);
     length == rest.len() as u64 && message.len() - rest.len() == 1 + encoded_len_varint(length)
 }
 
-/// True if an object begins and ends without whitespace or escapes in its first key.
+/// True if an object begins and ends without whitespace, and without escapes in its first key.
 pub(crate) fn is_usual_json(body: &[u8]) -> bool {
     let key = body.strip_prefix(b"{\"").unwrap_or_default();
     let letters = key.iter().take_while(|byte| byte.is_ascii_lowercase()).count();

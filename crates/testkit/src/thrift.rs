@@ -1,4 +1,5 @@
-//! Thrift messages, read by Apache's library: an independent judge of the engine. Written by hand, so that peers can break the rules.
+//! Thrift messages, read with Apache's library as an independent check of the engine. Written by hand, so that peers can break
+//! the rules.
 
 use std::io::Cursor;
 
@@ -45,11 +46,11 @@ pub struct Message<'a> {
     pub name: &'a [u8],
     /// The call's number.
     pub sequence_id: u32,
-    /// A whole struct with its end.
+    /// A complete struct, including its end.
     pub body: &'a [u8],
 }
 
-/// Bytes that are not the start of a message.
+/// The error for bytes that are not the start of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
@@ -70,7 +71,7 @@ impl Form {
         self.encoding == Encoding::ThriftBinary
     }
 
-    /// The message as bytes.
+    /// Encodes the message.
     pub fn write(self, message: &Message<'_>) -> Vec<u8> {
         let Message { kind, name, sequence_id, body } = message;
         let head = if self.is_binary() {
@@ -85,7 +86,7 @@ impl Form {
         [prefix, &head, body].concat()
     }
 
-    /// The first message in `bytes` and its length with the prefix. `None` if it is incomplete.
+    /// Reads the first message in `bytes`. Returns it with its length, including the prefix. `None` if it is incomplete.
     pub fn read(self, bytes: &[u8]) -> Result<Option<(Message<'_>, usize)>, Malformed> {
         if self.transport == Transport::ThriftBuffered {
             return match self.unframed(bytes, true) {
@@ -100,7 +101,8 @@ impl Form {
         Ok(Some((message, 4 + length)))
     }
 
-    /// A message and its length. Its body is a struct with its end, or all that follows the head.
+    /// Reads a message, and returns it with its length. Its body ends with its struct if `finds_end`, or else at the end of
+    /// `bytes`.
     fn unframed(self, bytes: &[u8], finds_end: bool) -> thrift::Result<(Message<'_>, usize)> {
         let mut input = Cursor::new(bytes);
         let head = self.protocol(&mut input).read_message_begin()?;
@@ -111,7 +113,7 @@ impl Form {
             input.set_position(bytes.len() as u64);
         }
         let end = input.position() as usize;
-        // The binary protocol has the sequence id after the name.
+        // In the binary protocol, the sequence id follows the name.
         let name_end = if self.is_binary() { start - 4 } else { start };
         let message = Message {
             kind: head.message_type.into(),
@@ -131,12 +133,12 @@ impl Form {
         }
     }
 
-    /// The body of a message with one field that is a struct: the arguments of a call, with number 1, or a result, with 0.
+    /// The body of a message with a struct as its only field: number 1 for the arguments of a call, 0 for a result.
     pub fn wrap(self, number: u8, inner: &[u8]) -> Vec<u8> {
         [self.wrapping(number), inner, &[0]].concat()
     }
 
-    /// The struct in such a body, with everything after it except the last byte.
+    /// The struct in such a body: everything after the field's header except the last byte.
     pub fn unwrap(self, number: u8, body: &[u8]) -> Option<&[u8]> {
         body.strip_prefix(self.wrapping(number))?.strip_suffix(&[0])
     }

@@ -81,7 +81,7 @@ pub fn relay_tls(listener: TcpListener, config: ServerConfig, server: SocketAddr
     let config = Arc::new(config);
     thread::spawn(move || {
         for client in listener.incoming() {
-            // Either end may be gone; the other then sees its connection closed.
+            // Either end may be gone. The other one then sees its connection closed.
             let _ = client.and_then(|client| relay(client, &config, server));
         }
     });
@@ -137,7 +137,7 @@ fn open(
         while !rest.is_empty() {
             session.read_tls(&mut rest)?;
             let processed = session.process_new_packets();
-            // Tells the client of a failure, too.
+            // Also tells the client about a failure.
             write_records(&mut session, &mut client)?;
             let state = processed.map_err(io::Error::other)?;
             let begin = plain.len();

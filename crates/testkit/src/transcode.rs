@@ -1,4 +1,4 @@
-//! Converts between JSON and protobuf by protobuf's own mapping.
+//! Converts between JSON and protobuf with protobuf's own mapping.
 
 use std::sync::OnceLock;
 
@@ -22,7 +22,7 @@ impl Types {
         Some(Self { request: method.input(), reply: method.output() })
     }
 
-    /// A request as protobuf. Unknown fields are dropped.
+    /// Converts a request to protobuf. Drops unknown fields.
     pub(crate) fn request(&self, json: &[u8]) -> Result<Vec<u8>, serde_json::Error> {
         let mut json = serde_json::Deserializer::from_slice(json);
         let options = DeserializeOptions::new().deny_unknown_fields(false);
@@ -32,7 +32,7 @@ impl Types {
         Ok(message.encode_to_vec())
     }
 
-    /// A reply as JSON. `None` if it is malformed.
+    /// Converts a reply to JSON. `None` if it is malformed.
     pub(crate) fn reply(&self, protobuf: &[u8]) -> Option<Vec<u8>> {
         let message = DynamicMessage::decode(self.reply.clone(), protobuf).ok()?;
         serde_json::to_vec(&message).ok()

@@ -2,7 +2,7 @@
 
 use rpcbench_record::{Arrivals, ConnectionLife, Content, TlsMode, WarmUp, Window, Workload};
 
-/// A closed loop of one call in flight, for tests to change.
+/// A closed loop with one call in flight, for tests to modify.
 pub fn workload() -> Workload {
     Workload {
         name: "w".to_owned(),

@@ -1,4 +1,4 @@
-//! A stream over UDP. A datagram is sent when the receiver asks for it, since a full buffer would lose it.
+//! A stream over UDP. Datagrams are sent only when the receiver asks for one, since a full buffer would drop them.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, UdpSocket};
@@ -8,7 +8,7 @@ use super::End;
 /// Sends datagrams.
 pub(super) struct Sender(pub(super) UdpSocket);
 
-/// Asks for datagrams, the first time before it is made.
+/// Asks for datagrams. The first request is sent before the receiver is created.
 pub(super) struct Receiver(pub(super) UdpSocket);
 
 impl Write for Sender {

@@ -9,7 +9,7 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 
-/// Passes a descriptor on.
+/// Passes on a descriptor.
 pub(super) fn send(over: impl AsFd, descriptor: BorrowedFd<'_>) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
@@ -19,7 +19,7 @@ pub(super) fn send(over: impl AsFd, descriptor: BorrowedFd<'_>) -> io::Result<()
     Ok(())
 }
 
-/// The next descriptor. `None` after the last.
+/// Receives the next descriptor. `None` after the last one.
 pub(super) fn receive(over: impl AsFd) -> io::Result<Option<OwnedFd>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);

@@ -1,4 +1,4 @@
-//! A stream in memory that two processes have mapped: a piece per direction, which is full or empty.
+//! A stream in memory mapped by two processes: a piece per direction, which is full or empty.
 
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
@@ -9,7 +9,7 @@ use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 use rustix::thread::futex;
 
-/// Bytes of a piece. A reader must take all of them at once.
+/// Bytes of a piece. A reader must take the whole content at once.
 const LONGEST: usize = 64 << 10;
 const EMPTY: u32 = 0;
 const FULL: u32 = 1;
@@ -27,7 +27,7 @@ pub(super) struct Sender(&'static Piece);
 /// Empties a piece.
 pub(super) struct Receiver(&'static Piece);
 
-/// Memory of two empty pieces.
+/// Creates memory for two empty pieces.
 pub(super) fn create() -> io::Result<OwnedFd> {
     let memory = memfd_create("rpcbench-testkit", MemfdFlags::CLOEXEC)?;
     ftruncate(&memory, size_of::<[Piece; 2]>() as u64)?;
@@ -47,7 +47,7 @@ fn map(memory: &OwnedFd) -> io::Result<&'static [Piece; 2]> {
 impl Piece {
     fn await_state(&self, wanted: u32) {
         while self.state.load(Ordering::Acquire) != wanted {
-            // It returns at once if the state has changed, and may return for no reason.
+            // Returns immediately if the state has changed, and may return spuriously.
             let _ = futex::wait(&self.state, futex::Flags::empty(), FULL - wanted, None);
         }
     }

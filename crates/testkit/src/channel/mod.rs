@@ -1,4 +1,4 @@
-//! Channels by which the front of a server passes its connections on to another process.
+//! Channels through which the front of a server passes its connections to another process.
 
 mod datagram;
 mod descriptor;
@@ -20,40 +20,40 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use crate::relay::relay;
 use mux::Mux;
 
-/// What connects a server with another process.
+/// The kind of connection between a server and another process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
     /// A TCP connection.
     Tcp,
     /// A pair of Unix sockets.
     Unix,
-    /// UDP sockets that are connected with each other.
+    /// Connected UDP sockets.
     Udp,
-    /// UDP sockets that are not connected.
+    /// Unconnected UDP sockets.
     UdpUnconnected,
     /// Two pipes.
     Pipe,
-    /// Two named pipes that have lost their names.
+    /// Two named pipes whose names were removed.
     NamedPipe,
     /// Both sides of a pseudo-terminal.
     Terminal,
-    /// Memory that both have mapped.
+    /// Memory mapped by both processes.
     Memory,
-    /// A pair of Unix sockets for descriptors of connections.
+    /// A pair of Unix sockets that carry the descriptors of connections.
     Descriptor,
 }
 
 /// The open files of one end of a channel.
 #[derive(Debug)]
 pub struct End {
-    /// What it is read from.
+    /// The file to read from.
     pub input: OwnedFd,
-    /// What is written to it.
+    /// The file to write to.
     pub output: OwnedFd,
 }
 
 impl End {
-    /// The end that was given to this process as standard input and output.
+    /// The end that this process received as standard input and output.
     pub fn of_this_process() -> io::Result<Self> {
         let input = io::stdin().as_fd().try_clone_to_owned()?;
         Ok(Self { input, output: io::stdout().as_fd().try_clone_to_owned()? })
@@ -66,7 +66,7 @@ impl End {
 }
 
 impl Channel {
-    /// Each with its name.
+    /// All channels with their names.
     pub const ALL: [(Self, &str); 9] = [
         (Self::Tcp, "tcp"),
         (Self::Unix, "unix"),
@@ -79,12 +79,12 @@ impl Channel {
         (Self::Descriptor, "descriptor"),
     ];
 
-    /// Its name.
+    /// The channel's name.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(channel, _)| *channel == self).map_or("", |(_, name)| name)
     }
 
-    /// The front's end and the other one.
+    /// Opens the channel. Returns the front's end and the other end.
     pub fn open(self) -> io::Result<[End; 2]> {
         match self {
             Self::Tcp => {
@@ -114,7 +114,7 @@ impl Channel {
         }
     }
 
-    /// Accepts connections and passes them on, until the process ends.
+    /// Accepts connections and passes them on until the process ends.
     pub fn pass_on(self, listener: &TcpListener, end: End) -> io::Result<()> {
         if self == Self::Descriptor {
             let mut clients = listener.incoming();
@@ -131,7 +131,7 @@ impl Channel {
         Ok(())
     }
 
-    /// Starts to pass connections from the front on to a server, until the process ends.
+    /// Starts to pass connections from the front to a server, until the process ends.
     pub fn serve(self, end: End, server: SocketAddr) -> io::Result<()> {
         if self == Self::Descriptor {
             thread::spawn(move || {
@@ -147,7 +147,7 @@ impl Channel {
         Ok(())
     }
 
-    /// `piece`: that of shared memory.
+    /// A reader of the end; `piece` is the piece of shared memory.
     fn reader(self, end: &End, piece: usize) -> io::Result<Box<dyn Read + Send>> {
         let input = end.input.try_clone()?;
         Ok(match self {
@@ -157,7 +157,7 @@ impl Channel {
         })
     }
 
-    /// The same.
+    /// A writer to the end, with `piece` as in [`Self::reader`].
     fn writer(self, end: &End, piece: usize) -> io::Result<Box<dyn Write + Send>> {
         let output = end.output.try_clone()?;
         Ok(match self {
@@ -180,7 +180,7 @@ impl FromStr for Channel {
     }
 }
 
-/// Both ends of two channels that lead in one direction: what is read from each, and written to it.
+/// Combines two one-way channels into both ends of a two-way channel.
 fn crossed(one_way: impl Fn() -> io::Result<End>) -> io::Result<[End; 2]> {
     let (there, back) = (one_way()?, one_way()?);
     Ok([
@@ -193,7 +193,7 @@ fn named_pipe() -> io::Result<End> {
     let name = format!("rpcbench-testkit-{}-pipe", std::process::id());
     let path = std::env::temp_dir().join(name);
     mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
-    // Opened for one direction, it would wait for the other.
+    // If opened for one direction, it would wait for the other.
     let open = || File::options().read(true).write(true).open(&path);
     let end = End { input: open()?.into(), output: open()?.into() };
     fs::remove_file(&path)?;

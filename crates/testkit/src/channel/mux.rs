@@ -1,4 +1,5 @@
-//! Many connections over one channel: each frame has a connection's number, a length, and bytes. One without bytes ends a direction.
+//! Many connections over one channel. Each frame has a connection's number, a length, and bytes. A frame without bytes ends a
+//! direction.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -11,16 +12,16 @@ use std::thread;
 use rustix::net::{Shutdown, shutdown};
 
 const HEADER: usize = 8;
-/// Bytes of a frame, at most.
+/// Maximum bytes per frame.
 const LONGEST: usize = 32 << 10;
-/// More than a frame: some channels lose what a read leaves of one.
+/// More than a frame, as some channels drop what a read leaves of a frame.
 const BUFFER: usize = 64 << 10;
 
 /// The connections at one end.
 #[derive(Clone)]
 pub(super) struct Mux {
     output: Arc<Mutex<Box<dyn Write + Send>>>,
-    /// Those that the other end has not ended.
+    /// Connections that the other end has not ended.
     sockets: Arc<Mutex<HashMap<u32, Arc<File>>>>,
 }
 
@@ -29,7 +30,7 @@ impl Mux {
         Self { output: Arc::new(Mutex::new(output)), sockets: Arc::default() }
     }
 
-    /// Starts to pass on what comes from a connection.
+    /// Starts to pass on what a connection sends.
     pub(super) fn add(&self, number: u32, socket: OwnedFd) -> io::Result<()> {
         let mut from = File::from(socket);
         lock(&self.sockets).insert(number, Arc::new(from.try_clone()?));
@@ -38,7 +39,7 @@ impl Mux {
             let mut frame = vec![0; HEADER + LONGEST];
             frame[..4].copy_from_slice(&number.to_le_bytes());
             loop {
-                // A broken connection has ended as well.
+                // A broken connection counts as ended.
                 let read = from.read(&mut frame[HEADER..]).unwrap_or(0);
                 frame[4..HEADER].copy_from_slice(&(read as u32).to_le_bytes());
                 let is_sent = lock(&output).write_all(&frame[..HEADER + read]).is_ok();
@@ -50,7 +51,7 @@ impl Mux {
         Ok(())
     }
 
-    /// Delivers what comes from the other end, until it ends. New connections are made to `server`.
+    /// Delivers what the other end sends, until it ends. Connects new connections to `server`.
     pub(super) fn deliver(
         &self,
         input: Box<dyn Read + Send>,

@@ -11,7 +11,7 @@ const FIELDS: usize = 64;
 /// Longest body accepted, bytes.
 const MAX_BODY: usize = 64 << 20;
 
-/// Takes the request that `input` begins with, if it is whole.
+/// Takes the request at the start of `input`, if it is complete.
 pub(super) fn take(input: &mut Vec<u8>) -> io::Result<Option<Request>> {
     let mut fields = [EMPTY_HEADER; FIELDS];
     let mut head = httparse::Request::new(&mut fields);

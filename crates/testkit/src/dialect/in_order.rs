@@ -13,16 +13,16 @@ use crate::serve::ServerState;
 const READ: usize = 64 << 10;
 
 pub(crate) struct Request {
-    /// As the protocol writes it. Empty if it has none.
+    /// The method as the protocol writes it. Empty if the protocol has no methods.
     pub(super) method: String,
-    /// The call's number. `None` if the protocol has none.
+    /// The call's number. 0 if the protocol has none.
     pub(super) id: u32,
     pub(super) body: Vec<u8>,
 }
 
 pub(crate) struct Answer {
     pub(super) bytes: Vec<u8>,
-    /// True if the connection ends with it.
+    /// True if the connection ends after this answer.
     pub(super) last: bool,
 }
 
@@ -42,7 +42,7 @@ pub(crate) async fn converse(
 ) -> io::Result<Option<Fault>> {
     let mut strikes = state.strikes();
     let mut input = Vec::new();
-    // Without it small replies are delayed. Reading fails if the peer is gone.
+    // Otherwise small replies are delayed. If the peer is gone, reading fails.
     let _ = stream.set_nodelay(true);
     loop {
         let request = tokio::select! {
@@ -51,7 +51,7 @@ pub(crate) async fn converse(
             request = next_request(dialect, stream, &mut input) => request?,
         };
         let Some(request) = request else { return Ok(None) };
-        // If a fault strikes instead, the next turn sees it.
+        // If a fault strikes instead, the next iteration sees it.
         if let Some(number) = state.admit() {
             state.spend(number).await;
             let Request { method, body, .. } = &request;
@@ -65,7 +65,7 @@ pub(crate) async fn converse(
     }
 }
 
-/// `None` if the peer has closed. A partial request stays in `input` if this is cancelled.
+/// Reads the next request. `None` if the peer has closed. Cancel safe: a partial request stays in `input`.
 async fn next_request(
     dialect: &impl InOrder,
     stream: &TcpStream,

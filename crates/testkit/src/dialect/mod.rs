@@ -32,7 +32,7 @@ pub(crate) trait Dialect {
     /// A reply with the content's bytes copied from the request.
     fn skim(&self, method: &str, message: &[u8]) -> Result<Bytes, Self::Failure>;
 
-    /// The request with the reply's tag or key.
+    /// The request, with its tag or key replaced by the reply's.
     fn swap(&self, message: &[u8]) -> Bytes;
 
     /// True if the first bytes are those of a usual request, as encoders write it.

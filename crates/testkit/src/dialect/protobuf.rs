@@ -9,7 +9,7 @@ use super::{Dialect, http1};
 use crate::echo::{self, INTERNAL, Status, Truth, UNIMPLEMENTED};
 use crate::{skim, swap};
 
-/// What carries the messages.
+/// How messages are carried.
 pub(crate) enum Protobuf {
     /// Messages have a prefix of five bytes.
     Grpc,

@@ -1,4 +1,4 @@
-//! tcp-echo: a big-endian length of four bytes and that many bytes. The reply is identical.
+//! tcp-echo: a big-endian length of four bytes, followed by that many bytes. The reply is identical.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use crate::echo::Truth;
 /// Longest body accepted, bytes.
 const MAX_LEN: usize = 64 << 20;
 
-/// It has no methods and nothing to decode. Behaviours that need them exclude it.
+/// The protocol has no methods and nothing to decode, so behaviours that need them can't be combined with it.
 pub(crate) struct TcpEcho;
 
 /// Ends the connection, as the protocol has no errors.

@@ -10,7 +10,7 @@ use super::in_order::{Answer, InOrder, Request, invalid};
 use crate::echo::Truth;
 use crate::thrift::{Form, Message, exception, kind};
 
-/// An exception, one of [`exception`].
+/// An exception; the type is one of [`exception`].
 pub(crate) struct Failure {
     of: u8,
     message: String,
@@ -91,7 +91,7 @@ impl InOrder for Form {
     }
 }
 
-/// The reply to `call`, and whether the connection ends with it, as it does in servers after a message they can't decode.
+/// The reply to `call`, and whether the connection ends after it, as in servers after a message that they can't decode.
 pub(crate) fn answer(
     form: Form,
     call: &Message<'_>,
@@ -105,7 +105,7 @@ pub(crate) fn answer(
     (form.write(&Message { kind, body: &body, ..*call }), last)
 }
 
-/// The reply to a request with one text in the usual encoding and nothing else.
+/// The reply to a request that consists of one text in the usual encoding.
 fn plain_text(form: Form, request: &[u8]) -> Option<Vec<u8>> {
     let text = match (form.encoding, request) {
         (Encoding::ThriftBinary, [11, 0, 1, a, b, c, d, text @ .., 0]) => {
@@ -120,7 +120,7 @@ fn plain_text(form: Form, request: &[u8]) -> Option<Vec<u8>> {
     retagged(form, request)
 }
 
-/// A copy of the request with its first field as field 2, if that is field 1 in the usual encoding.
+/// A copy of the request with the number of its first field changed to 2, if that is field 1 in the usual encoding.
 fn retagged(form: Form, request: &[u8]) -> Option<Vec<u8>> {
     let mut reply = request.to_vec();
     match (form.encoding, &mut reply[..]) {

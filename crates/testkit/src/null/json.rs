@@ -1,12 +1,12 @@
-//! JSON. A usual text is sent back under another key without decoding; anything else is parsed.
+//! JSON. A usual text is sent back under another key without decoding; other requests are parsed.
 
 use rpcbench_reference::{Dialect, JSON, put};
 use serde_json::{Map, Value};
 
-/// Decodes what is odd.
+/// Decodes unusual requests.
 pub(super) const DECODED: Dialect = Dialect { answer, ..JSON };
 
-/// Writes the reply to a request of the shape `key`, `None` of an unknown method.
+/// Writes the reply to a request with the shape's `key`. `None` for an unknown method.
 fn answer(key: Option<&'static str>, body: &[u8], output: &mut Vec<u8>) {
     let Some(key) = key else { return put("404 Not Found", &[b"{}"], output) };
     if let Some(text) = usual_text(body).filter(|_| key == "text") {
@@ -22,11 +22,11 @@ fn answer(key: Option<&'static str>, body: &[u8], output: &mut Vec<u8>) {
     }
 }
 
-/// The characters of the text, if the message has nothing else and no escapes.
+/// The characters of the text, if the message contains nothing else and no escapes.
 fn usual_text(body: &[u8]) -> Option<&[u8]> {
     let text = body.strip_prefix(b"{\"text\":\"")?.strip_suffix(b"\"}")?;
     let plain = |byte: u8| (byte >= b' ') & (byte != b'"') & (byte != b'\\');
-    // Without a branch per byte.
+    // Avoids a branch per byte.
     let all_plain = text.iter().fold(true, |all, byte| all & plain(*byte));
     (all_plain && str::from_utf8(text).is_ok()).then_some(text)
 }

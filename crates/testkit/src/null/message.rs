@@ -1,4 +1,4 @@
-//! Makes the reply's message from a request's body.
+//! Makes the reply's message from the body of a request.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use rpcbench_reference::rewrite::only_field;
 
 use crate::echo::{self, Truth};
 
-/// The reply's message for a whole request body with its gRPC prefix: see [`rpcbench_reference::rewrite::Protobuf`].
+/// The reply's message for a complete request body with its gRPC prefix: see [`rpcbench_reference::rewrite::Protobuf`].
 pub(super) fn reply(body: &[u8]) -> Result<Cow<'_, [u8]>, u32> {
     let message = echo::unframe(body).map_err(|status| status.code)?;
     if is_one_text(message) {
@@ -17,7 +17,7 @@ pub(super) fn reply(body: &[u8]) -> Result<Cow<'_, [u8]>, u32> {
         .map_err(|status| status.code)
 }
 
-/// True if the message is empty or has exactly one field, field 1 with valid text.
+/// True if the message is empty, or has exactly one field: field 1 with valid text.
 fn is_one_text(message: &[u8]) -> bool {
     let is_text = |text: &[u8]| text.is_ascii() || std::str::from_utf8(text).is_ok();
     message.is_empty() || only_field(message).is_some_and(is_text)

@@ -1,8 +1,8 @@
-//! Null servers: the least work that answers correctly, so that a client's own speed can be measured.
+//! Null servers do the minimum work for a correct answer, so that a client's own speed can be measured.
 //!
-//! They are connections of the reference server that decode what is odd. In gRPC the message is sent back with its tag
-//! changed from field 1 to field 2; request headers are not decoded, so every call counts as one of the text shape. In JSON
-//! a text is sent back under another key, in Thrift as another field, in tcp-echo unchanged.
+//! They use the reference server's connections, but decode unusual requests. In gRPC the message is sent back with its tag
+//! changed from field 1 to field 2; request headers are not decoded, so every call counts as a text. In JSON a text is sent back
+//! under another key, in Thrift as another field, in tcp-echo unchanged.
 
 mod json;
 mod message;
@@ -22,7 +22,7 @@ use crate::serve::Counters;
 use crate::thrift::Form;
 use crate::tls::Secured;
 
-/// Serves the protocol, within TLS if it is secured, until the other end of `stop` is closed.
+/// Serves the protocol until the other end of `stop` is closed. Uses TLS if it is secured.
 pub(crate) fn serve(
     protocol: Protocol,
     tls: Option<&Secured>,

@@ -9,11 +9,11 @@ use rustls::ServerConnection;
 use crate::tls::{Records, Secured};
 
 pub(super) struct Secure<S> {
-    /// `None` if there can be no session.
+    /// `None` if no session could be created.
     tls: Option<ServerConnection>,
     records: Records,
     session: S,
-    /// Requests that the session has not used.
+    /// Decrypted requests that the session has not consumed.
     requests: Vec<u8>,
     replies: Vec<u8>,
     calls: u64,
@@ -29,7 +29,7 @@ impl<S: Session> Secure<S> {
         Self { tls, records: *records, session, requests, replies, calls: 0 }
     }
 
-    /// Answers the requests that have come; the replies wait in the session.
+    /// Answers the requests received. The replies wait in the session.
     fn answer(&mut self) -> Result<(), Close> {
         let Some(tls) = &mut self.tls else { return Err(Close::Now) };
         let answered = self.session.receive(&self.requests, &mut self.replies);
@@ -55,7 +55,7 @@ impl<S: Session> Session for Secure<S> {
             None => Err(Close::Now),
         };
         let answered = opened.and_then(|()| self.answer());
-        // Messages of the handshake and alerts, too.
+        // Includes handshake messages and alerts.
         while let Some(tls) = self.tls.as_mut().filter(|tls| tls.wants_write()) {
             tls.write_tls(output).map_err(|_| Close::Now)?;
         }
@@ -67,7 +67,7 @@ impl<S: Session> Session for Secure<S> {
     }
 }
 
-/// Appends what records carry.
+/// Appends the plaintext of records.
 fn open(tls: &mut ServerConnection, mut records: &[u8], plaintext: &mut Vec<u8>) -> io::Result<()> {
     while !records.is_empty() {
         tls.read_tls(&mut records)?;

@@ -9,7 +9,7 @@ const PREFIX: usize = 4;
 pub(super) struct TcpEcho {
     /// The first bytes of an incomplete length.
     prefix: Vec<u8>,
-    /// Bytes missing from a body.
+    /// Remaining bytes of the current body.
     left: usize,
     calls: u64,
 }

@@ -1,4 +1,4 @@
-//! Thrift in all its forms. A usual text is sent back as another field without decoding; anything else is decoded.
+//! Thrift in all its forms. A usual text is sent back as another field without decoding; other requests are decoded.
 
 use rpcbench_reference::{Close, Session};
 

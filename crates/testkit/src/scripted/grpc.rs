@@ -1,4 +1,4 @@
-//! Whole gRPC calls as steps of a script.
+//! Complete gRPC calls as steps of a script.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use super::wire::{ScriptError, Wire, unexpected};
 use crate::echo::frame;
 use crate::http2::{Frame, FrameType, flag, hpack};
 
-/// A request that came whole.
+/// A complete request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The stream's number.
     pub stream: u32,
-    /// The header block, CONTINUATION included, without padding and priority.
+    /// The header block including CONTINUATION, without padding and priority.
     pub block: Vec<u8>,
-    /// The body: the message with its five bytes of prefix.
+    /// The body: the message with its five-byte prefix.
     pub body: Vec<u8>,
 }
 
@@ -47,7 +47,7 @@ impl Request {
     }
 }
 
-/// A request of which some frames have come.
+/// A partially received request.
 struct Partial {
     request: Request,
     has_block: bool,
@@ -60,7 +60,7 @@ impl Partial {
         Self { request, has_block: false, has_end: false }
     }
 
-    /// Takes the stream's next frame; false if it does not belong there.
+    /// Takes the stream's next frame. False if it is out of place.
     fn take(&mut self, frame: &Frame) -> bool {
         let Some(content) = frame.content() else { return false };
         match frame.kind {
@@ -76,15 +76,15 @@ impl Partial {
     }
 }
 
-/// Requests on their way, whose frames may come interleaved.
+/// Requests in flight, whose frames may be interleaved.
 #[derive(Default)]
 pub struct Requests {
     partial: BTreeMap<u32, Partial>,
 }
 
 impl Requests {
-    /// Takes a frame and returns the request that it makes whole, if it does. Frames of the connection and
-    /// WINDOW_UPDATE are dropped, and a request that is taken back is forgotten.
+    /// Takes a frame and returns the request that it completes, if any. Ignores frames of the connection and WINDOW_UPDATE, and
+    /// forgets requests that are reset.
     pub fn take(&mut self, frame: Frame) -> Result<Option<Request>, ScriptError> {
         let stream = frame.stream;
         if stream == 0 || frame.kind == FrameType::WindowUpdate {
@@ -106,7 +106,7 @@ impl Requests {
 }
 
 impl Wire {
-    /// Takes frames until one more request is whole. Nothing if the client closes before that.
+    /// Takes frames until another request is complete. `None` if the client closes before that.
     pub fn next_request(
         &mut self,
         requests: &mut Requests,

@@ -1,13 +1,13 @@
-//! Whole calls over HTTP/1.1 as steps of a script.
+//! Complete HTTP/1.1 calls as steps of a script.
 
 use super::wire::{ScriptError, Wire, or_end};
 
-/// A request that came whole.
+/// A complete request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpRequest {
     /// The request line and the fields, up to the empty line.
     pub head: String,
-    /// As long as its Content-Length says.
+    /// The body, with the length given by Content-Length.
     pub body: Vec<u8>,
 }
 
@@ -17,7 +17,7 @@ impl HttpRequest {
         String::from_utf8_lossy(&self.body).replacen("{\"text\":", "{\"echo\":", 1).into_bytes()
     }
 
-    /// The correct reply, with these lines in its head next to the length.
+    /// The correct reply, with these additional lines in its head.
     pub fn right_reply(&self, fields: &str) -> Vec<u8> {
         let body = self.echo();
         let head = format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: {}\r\n\r\n", body.len());
@@ -26,7 +26,7 @@ impl HttpRequest {
 }
 
 impl Wire {
-    /// Takes the next request. Nothing if the client closes before it is whole; a reset is such an end too.
+    /// Takes the next request. `None` if the client closes or resets the connection before it is complete.
     pub fn next_http_request(&mut self) -> Result<Option<HttpRequest>, ScriptError> {
         or_end(self.http_request())
     }

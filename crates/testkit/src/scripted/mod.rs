@@ -1,7 +1,7 @@
-//! A peer that follows a script of raw bytes, of HTTP/2 or of HTTP/1.1, for tests of a client's wire behaviour.
+//! A peer that follows a script of raw bytes, HTTP/2 or HTTP/1.1, for tests of a client's wire behaviour.
 //!
-//! A script is a closure over a [`Wire`]: it expects frames and sends frames, one step after the other.
-//! The first step that fails ends it, and [`ScriptedPeer::finish`] returns why.
+//! A script is a closure over a [`Wire`] that expects frames and sends frames step by step. The first step that fails ends it,
+//! and [`ScriptedPeer::finish`] returns why.
 //!
 //! ```no_run
 //! use rpcbench_testkit::scripted::{Frame, ScriptedPeer};

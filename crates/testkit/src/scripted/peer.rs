@@ -15,14 +15,14 @@ pub struct ScriptedPeer {
     script: JoinHandle<Result<(), ScriptError>>,
 }
 
-/// Where a script of several connections takes them from.
+/// The source of connections for a script with several.
 #[derive(Debug)]
 pub struct Listener {
     listener: TcpListener,
 }
 
 impl Listener {
-    /// The next connection; waits up to 20 s for it.
+    /// The next connection. Waits up to 20 s for it.
     pub fn accept(&self) -> Result<Wire, ScriptError> {
         wait_readable(&self.listener)
             .and_then(|()| self.listener.accept())
@@ -48,7 +48,7 @@ impl ScriptedPeer {
         Self::start_many(move |listener| script(&mut listener.accept()?))
     }
 
-    /// A peer on a free port of 127.0.0.1 whose script takes the connections itself.
+    /// A peer on a free port of 127.0.0.1 whose script accepts connections itself.
     pub fn start_many<S>(script: S) -> io::Result<Self>
     where
         S: FnOnce(&Listener) -> Result<(), ScriptError> + Send + 'static,
@@ -61,12 +61,12 @@ impl ScriptedPeer {
         Ok(Self { address, script })
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Waits for the end of the script and returns the step that failed, if one did.
+    /// Waits for the end of the script. Returns the step that failed, if any.
     pub fn finish(self) -> Result<(), ScriptError> {
         self.script.join().unwrap_or_else(|_| Err(io::Error::other("the script panicked")))
     }

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use crate::http2::{Frame, FrameType, Head, PREFACE, flag};
 
-/// Longest wait of a step, so that failing tests end.
+/// Maximum wait of a step, so that failing tests end.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Why a step failed: what it waited for, and what came instead.
+/// Why a step failed: what it waited for, and what it got instead.
 pub type ScriptError = io::Error;
 
 /// A connection from the peer under test.
@@ -39,7 +39,7 @@ impl Wire {
     }
 
     /// Reads the preface and the client's SETTINGS, and sends SETTINGS with `values` and the acknowledgement. Returns the
-    /// client's SETTINGS. Its acknowledgement of `values` is still to come.
+    /// client's SETTINGS. The client has not acknowledged `values` yet.
     pub fn handshake(&mut self, values: &[(u16, u32)]) -> Result<Frame, ScriptError> {
         self.expect_preface()?;
         let settings = self.expect(FrameType::Settings)?;
@@ -95,7 +95,7 @@ impl Wire {
         .map(drop)
     }
 
-    /// Waits until the peer has closed or reset the connection, ignoring all bytes before.
+    /// Waits until the peer closes or resets the connection. Ignores all bytes before that.
     pub fn expect_close(&mut self) -> Result<(), ScriptError> {
         match io::copy(&mut self.stream, &mut io::sink()) {
             Ok(_) => Ok(()),
@@ -164,12 +164,12 @@ impl Wire {
     }
 }
 
-/// A failed step that waited for this.
+/// The error of a step that waited for `expected`.
 pub(super) fn failed(expected: &str) -> impl Fn(io::Error) -> ScriptError {
     move |source| io::Error::new(source.kind(), format!("waiting for {expected}: {source}"))
 }
 
-/// A failed step that got something else.
+/// The error of a step that got something else.
 pub(super) fn unexpected(expected: &str, got: impl Debug) -> ScriptError {
     io::Error::other(format!("expected {expected}, got {got:?}"))
 }
