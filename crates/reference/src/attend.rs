@@ -1,4 +1,4 @@
-//! Accepts connections and gives each its turn.
+//! Accepts connections and serves them in turn.
 
 use std::io;
 use std::net::{TcpListener, TcpStream};
@@ -9,41 +9,41 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::connection::{Buffers, Connection, Turn};
 use crate::poll::{Interest, Poll};
 
-/// Connections that may wait to be accepted; net.core.somaxconn limits it further.
+/// Connections that may wait to be accepted; limited further by net.core.somaxconn.
 const BACKLOG: i32 = 4096;
 
 /// How a connection must be closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Close {
-    /// Once the output is written: its peer broke the protocol.
+    /// Once the output is written, as the peer broke the protocol.
     Now,
-    /// By a reset, on purpose.
+    /// With a reset, on purpose.
     Reset,
-    /// The server's side alone, on purpose.
+    /// Only the server's side, on purpose.
     Half,
 }
 
 /// The protocol of one connection: bytes in, bytes out.
 pub trait Session {
-    /// Reads requests from `input`, writes replies, and returns how much of the input it used. After an error the
-    /// connection is closed once the output is written.
+    /// Reads requests from `input`, writes replies, and returns the number of bytes read. After an error the connection is closed
+    /// once the output is written.
     ///
     /// # Errors
     /// If the connection must be closed.
     fn receive(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<usize, Close>;
 
-    /// Calls answered since the last call of this function.
+    /// Calls answered since this was last called.
     fn take_calls(&mut self) -> u64;
 }
 
-/// Where calls and connections are counted.
+/// Counters for calls and connections.
 #[derive(Clone, Copy, Debug)]
 pub struct Counts<'a> {
-    /// Calls answered: counted before their replies are sent.
+    /// Calls answered. Counted before their replies are sent.
     pub calls: &'a AtomicU64,
     /// Connections accepted.
     pub connections: &'a AtomicU64,
-    /// Connections that are open.
+    /// Open connections.
     pub open: &'a AtomicU64,
     /// The highest value of `open`.
     pub most_open: &'a AtomicU64,
@@ -61,7 +61,7 @@ impl Counts<'_> {
     }
 }
 
-/// Connections by descriptor, which the kernel keeps small.
+/// Connections by descriptor; the kernel keeps descriptors small.
 type Connections<S> = Vec<Option<Box<Connection<S>>>>;
 
 /// Serves connections until the other end of `stop` is closed. Several threads may share a listener, which must not block.
@@ -71,7 +71,7 @@ pub fn attend<S: Session>(
     counts: Counts<'_>,
     session: impl Fn() -> S,
 ) -> io::Result<()> {
-    // More than the standard library lets wait.
+    // A longer backlog than the standard library's.
     rustix::net::listen(listener, BACKLOG)?;
     let mut poll = Poll::new()?;
     poll.add(listener, Interest::IN)?;
@@ -84,7 +84,7 @@ pub fn attend<S: Session>(
             if ready == stop.as_raw_fd() {
                 return Ok(());
             } else if ready == listener.as_raw_fd() {
-                // One a turn: others are left to the threads that wait.
+                // One per turn: others are left to waiting threads.
                 if let Some(stream) = accept(listener, counts)? {
                     add(stream, session(), &poll, &mut connections)?;
                 }

@@ -9,7 +9,7 @@ use crate::rewrite::{self, MALFORMED, REPLY_TAG};
 const INVALID_ARGUMENT: u32 = 3;
 const UNIMPLEMENTED: u32 = 12;
 
-/// Sends the content of a request back without decoding it.
+/// Sends a request's content back without decoding it.
 pub(crate) const CONNECT: Dialect =
     Dialect { content_type: "application/proto", answer, refuse, empty: b"", malformed: MALFORMED };
 
@@ -24,7 +24,7 @@ fn answer(key: Option<&'static str>, body: &[u8], output: &mut Vec<u8>) {
     }
 }
 
-/// Appends an error: JSON with the name of its code.
+/// Appends an error as JSON with the name of its code.
 fn refuse(code: u32, output: &mut Vec<u8>) {
     let name = match code {
         1 => "canceled".to_owned(),

@@ -1,4 +1,4 @@
-//! One socket with its session.
+//! A socket with its session.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -13,7 +13,7 @@ use crate::poll::Interest;
 
 const READ: usize = 256 << 10;
 
-/// Buffers of a turn, shared by all connections, which keep only what a turn leaves over.
+/// Buffers for a turn, shared by all connections. Connections only keep what a turn leaves over.
 pub(crate) struct Buffers {
     input: Vec<u8>,
     output: Vec<u8>,
@@ -33,10 +33,10 @@ pub(crate) struct Connection<S> {
     session: S,
     /// The start of an incomplete frame.
     partial: Vec<u8>,
-    /// Bytes that the kernel has not taken yet. Nothing is read until it has.
+    /// Bytes that the kernel has not accepted yet. Reading pauses until it has.
     unsent: Vec<u8>,
     closing: Option<Close>,
-    /// Whether the server's side is closed; then input is discarded.
+    /// True if the server's side is closed. Input is then discarded.
     is_mute: bool,
 }
 
@@ -65,7 +65,7 @@ impl<S: Session> Connection<S> {
     pub(crate) fn turn(&mut self, buffers: &mut Buffers, calls: &AtomicU64) -> Turn {
         let outcome =
             if self.unsent.is_empty() { self.exchange(buffers, calls) } else { self.flush() };
-        // A connection that fails has ended.
+        // A connection that fails is over.
         outcome.unwrap_or(Turn::Over)
     }
 
@@ -109,7 +109,7 @@ impl<S: Session> Connection<S> {
         self.end()
     }
 
-    /// Closes the connection, if that is due.
+    /// Closes the connection if due.
     fn end(&mut self) -> io::Result<Turn> {
         match self.closing.take() {
             None => Ok(Turn::Same),

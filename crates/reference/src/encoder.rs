@@ -11,7 +11,7 @@ const CONTENT_TYPE_INSERTED: &[u8] = b"\x5f\x10application/grpc";
 const GRPC_STATUS: &[u8] = b"\x00\x0bgrpc-status";
 const GRPC_STATUS_0: &[u8] = b"\x00\x0bgrpc-status\x010";
 const GRPC_STATUS_0_INSERTED: &[u8] = b"\x40\x0bgrpc-status\x010";
-/// The newest entry of the dynamic table and the one before.
+/// The newest entry of the dynamic table, and the one before it.
 const NEWEST: u8 = 0x80 | 62;
 const SECOND: u8 = 0x80 | 63;
 const TABLE_SIZE_0: u8 = 0x20;
@@ -25,9 +25,9 @@ enum Table {
     Empty,
     /// content-type is the newest entry.
     ContentType,
-    /// grpc-status is the newest entry, content-type the one before.
+    /// grpc-status is the newest entry, content-type the one before it.
     Both,
-    /// The table must stay empty, which the peer does not know yet.
+    /// The table must stay empty, but the peer does not know this yet.
     Closing,
     Closed,
 }
@@ -38,14 +38,14 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
-    /// Follows the peer's SETTINGS_HEADER_TABLE_SIZE. A table below the default size is not used.
+    /// Follows the peer's SETTINGS_HEADER_TABLE_SIZE. Does not use a table smaller than the default.
     pub(crate) fn limit_table(&mut self, bytes: u32) {
         if bytes < DEFAULT_TABLE && self.table != Table::Closed {
             self.table = Table::Closing;
         }
     }
 
-    /// A whole ok reply: `message` with its first byte changed to the reply's tag.
+    /// A complete ok reply: `message` with its first byte changed to the reply's tag.
     pub(crate) fn ok(&mut self, out: &mut Vec<u8>, stream: u32, message: &[u8]) {
         self.headers(out, stream);
         let length = message.len() + 5;
@@ -93,7 +93,7 @@ impl Encoder {
         }
     }
 
-    /// A reply of one frame with an error status.
+    /// A reply with an error status, in one frame.
     pub(crate) fn error(&mut self, out: &mut Vec<u8>, stream: u32, code: u32) {
         let code = code.to_string();
         let update: &[u8] = if self.table == Table::Closing { &[TABLE_SIZE_0] } else { &[] };

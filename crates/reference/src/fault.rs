@@ -1,15 +1,15 @@
-//! What the server does wrong on purpose, so that clients can show that they notice.
+//! Faults that the server makes on purpose, so that clients can show that they detect them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::attend::Close;
 
-/// A text that [`Fault::Altered`] replaces by another one.
+/// The text that [`Fault::Altered`] replaces.
 pub const MARK: [u8; 8] = *b"original";
 const OTHER: [u8; 8] = *b"modified";
 
-/// What is wrong with a call.
+/// The fault of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The reply to another call.
@@ -18,27 +18,27 @@ pub enum Fault {
     Empty,
     /// A reply that can't be decoded.
     Malformed,
-    /// An error status: gRPC's code, HTTP's, or the type of a Thrift exception.
+    /// An error status: a gRPC code, an HTTP status, or the type of a Thrift exception.
     Status(u32),
-    /// A reply with another text in place of each [`MARK`].
+    /// A reply with each [`MARK`] replaced.
     Altered,
     /// No reply.
     Silence,
-    /// The beginning of a reply, and nothing more: a part of its head, in gRPC its header fields.
+    /// The beginning of a reply and nothing more: part of its head, or in gRPC its header fields.
     Partial,
-    /// A reply that is sent when the client has given up: before the next one on the connection, in HTTP/2 when the stream is
+    /// A reply sent after the client has given up: before the next reply on the connection, or in HTTP/2 when the stream is
     /// reset.
     Late,
     /// The connection is reset.
     Reset,
-    /// The server ends its side of the connection, and reads on.
+    /// The server closes its side of the connection and keeps reading.
     HalfClose,
-    /// In HTTP/2, GOAWAY: the call is answered, and calls after it are not.
+    /// In HTTP/2, GOAWAY: this call is answered, later ones are not.
     GoAway,
 }
 
 impl Fault {
-    /// What it does to the connection.
+    /// How the fault closes the connection, if it does.
     pub(crate) fn close(self) -> Option<Close> {
         match self {
             Self::Reset => Some(Close::Reset),
@@ -48,7 +48,7 @@ impl Fault {
     }
 }
 
-/// Content with another text in place of each [`MARK`].
+/// Content with each [`MARK`] replaced.
 pub(crate) fn altered(content: &[u8]) -> Vec<u8> {
     let mut altered = content.to_vec();
     let windows = content.windows(MARK.len()).enumerate();
@@ -58,7 +58,7 @@ pub(crate) fn altered(content: &[u8]) -> Vec<u8> {
     altered
 }
 
-/// Which calls go wrong, over all connections.
+/// Chooses which calls go wrong, over all connections.
 #[derive(Debug)]
 pub struct Faults {
     fault: Fault,
@@ -68,12 +68,12 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// One call in `every`.
+    /// Makes one call in `every` go wrong.
     pub fn new(fault: Fault, every: u64) -> Self {
         Self { fault, every, calls: AtomicU64::new(0), struck: AtomicU64::new(0) }
     }
 
-    /// How often it went wrong so far.
+    /// Number of calls that went wrong so far.
     pub fn struck(&self) -> u64 {
         self.struck.load(Ordering::Relaxed)
     }
@@ -86,13 +86,13 @@ impl Faults {
     }
 }
 
-/// What a connection knows of faults.
+/// The fault state of a connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Striker {
     faults: Option<Arc<Faults>>,
     /// The content of the last reply, for [`Fault::Remembered`].
     last: Vec<u8>,
-    /// A reply that is [late](Fault::Late), where a connection carries one call at a time.
+    /// A [late](Fault::Late) reply, if the connection carries one call at a time.
     pub held: Vec<u8>,
 }
 
@@ -101,7 +101,7 @@ impl Striker {
         Self { faults, ..Self::default() }
     }
 
-    /// What goes wrong with the next call. A reply that was held back goes before its own.
+    /// The fault of the next call, if any. Appends a reply that was held back.
     #[inline]
     pub fn next(&mut self, output: &mut Vec<u8>) -> Option<Fault> {
         let faults = self.faults.as_ref()?;
@@ -109,7 +109,7 @@ impl Striker {
         faults.strikes().then_some(faults.fault)
     }
 
-    /// Keeps the content of a reply, if one could be repeated.
+    /// Keeps the content of a reply if it may be repeated later.
     #[inline]
     pub fn keep(&mut self, content: &[u8]) {
         if self.faults.is_some() {

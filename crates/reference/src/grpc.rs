@@ -16,7 +16,7 @@ use crate::http2::{
 use crate::rewrite::Protobuf;
 
 const MAX_BODY: usize = (4 << 20) + 5;
-/// Larger than the largest body, so that streams need no window updates.
+/// The stream window is larger than the largest body, so that streams need no window updates.
 const STREAM_WINDOW: u32 = 8 << 20;
 const WINDOW_REFILL: u32 = 1 << 29;
 const MAX_STREAMS: u32 = 16_384;
@@ -33,16 +33,16 @@ pub(crate) enum Fatal {
     FrameSize = 6,
 }
 
-/// A connection. Request headers are not decoded, so a call of any method counts.
+/// A connection. Request headers are not decoded, so calls of any method are answered.
 #[derive(Debug)]
 pub struct Grpc {
     rewrite: Protobuf,
     striker: Striker,
-    /// Due after the output of this turn.
+    /// How to close the connection after this turn's output.
     closing: Option<Close>,
-    /// The last stream that is answered, after GOAWAY.
+    /// The last stream to answer after GOAWAY.
     last_answered: Option<u32>,
-    /// Replies by stream that are [late](crate::Fault::Late).
+    /// [Late](crate::Fault::Late) replies by stream.
     late: BTreeMap<u32, Vec<u8>>,
     /// Calls answered and not yet taken by the owner.
     pub(crate) calls: u64,
@@ -76,12 +76,12 @@ struct Blocked {
 }
 
 impl Grpc {
-    /// The same with calls that go wrong.
+    /// Makes calls go wrong.
     pub(crate) fn with_faults(self, faults: Option<Arc<Faults>>) -> Self {
         Self { striker: Striker::new(faults), ..self }
     }
 
-    /// A new connection, whose replies are made by `rewrite`.
+    /// A new connection that makes replies with `rewrite`.
     pub fn new(rewrite: Protobuf) -> Self {
         Self {
             rewrite,
@@ -118,7 +118,7 @@ impl Session for Grpc {
 }
 
 impl Grpc {
-    /// Handles the complete frames in `input`, writes the replies, and returns the length of the frames.
+    /// Handles the complete frames in `input`, writes replies, and returns the length of the frames.
     pub(crate) fn take(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, Fatal> {
         let mut used = 0;
         if !self.greeted {
@@ -146,7 +146,7 @@ impl Grpc {
         Ok(used)
     }
 
-    /// The usual request: HEADERS and DATA with the whole body. Returns the latter.
+    /// The usual request: HEADERS, and DATA with the whole body. Returns the DATA frame.
     #[inline]
     fn request_in_two_frames<'a>(
         &mut self,
@@ -326,7 +326,7 @@ impl Grpc {
         Ok(())
     }
 
-    /// Reopens the peer's connection window before it runs out.
+    /// Refills the peer's connection window before it runs out.
     #[inline]
     fn count_received(&mut self, bytes: usize, out: &mut Vec<u8>) {
         self.received += bytes as u32;

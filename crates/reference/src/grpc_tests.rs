@@ -1,4 +1,4 @@
-//! The session with whole frames and pieces of frames.
+//! Tests the session with whole frames and pieces of frames.
 
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ fn request(stream: u32, text: &str) -> [Frame; 2] {
     ]
 }
 
-/// The text of the reply on a stream, from any frames.
+/// The text of the reply on a stream, among any frames.
 fn reply(frames: &[Frame], stream: u32) -> String {
     let data: Vec<u8> = frames
         .iter()

@@ -1,4 +1,4 @@
-//! HTTP/1.1, for protocols whose call is a POST to the method's path.
+//! HTTP/1.1, for protocols in which a call is a POST to the method's path.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ const FIELDS: usize = 64;
 /// The beginning of a reply's head.
 const HEAD_START: &[u8] = b"HTTP/1.1 200 OK\r\nContent-";
 
-/// Appends the reply to a request: its key, `None` of an unknown method, and its body.
+/// Appends the reply to a request, given its key (`None` for an unknown method) and its body.
 type Answer = fn(Option<&'static str>, &[u8], &mut Vec<u8>);
 
-/// How a protocol replies.
+/// How a protocol writes replies.
 #[derive(Debug)]
 pub struct Dialect {
-    /// The type of successful replies.
+    /// The content type of successful replies.
     pub content_type: &'static str,
     /// Answers a request.
     pub answer: Answer,
@@ -38,10 +38,10 @@ pub struct Http1 {
     striker: Striker,
     /// The start of an incomplete request.
     partial: Vec<u8>,
-    /// The last head and its content.
+    /// The last head and its parsed content.
     head: Vec<u8>,
     said: Head,
-    /// The content of a body in chunks.
+    /// The content of a chunked body.
     chunks: Vec<u8>,
     calls: u64,
 }
@@ -53,7 +53,7 @@ struct Head {
     body: Length,
 }
 
-/// How long a body is.
+/// The length of a body.
 #[derive(Clone, Copy, Debug)]
 enum Length {
     Bytes(usize),
@@ -121,12 +121,12 @@ impl Http1 {
         Ok(input.len() - rest.len())
     }
 
-    /// The same with calls that go wrong.
+    /// Makes calls go wrong.
     pub(crate) fn with_faults(self, faults: Option<Arc<Faults>>) -> Self {
         Self { striker: Striker::new(faults), ..self }
     }
 
-    /// A call that goes wrong on purpose.
+    /// Makes a call go wrong on purpose.
     #[cold]
     fn fail(&mut self, fault: Fault, body: &[u8], output: &mut Vec<u8>) -> Result<(), Close> {
         let dialect = self.dialect;
@@ -187,8 +187,8 @@ fn key(path: &str) -> Option<&'static str> {
     }
 }
 
-/// Appends the content of a body in chunks (RFC 9112, section 7.1) to an emptied buffer. Returns the body's length with what
-/// delimits the chunks, or `None` if it is incomplete. Trailers are not supported.
+/// Appends the content of a chunked body (RFC 9112, section 7.1) to `content`, which is cleared first. Returns the body's encoded
+/// length, or `None` if it is incomplete. Trailers are not supported.
 fn unchunk(bytes: &[u8], content: &mut Vec<u8>) -> Result<Option<usize>, Close> {
     content.clear();
     let mut rest = bytes;
@@ -218,13 +218,13 @@ pub fn content_length(fields: &[httparse::Header<'_>], max: usize) -> Option<usi
 }
 
 impl Dialect {
-    /// Appends a successful reply whose body is in parts.
+    /// Appends a successful reply with a body in parts.
     pub fn put(&self, body: &[&[u8]], output: &mut Vec<u8>) {
         put("200 OK", self.content_type, body, output);
     }
 }
 
-/// Appends a reply whose body is in parts.
+/// Appends a reply with a body in parts.
 pub(crate) fn put(status: &str, content_type: &str, body: &[&[u8]], output: &mut Vec<u8>) {
     let length: usize = body.iter().map(|part| part.len()).sum();
     let head = ["HTTP/1.1 ", status, "\r\nContent-Type: ", content_type, "\r\nContent-Length: "];

@@ -5,7 +5,7 @@ use crate::rewrite;
 
 const CONTENT_TYPE: &str = "application/json";
 
-/// Sends the content of a request back without decoding it.
+/// Sends a request's content back without decoding it.
 pub const JSON: Dialect = Dialect {
     content_type: CONTENT_TYPE,
     answer,
@@ -22,7 +22,7 @@ fn answer(key: Option<&'static str>, body: &[u8], output: &mut Vec<u8>) {
     }
 }
 
-/// Appends a reply of JSON whose body is in parts.
+/// Appends a JSON reply with a body in parts.
 pub fn put(status: &str, body: &[&[u8]], output: &mut Vec<u8>) {
     http1::put(status, CONTENT_TYPE, body, output);
 }

@@ -1,7 +1,7 @@
-//! The reference server: what answers when a client library is measured.
+//! The reference server: answers calls when a client library is measured.
 //!
-//! It does the least work that answers correctly, so that the client is the limit. A thread has one epoll loop, with one read
-//! and one write per connection and turn. A message is not decoded: the request's content is sent back under the reply's field
+//! It does the minimum work for a correct answer, so that the client is the limit. Each thread has one epoll loop, with one read
+//! and one write per connection and turn. Messages are not decoded: the request's content is sent back under the reply's field
 //! (gRPC, Connect, Thrift) or key (JSON).
 //!
 //! - [`ReferenceServer`] serves a protocol with threads of this process, and counts calls.

@@ -1,4 +1,4 @@
-//! Makes replies of requests without decoding them.
+//! Makes replies from requests without decoding them.
 
 use std::borrow::Cow;
 
@@ -6,19 +6,19 @@ use std::borrow::Cow;
 pub const REPLY_TAG: u8 = 0x12;
 /// Field 1, length-delimited.
 const REQUEST_TAG: u8 = 0x0a;
-/// A reply with a length that is cut short.
+/// A reply with a truncated length.
 pub(crate) const MALFORMED: &[u8] = &[REPLY_TAG, 0xff, 0xff];
-/// gRPC's code of a request that can't be read.
+/// gRPC's code for a request that can't be read.
 const INTERNAL: u32 = 13;
 
-/// Makes the reply's message from a request's body, with its gRPC prefix. `Cow::Borrowed` is the request's message, whose first
-/// byte (if any) is still to be replaced by [`REPLY_TAG`]. `Err`: a gRPC status.
+/// Makes the reply's message from a request's body with its gRPC prefix. `Cow::Borrowed` is the request's message, whose first
+/// byte (if any) must still be replaced with [`REPLY_TAG`]. `Err` is a gRPC status.
 pub type Protobuf = fn(&[u8]) -> Result<Cow<'_, [u8]>, u32>;
 
-/// Accepts a message that `is_echoed`.
+/// Accepts messages that satisfy `is_echoed`.
 ///
 /// # Errors
-/// The status of any other message.
+/// The status for any other message.
 pub fn protobuf(body: &[u8]) -> Result<Cow<'_, [u8]>, u32> {
     let message = unframe(body).ok_or(INTERNAL)?;
     if is_echoed(message) { Ok(Cow::Borrowed(message)) } else { Err(INTERNAL) }
@@ -29,13 +29,13 @@ pub(crate) fn is_echoed(message: &[u8]) -> bool {
     message.is_empty() || only_field(message).is_some()
 }
 
-/// The message of a body that has exactly one, not compressed.
+/// The message of a body that contains exactly one, uncompressed.
 fn unframe(body: &[u8]) -> Option<&[u8]> {
     let (length, message) = body.strip_prefix(&[0])?.split_first_chunk()?;
     (u32::from_be_bytes(*length) as usize == message.len()).then_some(message)
 }
 
-/// The content of field 1, if a message has nothing else.
+/// The content of field 1, if the message has no other field.
 pub fn only_field(message: &[u8]) -> Option<&[u8]> {
     let (&REQUEST_TAG, rest) = message.split_first()? else { return None };
     let mut length = 0_usize;
@@ -49,7 +49,8 @@ pub fn only_field(message: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// The reply to a JSON object with one member, `key`: the same object with the key `echo`. `None`: it begins otherwise.
+/// The reply to a JSON object whose only member is `key`: the same object with the key `echo`. `None` if the body does not begin
+/// this way.
 pub(crate) fn json<'a>(key: &str, body: &'a [u8]) -> Option<[&'a [u8]; 3]> {
     let start = body.iter().position(|byte| *byte == b'"')?;
     let rest = body[start + 1..].strip_prefix(key.as_bytes())?.strip_prefix(b"\"")?;

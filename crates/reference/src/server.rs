@@ -21,23 +21,23 @@ use crate::json::JSON;
 use crate::rewrite;
 use crate::thrift::Thrift;
 
-/// What a server has seen so far.
+/// Counts of a server so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// Calls answered, those with an error status included.
+    /// Calls answered, including those with an error status.
     pub calls: u64,
     /// Connections accepted.
     pub connections: u64,
-    /// The most connections that were open at a time.
+    /// Maximum number of connections open at the same time.
     pub most_open: u64,
 }
 
-/// What a thread has used so far, nanoseconds.
+/// Time used by a thread so far, nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadTime {
     /// CPU time.
     pub cpu_ns: u64,
-    /// Time for which it was runnable but had no CPU.
+    /// Time for which the thread was runnable but had no CPU.
     pub run_delay_ns: u64,
 }
 
@@ -49,13 +49,13 @@ struct Counters {
     most_open: AtomicU64,
 }
 
-/// Threads of this process that serve a protocol. Dropping it ends them.
+/// Threads of this process that serve a protocol. They end when this is dropped.
 #[derive(Debug)]
 pub struct ReferenceServer {
     address: SocketAddr,
     counters: Arc<Counters>,
     threads: Vec<ServingThread>,
-    /// Closed to end the threads.
+    /// Closing this ends the threads.
     stop: Option<UnixStream>,
 }
 
@@ -66,15 +66,14 @@ struct ServingThread {
 }
 
 impl ReferenceServer {
-    /// The protocols that it speaks.
+    /// The protocols that the server supports.
     pub const PROTOCOLS: [Protocol; 4] =
         [Protocol::Grpc, Protocol::Json, Protocol::Connect, Protocol::Thrift];
 
-    /// Serves `protocol` on a free port, with a thread for each of `cpus`, pinned to it; without any, with one that is not
-    /// pinned.
+    /// Serves `protocol` on a free port, with a thread pinned to each of `cpus`, or one unpinned thread if empty.
     ///
     /// # Errors
-    /// For a protocol that it does not speak, and if the system refuses.
+    /// If the protocol is not supported, or a system call fails.
     pub fn start(protocol: Protocol, cpus: &[u32]) -> io::Result<Self> {
         Self::serve(protocol, cpus, None)
     }
@@ -121,31 +120,31 @@ impl ReferenceServer {
         Ok(server)
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What it has seen so far.
+    /// Counts so far.
     pub fn counted(&self) -> Counted {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let Counters { calls, connections, most_open, .. } = &*self.counters;
         Counted { calls: read(calls), connections: read(connections), most_open: read(most_open) }
     }
 
-    /// What each of its threads has used so far.
+    /// Time used by each thread so far.
     ///
     /// # Errors
-    /// If the kernel does not say.
+    /// If the kernel does not report it.
     pub fn usage(&self) -> io::Result<Vec<ThreadTime>> {
         self.threads.iter().map(|thread| thread_time(thread.id)).collect()
     }
 }
 
-/// What a thread of this process has used so far.
+/// Time used so far by a thread of this process.
 ///
 /// # Errors
-/// If the kernel does not say.
+/// If the kernel does not report it.
 pub fn thread_time(id: u32) -> io::Result<ThreadTime> {
     let text = fs::read_to_string(format!("/proc/self/task/{id}/schedstat"))?;
     let mut numbers = text.split_whitespace().map_while(|word| word.parse().ok());
@@ -166,7 +165,7 @@ impl Drop for ReferenceServer {
     }
 }
 
-/// What a thread serves.
+/// What a thread needs to serve.
 struct Serving {
     protocol: Protocol,
     cpu: Option<u32>,
@@ -178,7 +177,7 @@ struct Serving {
 
 impl Serving {
     fn run(self, ids: &Sender<io::Result<u32>>) -> io::Result<()> {
-        // The starter waits for the id; if it is gone, so is the other end of `stop`.
+        // The starter waits for the id. If it is gone, so is the other end of `stop`.
         let _ = ids.send(self.pin().map(|()| gettid().as_raw_nonzero().get().unsigned_abs()));
         match self.protocol {
             Protocol::Grpc => {

@@ -7,25 +7,25 @@ use crate::fault::{Fault, Faults, Striker, altered};
 
 /// Longest frame accepted, bytes.
 const MAX_FRAME: usize = 64 << 20;
-/// The version of the strict binary protocol, and the kind of a message.
+/// The version of the strict binary protocol, and the type of the message.
 const CALL: [u8; 4] = [0x80, 1, 0, 1];
 const REPLY: [u8; 4] = [0x80, 1, 0, 2];
 const EXCEPTION: [u8; 4] = [0x80, 1, 0, 3];
 /// A struct as field 1 of the arguments, and as field 0 of the result.
 const ARGUMENT: [u8; 3] = [12, 0, 1];
 const RESULT: [u8; 3] = [12, 0, 0];
-/// Type of an exception: the request can't be read.
+/// Exception type: the request can't be read.
 const PROTOCOL_ERROR: u8 = 7;
-/// The type of a text.
+/// Type of a text.
 const STRING: u8 = 11;
-/// An empty text, and the ends of both structs.
+/// An empty text, followed by the ends of both structs.
 const NO_TEXT: &[u8] = &[0, 0, 0, 0, 0, 0];
-/// A struct without fields, and the same ends.
+/// A struct without fields, followed by the same ends.
 const NO_FIELDS: &[u8] = &[0, 0, 0];
 /// The length of a text that does not follow.
 const TOO_LONG: &[u8] = &[0x7f, 0xff, 0xff, 0xff];
 
-/// A connection: the content of field 1 of a request is sent back as field 2.
+/// A connection. The content of a request's field 1 is sent back as field 2.
 #[derive(Debug, Default)]
 pub struct Thrift {
     /// The start of an incomplete frame.
@@ -92,7 +92,7 @@ impl Thrift {
         }
     }
 
-    /// A call that goes wrong on purpose.
+    /// Makes a call go wrong on purpose.
     #[cold]
     fn fail(
         &mut self,
@@ -133,7 +133,7 @@ impl Thrift {
     }
 }
 
-/// The method's name with its length and the call's number, and the arguments.
+/// Splits a frame into the method's name (with its length) and the call's number, and the arguments.
 fn split(frame: &[u8]) -> Option<(&[u8], &[u8])> {
     let rest = frame.strip_prefix(&CALL)?;
     let (length, _) = rest.split_first_chunk()?;
@@ -141,7 +141,7 @@ fn split(frame: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(name.checked_add(8)?)
 }
 
-/// The type of the request's field 1, and all that follows its head.
+/// The type of the request's field 1, and everything after the field's header.
 fn content(body: &[u8]) -> Option<(u8, &[u8])> {
     let (&kind, rest) = body.strip_prefix(&ARGUMENT)?.split_first()?;
     let rest = rest.strip_prefix(&[0, 1])?;

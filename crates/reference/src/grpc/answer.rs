@@ -26,7 +26,7 @@ impl Grpc {
         }
     }
 
-    /// A call that goes wrong on purpose.
+    /// Makes a call go wrong on purpose.
     #[cold]
     fn fail(&mut self, fault: Fault, stream: u32, body: &[u8], out: &mut Vec<u8>) {
         if matches!(fault, Fault::Silence | Fault::Reset | Fault::HalfClose) {
@@ -55,14 +55,14 @@ impl Grpc {
         }
     }
 
-    /// Answers without regard to the peer's windows.
+    /// Answers without regard for the peer's windows.
     fn send_now(&mut self, stream: u32, body: &[u8], out: &mut Vec<u8>) {
         if let Ok(reply) = (self.rewrite)(body) {
             self.encoder.ok(out, stream, &reply);
         }
     }
 
-    /// The client has given up a call: the time for a reply that is late.
+    /// Sends the late reply to a call that the client has given up.
     pub(super) fn send_late(&mut self, stream: u32, out: &mut Vec<u8>) {
         if let Some(body) = self.late.remove(&stream) {
             self.send_now(stream, &body, out);

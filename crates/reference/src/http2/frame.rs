@@ -5,29 +5,29 @@ use super::kind::FrameType;
 
 /// Bits of a frame's flags.
 pub mod flag {
-    /// SETTINGS and PING: an acknowledgement.
+    /// SETTINGS and PING: acknowledges.
     pub const ACK: u8 = 0x1;
     /// HEADERS and DATA: the last frame of the stream.
     pub const END_STREAM: u8 = 0x1;
     /// HEADERS and CONTINUATION: the end of the header block.
     pub const END_HEADERS: u8 = 0x4;
-    /// HEADERS and DATA: with a pad length and padding.
+    /// HEADERS and DATA: has a pad length and padding.
     pub const PADDED: u8 = 0x8;
-    /// HEADERS: with five bytes of priority.
+    /// HEADERS: has five bytes of priority.
     pub const PRIORITY: u8 = 0x20;
 }
 
 /// Identifiers of settings.
 pub mod setting {
-    /// Bytes of the header table that the peer's encoder may use.
+    /// Maximum bytes of the header table used by the peer's encoder.
     pub const HEADER_TABLE_SIZE: u16 = 1;
-    /// Whether pushes are allowed.
+    /// True if pushes are allowed.
     pub const ENABLE_PUSH: u16 = 2;
-    /// Streams that the peer may have open.
+    /// Maximum streams that the peer may have open.
     pub const MAX_CONCURRENT_STREAMS: u16 = 3;
     /// Body bytes that may be sent on a new stream.
     pub const INITIAL_WINDOW_SIZE: u16 = 4;
-    /// Bytes of the longest frame payload accepted.
+    /// Longest frame payload accepted, bytes.
     pub const MAX_FRAME_SIZE: u16 = 5;
 }
 
@@ -40,7 +40,7 @@ pub struct Frame<P = Vec<u8>> {
     pub flags: u8,
     /// The stream's number, 31 bits; 0 is the connection.
     pub stream: u32,
-    /// Everything after the header of nine bytes.
+    /// Everything after the nine-byte header.
     pub payload: P,
 }
 
@@ -95,12 +95,12 @@ impl Frame {
         Self::new(FrameType::Ping, flag::ACK, 0, content)
     }
 
-    /// GOAWAY: streams above `last_stream` were not processed.
+    /// GOAWAY. Streams above `last_stream` were not processed.
     pub fn goaway(last_stream: u32, code: u32) -> Self {
         Self::new(FrameType::GoAway, 0, 0, [last_stream.to_be_bytes(), code.to_be_bytes()].concat())
     }
 
-    /// WINDOW_UPDATE for a stream; stream 0 is the connection.
+    /// WINDOW_UPDATE for a stream. Stream 0 is the connection.
     pub fn window_update(stream: u32, bytes: u32) -> Self {
         Self::new(FrameType::WindowUpdate, 0, stream, bytes.to_be_bytes())
     }
@@ -117,7 +117,7 @@ impl Frame {
         self
     }
 
-    /// Removes the end of the header block.
+    /// Clears END_HEADERS, so that the header block continues.
     pub fn unfinished(mut self) -> Self {
         self.flags &= !flag::END_HEADERS;
         self
@@ -197,7 +197,7 @@ impl<P: AsRef<[u8]>> Frame<P> {
         self.payload.as_ref().try_into().ok().map(u32::from_be_bytes)
     }
 
-    /// The identifiers and values of SETTINGS; see [`setting`]. Ignores bytes after the last whole pair.
+    /// The identifiers and values of SETTINGS; see [`setting`]. Ignores bytes after the last complete pair.
     pub fn setting_values(&self) -> impl Iterator<Item = (u16, u32)> {
         let (pairs, _) = self.payload.as_ref().as_chunks();
         pairs.iter().map(|&[i1, i2, v1, v2, v3, v4]| {

@@ -1,6 +1,6 @@
 //! Header blocks of literal fields without indexing (RFC 7541, section 6.2.2), which do not depend on the tables.
 
-/// A block of these fields, without Huffman code and tables.
+/// A block with these fields, without Huffman coding.
 pub fn literal(fields: &[(&str, &str)]) -> Vec<u8> {
     let mut block = Vec::new();
     for (name, value) in fields {

@@ -28,7 +28,7 @@ pub enum FrameType {
 }
 
 impl FrameType {
-    /// The type of a type byte.
+    /// Converts a type byte.
     #[inline]
     pub fn from_byte(byte: u8) -> Self {
         match byte {
