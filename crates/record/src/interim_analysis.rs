@@ -36,11 +36,11 @@ impl Run {
         elapsed: f64,
     ) -> Option<InterimAnalysis> {
         self.header.plan.stopping?.precision?;
-        let before = self.looks_at(workload).last().map_or(0.0, |look| look.part);
+        let before = self.analyses_of(workload).last().map_or(0.0, |look| look.part);
         let part = before + (1.0 - before) * elapsed;
         let (workload, trials) = (workload.to_owned(), self.trials_of(workload));
         let look = InterimAnalysis { workload, trials, part, is_clear: false };
-        (is_looked_at(rounds) && part <= LATEST).then_some(look)
+        (has_analysis_after(rounds) && part <= LATEST).then_some(look)
     }
 
     /// The question of an interim analysis.
@@ -53,7 +53,7 @@ impl Run {
     /// gets the error left by earlier ones.
     pub fn question(&self, workload: &str) -> Question {
         let trials = self.trials_of(workload);
-        let ended = self.looks_at(workload).last().filter(|it| it.is_clear && it.trials == trials);
+        let ended = self.analyses_of(workload).last().filter(|it| it.is_clear && it.trials == trials);
         match ended {
             Some(look) => self.question_of(look),
             None => {
@@ -63,13 +63,13 @@ impl Run {
         }
     }
 
-    fn looks_at(&self, workload: &str) -> impl Iterator<Item = &InterimAnalysis> {
+    fn analyses_of(&self, workload: &str) -> impl Iterator<Item = &InterimAnalysis> {
         self.interim_analyses.iter().filter(move |look| look.workload == workload)
     }
 
     /// Part of a workload that was over at the latest analysis of fewer trials.
     fn part_before(&self, workload: &str, trials: usize) -> f64 {
-        let earlier = self.looks_at(workload).filter(|look| look.trials < trials);
+        let earlier = self.analyses_of(workload).filter(|look| look.trials < trials);
         earlier.last().map_or(0.0, |look| look.part)
     }
 
@@ -80,7 +80,7 @@ impl Run {
 
 /// True after round 4, 6, 8, 12, 16, 24 and so on. Each analysis spends some of the error probability, and a single additional
 /// round rarely decides.
-fn is_looked_at(rounds: u32) -> bool {
+fn has_analysis_after(rounds: u32) -> bool {
     let odd = rounds >> rounds.trailing_zeros().min(31);
     rounds >= Stopping::MIN_ROUNDS && (odd == 1 || odd == 3)
 }

@@ -74,7 +74,7 @@ impl<'a> Curve<'a> {
 
     /// Rows whose figures do not show the server at their load, with the loads. Rows of one entry and verdict are merged, with
     /// the reason at the last of their loads; failures are merged only if the reason is the same.
-    pub(crate) fn troubles(&self) -> Vec<(Unranked, String)> {
+    pub(crate) fn unranked_rows(&self) -> Vec<(Unranked, String)> {
         let mut found: Vec<(Vec<Unranked>, Vec<&str>)> = Vec::new();
         for table in &self.tables {
             for row in unranked(table) {

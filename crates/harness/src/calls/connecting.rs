@@ -106,11 +106,11 @@ fn bare(host: &str) -> &str {
 impl ConnectSpec {
     /// The host and port to connect to instead of `host` and `port`.
     pub(crate) fn redirected(&self, host: &str, port: u16) -> (String, u16) {
-        let is_meant = |it: &&ConnectTo| {
+        let is_selected = |it: &&ConnectTo| {
             it.from.0.as_ref().is_none_or(|from| from.eq_ignore_ascii_case(host))
                 && it.from.1.is_none_or(|from| from == port)
         };
-        match self.connect_to.iter().find(is_meant) {
+        match self.connect_to.iter().find(is_selected) {
             Some(ConnectTo { to, .. }) => {
                 (to.0.clone().unwrap_or_else(|| host.to_owned()), to.1.unwrap_or(port))
             }
@@ -120,8 +120,8 @@ impl ConnectSpec {
 
     /// The addresses that options give for a host and port.
     pub(crate) fn addresses(&self, host: &str, port: u16) -> Option<&[IpAddr]> {
-        let is_meant = |it: &&Resolve| it.port == port && it.host.eq_ignore_ascii_case(host);
-        self.resolve.iter().find(is_meant).map(|it| &it.addresses[..])
+        let is_selected = |it: &&Resolve| it.port == port && it.host.eq_ignore_ascii_case(host);
+        self.resolve.iter().find(is_selected).map(|it| &it.addresses[..])
     }
 
     /// True if options allow connections to `address`.

@@ -103,9 +103,9 @@ impl Catalog {
 
     /// Like [`Self::select`], but if a pattern names a server with a broken manifest, fails with that manifest's error.
     pub fn into_selected(mut self, selection: &Selection) -> Result<Vec<Entry>, ConfigError> {
-        let is_meant =
+        let is_selected =
             |broken: &Broken| selection.patterns().iter().any(|pattern| broken.is(pattern));
-        if let Some(at) = self.broken.iter().position(is_meant) {
+        if let Some(at) = self.broken.iter().position(is_selected) {
             return Err(self.broken.swap_remove(at).error);
         }
         self.select(selection)

@@ -103,7 +103,7 @@ fn of_row(limit: ChangeLimit, row: &Change, precision: f64) -> (Gate, String) {
     if limit.is_exceeded_by(row) {
         return (Gate::Exceeded, shown);
     }
-    let seen = row.range.map(|range| limit.least_seen(row.ratio, range));
+    let seen = row.range.map(|range| limit.min_detectable(row.ratio, range));
     match seen {
         Some(seen) if seen <= limit.share().max(precision) => (Gate::Holds, shown),
         Some(seen) => {

@@ -61,7 +61,7 @@ impl ChangeLimit {
     }
 
     /// The smallest change in the limit's direction that could be detected with this range, as a share.
-    pub(super) fn least_seen(&self, ratio: f64, range: Range) -> f64 {
+    pub(super) fn min_detectable(&self, ratio: f64, range: Range) -> f64 {
         if self.rise { range.high / ratio - 1.0 } else { ratio / range.low - 1.0 }
     }
 

@@ -101,11 +101,11 @@ fn ranking(summary: &Summary, table: &Table, layout: &Layout) -> Vec<Block> {
 }
 
 fn over_load(summary: &Summary, curve: &Curve, layout: &Layout) -> Vec<Block> {
-    let troubles = curve.troubles();
+    let unranked_rows = curve.unranked_rows();
     let absent = curve.absent();
     vec![
         grid(Kind::Curve, &curve.subjects(summary), &layout.columns),
-        Block::list("Not ok", troubles.iter().map(|(row, loads)| trouble(row, Some(loads)))),
+        Block::list("Not ok", unranked_rows.iter().map(|(row, loads)| trouble(row, Some(loads)))),
         Block::list("Not measured", absent.iter().map(|(it, loads)| it.line(Some(loads)))),
         Block::list("Notes", words::notes(curve.rows())),
     ]

@@ -127,7 +127,7 @@ impl HistoryBuilder {
         let mut changes = BTreeMap::new();
         let mut cells = Vec::new();
         for table in &summary.tables {
-            for row in table.rows.iter().filter(|row| self.is_meant(row)) {
+            for row in table.rows.iter().filter(|row| self.is_selected(row)) {
                 let server = &row.server;
                 let name = (server.role, server.entry.clone(), table.workload.name.clone());
                 let estimate = row.ranked().filter(|_| row.verdict.is_ranked());
@@ -165,7 +165,7 @@ impl HistoryBuilder {
         History { cells: cells.collect(), runs: self.runs, loads, precision }
     }
 
-    fn is_meant(&self, row: &Row) -> bool {
+    fn is_selected(&self, row: &Row) -> bool {
         let server = &row.server;
         let named = self.servers.iter().any(|name| [&server.entry, &server.server].contains(&name));
         server.build.is_none() && (self.servers.is_empty() || named)

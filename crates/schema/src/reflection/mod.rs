@@ -85,8 +85,8 @@ impl Reflection {
             (Ok(all), None) => all,
             (Ok(all), Some(service)) => {
                 let end = format!(".{service}");
-                let is_meant = |name: &&String| **name == service || name.ends_with(&end);
-                let meant: Vec<String> = all.iter().filter(is_meant).cloned().collect();
+                let is_selected = |name: &&String| **name == service || name.ends_with(&end);
+                let meant: Vec<String> = all.iter().filter(is_selected).cloned().collect();
                 if meant.is_empty() { all } else { meant }
             }
             // Some servers describe services that they don't list.

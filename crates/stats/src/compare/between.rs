@@ -54,7 +54,7 @@ pub fn between_runs(
     // How much of the machine's change affected an entry is unknown.
     let unknown = moved.map_or(0.0, f64::abs);
     let change = |both: &Both| match &common {
-        Some(common) => both.change_beside(common, question),
+        Some(common) => both.change_beyond(common, question),
         None => both.change(0.0, both.own().map(|own| (own, unknown)), question),
     };
     Changes {
@@ -119,7 +119,7 @@ impl Both {
         Some(self.old.own?.with(self.new.own?))
     }
 
-    fn change_beside(&self, common: &Common, question: &Question) -> Change {
+    fn change_beyond(&self, common: &Common, question: &Question) -> Change {
         let error = self.apart().map(|apart| (apart.with(common.error), 0.0));
         self.change(common.shift, error, question)
     }

@@ -7,7 +7,7 @@ use crate::{DEVIATION_PER_MAD, median};
 /// Minimum entries to attribute a common change to the machine.
 const ENOUGH: usize = 4;
 /// Variance of a median divided by that of a mean, for many normal values.
-const OF_MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
+const MEDIAN_VARIANCE_RATIO: f64 = std::f64::consts::FRAC_PI_2;
 
 /// A change common to all entries.
 pub(super) struct Common {
@@ -34,7 +34,7 @@ impl Common {
         let seen = (DEVIATION_PER_MAD * distance * entries / (entries - 0.8)).powi(2);
         let usual = median(known.iter().map(|(_, variance)| *variance).collect())?;
         let scatter = (seen - usual).max(0.0);
-        let variance = scatter + OF_MEDIAN * (usual + scatter) / entries;
+        let variance = scatter + MEDIAN_VARIANCE_RATIO * (usual + scatter) / entries;
         Some(Self { shift, error: OwnError { variance, freedom: entries - 1.0 } })
     }
 }

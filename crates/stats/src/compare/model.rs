@@ -10,7 +10,7 @@ use super::finding::{Estimate, Pair, Range, Spread};
 use super::noise::Noise;
 use super::own::{OwnError, Round, shared};
 use super::process::{self, Means};
-use super::reactions::{Uncertain, longer, reactions};
+use super::reactions::{Uncertain, reactions, variance_inflation};
 use super::two_way::dot;
 use super::windows::{Windows, squares};
 use crate::median;
@@ -77,9 +77,9 @@ impl Model {
         let between = process::variance(levels, covariance, &windows.processes, windows.assumed);
         let square = between.variance;
         let means = Means::fit(levels, covariance, &windows.processes, square);
-        let longer = longer(windows, &noise);
+        let inflation = variance_inflation(windows, &noise);
         let of_levels = |share: &Vec<f64>| -> Vec<f64> {
-            noise.covariance.iter().map(|line| longer * dot(line, share)).collect()
+            noise.covariance.iter().map(|line| inflation * dot(line, share)).collect()
         };
         let with_levels: Vec<Vec<f64>> = means.shares.iter().map(of_levels).collect();
         let counts: Vec<f64> = windows.processes.iter().map(|own| own.part).collect();

@@ -25,7 +25,7 @@ impl Uncertain {
 /// Factor by which dependence between windows increases the variance of a mean. If the machine affects entries differently,
 /// windows of an entry at about the same time are alike. Estimated from batches of neighbouring rounds, pooled over the entries.
 /// Residuals of a process add up to 0, so even independent windows seem unlike their neighbours; the estimate corrects for that.
-pub(super) fn longer(windows: &Windows, noise: &Noise) -> f64 {
+pub(super) fn variance_inflation(windows: &Windows, noise: &Noise) -> f64 {
     let batches = batches(windows.rounds);
     let mut sums = vec![vec![None; batches]; windows.entries()];
     let mut counts = vec![vec![0.0; batches]; windows.processes.len()];
@@ -46,8 +46,8 @@ pub(super) fn longer(windows: &Windows, noise: &Noise) -> f64 {
     let independent = Independent::of(windows, &sums, &counts);
     let correlation = next / within - independent.next / independent.within;
     let alike = within / squares * independent.squares / independent.within;
-    let longer = alike * inflation(correlation);
-    if longer.is_finite() { longer.max(1.0) } else { 1.0 }
+    let factor = alike * inflation(correlation);
+    if factor.is_finite() { factor.max(1.0) } else { 1.0 }
 }
 
 /// Expected sums for independent windows of variance 1, as residuals from the means of their processes.

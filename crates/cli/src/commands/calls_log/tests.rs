@@ -100,7 +100,7 @@ fn log_that_lacks_calls_is_not_kept() {
 }
 
 #[test]
-fn no_room_for_the_log_is_told() {
+fn full_disk_is_reported() {
     let file = CallsFile { path: "/dev/full".into(), format: CallsFormat::Csv };
     let (log, sender) = CallsLog::open(&file).unwrap();
     sender.send(some().repeat(1000)).unwrap();

@@ -39,11 +39,11 @@ impl Served {
     }
 }
 
-/// Runs every server that is built in turn, in one variant, under each of its protocols that `is_meant` selects. Some must be able
+/// Runs every server that is built in turn, in one variant, under each of its protocols that `is_selected` selects. Some must be able
 /// to run.
-pub fn each(is_meant: impl Fn(&Entry) -> bool, call: impl Fn(&Entry, SocketAddr)) {
+pub fn each(is_selected: impl Fn(&Entry) -> bool, call: impl Fn(&Entry, SocketAddr)) {
     let mut servers = BTreeMap::new();
-    for entry in built().into_iter().filter(is_meant) {
+    for entry in built().into_iter().filter(is_selected) {
         let name = entry.without_variant();
         if entry.is_representative() || !servers.contains_key(&name) {
             servers.insert(name, entry);
