@@ -13,9 +13,9 @@ pub struct Environment {
     pub seed: u64,
     /// Raised by Ctrl-C.
     pub interrupt: Interrupt,
-    /// Slices of the rounds, in turn, in place of those that suit the servers.
+    /// Slice lengths of the rounds, in turn. Empty: those that suit the servers.
     pub slices: Vec<SliceLength>,
-    /// Secrets that no record may keep, besides those of the plan.
+    /// Secrets to keep out of the record, besides those of the plan.
     pub secrets: LaterSecrets,
 }
 
@@ -24,7 +24,7 @@ pub struct Environment {
 pub(super) struct Context<'a> {
     pub environment: &'a Environment,
     pub observer: &'a dyn Observer,
-    /// True if settling and windows are longer for a slow server. A user's own server gets what was asked for.
+    /// True if settling and windows may be extended for a slow server. A user's own server gets exactly what was asked for.
     pub adapts: bool,
 }
 

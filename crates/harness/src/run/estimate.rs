@@ -25,7 +25,7 @@ pub struct Estimate<'a> {
     prepared: BTreeSet<(String, u32)>,
     /// Entries without further trials.
     out: BTreeSet<String>,
-    /// Length of a trial beyond its window and the time before it.
+    /// Length of a trial beyond its settling time and its window.
     overhead: Mean,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Estimate<'a> {
         }
     }
 
-    /// A process was made ready, or failed.
+    /// Records that a process is ready, or has failed.
     pub fn prepared(&mut self, preparation: &Preparation, took: Nanos) {
         let entry = &preparation.entry;
         self.prepared.insert((entry.clone(), preparation.process));
@@ -71,12 +71,12 @@ impl<'a> Estimate<'a> {
         }
     }
 
-    /// A trial has ended.
+    /// Records how long a trial took.
     pub fn trial(&mut self, workload: &str, took: Nanos) {
         self.overhead.add(took.0.saturating_sub(self.window(workload)));
     }
 
-    /// The rest when `done` trials of the plan are over or skipped. `None` before anything is known.
+    /// The rest when `done` trials of the plan are over or skipped. `None` until the first process is ready.
     pub fn left(&self, done: usize, now: Nanos) -> Option<Left> {
         let rest = self.plan.order.get(done..).unwrap_or_default();
         let rest: Vec<&PlannedTrial> =
@@ -157,7 +157,7 @@ mod tests {
         let mut estimate = Estimate::new(&plan, Nanos(0));
         assert_eq!(estimate.left(0, Nanos(0)), None);
         estimate.prepared(&ready("a", 1), Nanos(10 * SECOND.0));
-        // The other entry is assumed to be alike: 3 more preparations and 8 trials of 2 s.
+        // The other entry is assumed to take as long: 3 more preparations and 8 trials of 2 s.
         assert_eq!(seconds(estimate.left(0, Nanos(0))), Some(46));
         estimate.prepared(&ready("b", 1), Nanos(4 * SECOND.0));
         estimate.trial("w", Nanos(3 * SECOND.0));

@@ -1,12 +1,12 @@
 //! Decides which failed calls are the server's failure.
 //!
-//! A wrong answer, a status or a broken connection always is. A call that was not answered in time may be due to the machine,
-//! which is so if others took the CPU time that it needed, or kept the client from looking
+//! A wrong answer, a status or a broken connection always is. The machine is to blame for a call that was not answered in
+//! time if others took the CPU time that the server needed, or kept the client from running
 //! ([`Disturbance::of_late_call`]):
 //!
-//! - in a window, such calls are no failure;
-//! - outside of windows, and in the conformance check, the server is asked again. It fails if it does not answer then: [`Attempts`];
-//! - a server that is not ready in time gets more: [`ReadyTime`].
+//! - in a window, such calls are not a failure;
+//! - outside of windows and in the conformance check, the server is called again, and fails without an answer: [`Attempts`];
+//! - a server that is not ready in time gets more time: [`ReadyTime`].
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use crate::interrupt::{Interrupt, StopNow};
 use crate::load::Unmeasured;
 use crate::placement::{CpuReading, MachineReading, Running};
 
-/// What a server and its machine had counted at an instant.
+/// Counters of a server and its machine at an instant.
 pub(super) struct Watch {
     at: Nanos,
     /// `None` if the placement can't see it.
@@ -34,7 +34,7 @@ impl Watch {
         Self { at: now, read: cpu.zip(running.machine().sample().ok()) }
     }
 
-    /// True if it is the machine's failure that nothing was answered since, by the rule of windows.
+    /// True if the machine is to blame that nothing has been answered since then, by the rule for windows.
     pub fn blames_machine(&self, running: &mut dyn Running, now: Nanos) -> bool {
         let end = Self::begin(running, now);
         let Some(((cpu, machine), (cpu_then, machine_then))) = end.read.zip(self.read) else {
@@ -48,11 +48,11 @@ impl Watch {
     }
 }
 
-/// How often a server may still be asked again that did not answer in time.
+/// How often a server that did not answer in time may still be called again.
 struct Repeats {
-    /// If that was its failure.
+    /// If the server is to blame.
     own: u32,
-    /// If it was the machine's: no server waits for long for a CPU that others share.
+    /// If the machine is to blame: no server has to wait long for a CPU that it shares with others.
     machines: u32,
 }
 
@@ -63,7 +63,7 @@ impl Repeats {
 /// Attempts to get an answer.
 struct Attempts<'a> {
     repeats: &'a mut Repeats,
-    /// Since the latest repeat.
+    /// Begins at the latest repeat. `None` before the first.
     watch: Option<Watch>,
 }
 
@@ -72,8 +72,8 @@ impl<'a> Attempts<'a> {
         Self { repeats, watch: None }
     }
 
-    /// True if a server that did not answer in time may be asked once more. `is_silent`: it answered none of several calls, which
-    /// is enough for its failure if it was asked again.
+    /// True if a server that did not answer in time may be called once more. `is_silent`: it answered none of several calls. If
+    /// that happens after a repeat, and the machine is not to blame, the server has failed.
     fn repeat(&mut self, running: &mut dyn Running, now: Nanos, is_silent: bool) -> bool {
         let last = self.watch.take();
         let is_over = is_silent && last.is_some();
@@ -91,17 +91,17 @@ impl<'a> Attempts<'a> {
     }
 }
 
-/// The time that a process has to get ready, which is longer if others take its CPUs.
+/// The time that a process has to get ready. It is extended if others take its CPUs.
 pub(super) struct ReadyTime {
     limit: Duration,
-    /// How often it was given the limit.
+    /// How often the limit was granted.
     times: u32,
     began: Nanos,
     watch: Watch,
 }
 
 impl ReadyTime {
-    /// Maximum times.
+    /// Maximum of `times`.
     const MAX_TIMES: u32 = 4;
 
     pub fn begin(limit: Duration, running: &mut dyn Running, now: Nanos) -> Self {
@@ -112,12 +112,12 @@ impl ReadyTime {
         self.limit * self.times
     }
 
-    /// True if it is over.
+    /// True if the time is over.
     pub fn is_over(&self, now: Nanos) -> bool {
         now - self.began >= Nanos::from(self.given())
     }
 
-    /// Gives it the limit once more if the machine is to blame. False if not, or if it had it often enough.
+    /// Grants the limit once more if the machine is to blame. Returns false if it is not, or after `MAX_TIMES`.
     pub fn extend(&mut self, running: &mut dyn Running, now: Nanos) -> bool {
         let is_due = self.times < Self::MAX_TIMES && self.watch.blames_machine(running, now);
         if is_due {
@@ -127,7 +127,7 @@ impl ReadyTime {
         is_due
     }
 
-    /// How much more than the limit it had, as the end of a sentence.
+    /// Describes the extended time, as the end of a sentence. Empty if it was not extended.
     pub fn extension(&self) -> String {
         match self.times {
             1 => String::new(),
@@ -139,8 +139,8 @@ impl ReadyTime {
 }
 
 impl LoadedServer<'_> {
-    /// A failure if calls outside of windows failed by the server's fault. After calls that only lacked time, spot checks over
-    /// the load's connections are made until all are answered; those calls are tolerated from then on.
+    /// Fails if calls outside of windows failed through the server's fault. If calls were only late, makes a few spot checks over
+    /// the load's connections until all are answered; the late calls are tolerated from then on.
     pub fn judge_unmeasured(
         &mut self,
         mut latest: Unmeasured,
@@ -156,7 +156,7 @@ impl LoadedServer<'_> {
                 return Ok(());
             }
             if new.is_only_late() && self.own_time.is_some() {
-                // It keeps its load between windows, and is asked when that ends.
+                // Its load continues between windows. It is called again when the load ends.
                 return Ok(());
             }
             let (running, now) = (&mut *self.running, self.context.now());
@@ -185,7 +185,7 @@ impl LoadedServer<'_> {
     }
 }
 
-/// The repeats of calls in a conformance check, over all its clients.
+/// Repeats late calls of a conformance check. All its clients share the number of repeats.
 pub(super) struct Patience<'a> {
     interrupt: &'a Interrupt,
     running: RefCell<(&'a mut dyn Running, Repeats)>,
@@ -196,8 +196,8 @@ impl<'a> Patience<'a> {
         Self { interrupt, running: RefCell::new((running, Repeats::ALL)) }
     }
 
-    /// Makes the calls of `caller`. One without an answer is made again a few times in all; when the run stops now, calls fail at
-    /// once.
+    /// Makes the calls of `caller`, and repeats those that are not answered in time, a few times in all. Once the run stops,
+    /// calls fail immediately.
     pub fn of<'p>(&'p self, caller: Box<dyn Caller>) -> Patient<'p, 'a> {
         Patient { caller, patience: self }
     }

@@ -1,5 +1,5 @@
-//! The first calls of a load on a server that the user runs. In most protocols a server waits for them, so only their failure
-//! raises the question whether it speaks another.
+//! The first calls of a load on a server that the user runs. In most protocols the client speaks first, so a server that speaks
+//! another protocol is only noticed when calls fail.
 
 use rpcbench_clock::Nanos;
 use rpcbench_record::Workload;
@@ -8,13 +8,13 @@ use super::loaded_server::{LoadedServer, StepError, failure};
 use crate::load::Progress;
 use crate::reach::explain_failed_calls;
 
-/// How long the first call is awaited at most, and the interval of checks.
+/// Maximum wait for the first call, and the interval of checks.
 const PATIENCE: Nanos = Nanos::from_millis(1000);
 const POLL: Nanos = Nanos::from_millis(1);
 
 impl LoadedServer<'_> {
-    /// A failure if the first calls of a load that is on fail, and the server turns out to speak another protocol. Waits until
-    /// `end` at most.
+    /// Fails if the first calls of the running load fail, and the server turns out to speak another protocol. Waits until `end`
+    /// at most.
     pub fn await_first_call(&mut self, workload: &Workload, end: Nanos) -> Result<(), StepError> {
         if self.subject.is_proven() || std::mem::replace(&mut self.is_called, true) {
             return Ok(());

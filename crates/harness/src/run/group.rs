@@ -13,15 +13,15 @@ use super::observer::Event;
 use super::prepare::{Preparing, prepare};
 use super::{Runner, StopReason, Subject};
 
-/// Preparation of an entry's first process, whose warm-up is judged, relative to that of a later one.
+/// Weight of an entry's first process, whose warm-up is judged, in sharing the time for preparations. A later one has 1.
 const FIRST_WEIGHT: u64 = 2;
-/// Processes that start while another one is prepared: more would take too much CPU time from the client that warms it.
+/// Maximum processes that start while another one is prepared: more would take too much CPU time from the client that warms it.
 const EARLY: usize = 3;
 
 impl<'a> Runner<'a> {
-    /// Prepares the processes of the next group that have several trials, the first of each entry before the second. Those
-    /// that would be ready too late are skipped, in all entries or in none. Without room for all, processes take turns from
-    /// now on.
+    /// Prepares the processes of the next group that have several trials, the first of each entry before the second. Skips
+    /// those that would be ready too late, for all entries or for none. If there is no room for all, processes take turns
+    /// from now on.
     pub(super) fn prepare_group(&mut self) -> Result<(), StopReason> {
         let deadlines = self.state.deadlines(self.context.now());
         let members = self.members();
@@ -73,7 +73,7 @@ impl<'a> Runner<'a> {
             self.state.unskip(planned);
             let limit = self.state.setup.get(&planned.entry).copied();
             if self.add(planned, &new[at + 1..], limit)?.is_some() {
-                // All entries have equally many, so none of this number.
+                // All entries must have equally many processes, so none keeps this number.
                 self.state.stop_above(planned.process - 1);
                 let out = new.iter().filter(|it| it.process >= planned.process);
                 out.for_each(|it| self.state.skip(it));
@@ -85,7 +85,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// The first trial of each process of the next group that has several, by number of the process. Languages that warm up
+    /// The first trial of each process in the next group that has several trials, by process number. Languages that warm up
     /// slowly come last: they can use the time that the others leave.
     fn members(&self) -> Vec<PlannedTrial> {
         let mut trials: BTreeMap<(&str, u32), usize> = BTreeMap::new();
@@ -114,15 +114,15 @@ impl<'a> Runner<'a> {
         self.subjects.iter().find(|it| it.entry == entry)
     }
 
-    /// Time to prepare the first of these processes and those of the same number.
+    /// Known time to prepare the first of these processes and those with the same number.
     fn cost(&self, left: &[PlannedTrial]) -> Nanos {
         let same = left.iter().take_while(|later| later.process == left[0].process);
         let known = same.filter_map(|later| self.state.setup.get(&later.entry));
         Nanos(known.map(|length| length.0).sum())
     }
 
-    /// The first one's share of the time for preparing these processes: those of entries that were prepared take what they
-    /// are known to take, and the others share the rest. `first`: number of the processes that are judged.
+    /// Part of `time` for preparing the first of these processes. Later ones whose preparation time is known get that time, and
+    /// the rest is shared by weight. `first`: number of the processes whose warm-up is judged.
     fn share(&self, left: &[PlannedTrial], first: u32, time: Nanos) -> Nanos {
         let Some((planned, others)) = left.split_first() else { return time };
         let weight = |it: &PlannedTrial| if it.process == first { FIRST_WEIGHT } else { 1 };
@@ -136,8 +136,8 @@ impl<'a> Runner<'a> {
         Nanos((time - known).0 / all * weight(planned))
     }
 
-    /// Prepares a process for its trials, within `limit`. Returns the resource that is short, if it has no room next to those
-    /// that run. `next` are the processes to prepare after it.
+    /// Prepares a process for its trials, within `limit`. If there is no room for it next to the running ones, returns the
+    /// resource that is short. `next`: the processes to prepare after it.
     fn add(
         &mut self,
         planned: &PlannedTrial,
@@ -156,7 +156,7 @@ impl<'a> Runner<'a> {
         Ok(None)
     }
 
-    /// Subject, workload and arrivals, with a known rate, of a trial. `None` if it is not made.
+    /// Subject, workload and arrivals, with a known rate, of a trial. `None` if the trial is not made.
     pub(super) fn due(
         &self,
         planned: &PlannedTrial,
@@ -166,7 +166,7 @@ impl<'a> Runner<'a> {
         Some((self.subject(&planned.entry)?, workload, arrivals))
     }
 
-    /// The resource that another process lacks next to those that run. One that was started early has its memory.
+    /// The resource that is short for this process next to the running ones. A process that was started early has its memory.
     fn shortage(
         &self,
         planned: &PlannedTrial,
@@ -179,8 +179,8 @@ impl<'a> Runner<'a> {
         (!self.state.is_early(planned) && !subject.placement.has_room()).then_some("memory")
     }
 
-    /// The process for a trial: the one that rests, or a new one. `None` if it can't be prepared; then it has no more trials.
-    /// `next` are the processes to prepare after it.
+    /// The process for a trial: the resting one, or a new one. `None` if it can't be prepared; its cells then have no more
+    /// trials. `next`: the processes to prepare after it.
     pub(super) fn ready(
         &mut self,
         planned: &PlannedTrial,

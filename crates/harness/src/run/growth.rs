@@ -1,9 +1,9 @@
-//! The number of processes of each entry in a run.
+//! Decides how many processes of each entry a run has.
 
 use rpcbench_clock::Nanos;
 use rpcbench_stats::Spread;
 
-/// Share of the variance that is not worth the memory of more processes.
+/// Reduction of the variance that is not worth the memory of more processes, as a share of the variance.
 const TOLERANCE: f64 = 0.1;
 
 /// A run whose answer is not clear yet.
@@ -32,7 +32,7 @@ impl Growth {
             let between = spread.processes.powi(2) / f64::from(processes);
             between + spread.in_rounds.powi(2) / (self.windows + windows)
         };
-        // At least half of the time is for windows of all.
+        // At least half of the time is left for windows.
         let numbers = self.processes..=self.most;
         let mut numbers = numbers.take_while(|number| setup(*number) <= self.left.0 / 2);
         let least = numbers.clone().map(variance).fold(f64::INFINITY, f64::min);

@@ -1,4 +1,4 @@
-//! Analyzes the windows so far: whether the run continues.
+//! Analyzes the windows so far, to decide whether the run continues.
 
 use rpcbench_record::{InterimAnalysis, RankedBy, Run, observations};
 use rpcbench_stats::{Spread, compare};

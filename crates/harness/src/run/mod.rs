@@ -3,19 +3,19 @@
 //! ```text
 //! start -> ready -> check -> connect -> warm -> settle -> (turn -> freeze)* -> stop
 //! ```
-//! Where entries are compared in a closed loop, all processes take turns with the CPU, in slices (`round`, `slice`). Elsewhere
+//! If entries are compared in a closed loop, all processes take turns with the CPU, in slices (`round`, `slice`). Otherwise
 //! each window is measured in one piece (`window`), after a rest: `(rest -> wake -> settle -> measure)*`.
 //!
-//! A server is warmed by a closed loop at full load, under any arrivals. Workloads that differ only in name, arrivals and window
-//! share a process and its connections. Processes with several trials are prepared before the first round, so that rounds
-//! are short and changes of the machine affect all servers alike. Only one server at a time has load; the others are idle, and
-//! frozen if they use CPU time without load. Where memory or open files are short, processes take turns. A failure of one
-//! server never ends the run of the others.
+//! The warm-up is a closed loop at full load, for all arrivals. Workloads that differ only in name, arrivals and window share a
+//! process and its connections. Processes with several trials are prepared before the first round, so that rounds are short and
+//! changes of the machine affect all servers alike. Only one server at a time has load; the others are idle, and frozen if they
+//! use CPU time without load. If memory or open files are short, processes take turns. A failed server never ends the run of the
+//! others.
 //!
-//! A server on its way through a run is first a [`Subject`], an entry of the plan that may be started; then each of its
-//! processes is a `LoadedServer`. The run knows where servers run and who makes the load only by the traits of
-//! [`crate::placement`] and [`crate::load`]. This file has the loop: `state` knows what is left and which processes live,
-//! `group` prepares them, `trial` measures one, and `record` writes the results.
+//! A server begins as a [`Subject`], an entry of the plan that may be started; each of its processes is then a `LoadedServer`.
+//! The run knows where servers run and who makes the load only through the traits of [`crate::placement`] and [`crate::load`].
+//! This file has the loop: `state` has the remaining trials and the live processes, `group` prepares processes, `trial` measures
+//! one, and `record` writes the results.
 
 mod context;
 mod estimate;
@@ -140,7 +140,7 @@ impl<'a> Runner<'a> {
         Ok(Ending::Finished)
     }
 
-    /// Measures the next trial, or the next round in slices, if it is made.
+    /// Measures the next trial, or the next round in slices, if it should be made.
     fn measure_next(&mut self) -> Result<(), StopReason> {
         let slices = self.state.first().and_then(|planned| self.slices(planned));
         let trials = match slices {
@@ -161,12 +161,12 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Nothing new begins after Ctrl-C.
+    /// Fails after Ctrl-C: nothing new should begin.
     fn check_interrupt(&self) -> Result<(), StopNow> {
         if self.context.interrupt().is_raised() { Err(StopNow) } else { Ok(()) }
     }
 
-    /// True if the time and the windows so far leave these trials of a round to be made.
+    /// True if these trials of a round should be made, given the time and the windows so far.
     fn is_made(&mut self, trials: &[PlannedTrial]) -> Result<bool, StoreError> {
         let (run, now) = (&self.record.run, self.context.now());
         let Some(rule) = &mut self.state.stopping else { return Ok(true) };
@@ -181,7 +181,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Measures a process, which is prepared if none rests for the trial.
+    /// Measures a trial. Prepares a process for it if none is at rest.
     fn measure(&mut self, planned: &PlannedTrial) -> Result<(), StopReason> {
         let begin = self.context.now();
         if let Some((subject, workload, arrivals)) = self.due(planned)

@@ -13,9 +13,9 @@ pub enum Event<'a> {
     Starting(&'a PlannedTrial),
     /// Connections are being opened; sent several times a second.
     Connecting {
-        /// Open ones.
+        /// Number of open connections.
         open: u64,
-        /// Planned ones.
+        /// Number of planned connections.
         wanted: u32,
     },
     /// A slice of a warm-up is over.
@@ -35,12 +35,12 @@ pub enum Event<'a> {
         planned: &'a PlannedTrial,
         /// When calls come due, with a known rate.
         arrivals: Arrivals,
-        /// Trials of the run that are over or skipped, and all of them.
+        /// Number of trials of the run that are over or skipped, and of all trials.
         position: (usize, usize),
     },
-    /// A window is over; its last calls are awaited.
+    /// A window is over; the run waits for its last calls.
     Draining,
-    /// The window that ended was disturbed, and is measured again. Its calls don't count.
+    /// The last window was disturbed, and is measured again. Its calls don't count.
     Repeating {
         /// Its entry.
         entry: String,
@@ -77,9 +77,9 @@ pub struct Stage<'a> {
     pub phase: Phase,
     /// Name of the workload.
     pub workload: &'a str,
-    /// First instant.
+    /// Start.
     pub start: Nanos,
-    /// First instant after it. [`Nanos::NEVER`] for a number of calls.
+    /// End, exclusive. [`Nanos::NEVER`] for a number of calls.
     pub end: Nanos,
 }
 
@@ -94,7 +94,7 @@ pub enum Phase {
 
 /// Watches a run.
 pub trait Observer {
-    /// Receives an event. Must return soon: it runs next to the load.
+    /// Receives an event. Must return quickly: it runs next to the load.
     fn event(&self, event: &Event<'_>);
 
     /// Interval at which to sample the load of a stage; `None`: never. A sample costs each load thread a copy of its histograms.

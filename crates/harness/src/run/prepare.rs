@@ -1,4 +1,4 @@
-//! From a subject to a warm process of it.
+//! Prepares a process of a subject until it is warm.
 
 use rpcbench_clock::Nanos;
 use rpcbench_contract::Method;
@@ -20,18 +20,19 @@ pub(super) struct Preparing<'a, 'w> {
     pub process: u32,
     /// Warm-up that earlier processes of the entry needed. `None` if unknown.
     pub known_warm_up: Option<Nanos>,
-    /// Whether an earlier process of the entry has passed the conformance check.
+    /// True if an earlier process of the entry has passed the conformance check.
     pub has_passed: bool,
     /// Methods that the run calls.
     pub methods: &'w [Method],
-    /// Whether it may be frozen between slices of its windows.
+    /// True if it may be frozen between slices of its windows.
     pub takes_turns: bool,
-    /// Time limit of a preparation with a warm-up until steady: a server that is still cold then warms up before its windows.
+    /// Time limit of a preparation whose warm-up lasts until steady. A server that is still cold then warms up before its
+    /// windows.
     pub limit: Option<Nanos>,
 }
 
-/// Prepares a started process for a workload: checked, connected, warm. The preparation says how far it got, and a process
-/// that is ready is returned. `running` is `None` if the subject can't be started.
+/// Checks, connects and warms a started process for a workload. Returns how far the preparation got, and the process if it is
+/// ready. `running` is `None` if the subject can't be started.
 pub(super) fn prepare<'a>(
     context: Context<'a>,
     preparing: &Preparing<'a, '_>,
@@ -42,7 +43,7 @@ pub(super) fn prepare<'a>(
     match get_ready(context, preparing, &mut preparation, running) {
         Ok(server) => Ok((preparation, Some(server))),
         Err(StepError::Server(failure)) => {
-            // What the interrupt stopped is no failure.
+            // A step that the interrupt stopped has not failed.
             context.interrupt().check()?;
             preparation.readiness = Readiness::Failed(failure);
             Ok((preparation, None))
@@ -69,7 +70,7 @@ fn get_ready<'a>(
     }
 }
 
-/// Checks, connects and warms a process that is ready for calls since `begin`.
+/// Checks, connects and warms a process that is ready for calls. `begin`: when its preparation began.
 fn load(
     server: &mut LoadedServer<'_>,
     preparing: &Preparing<'_, '_>,
@@ -91,7 +92,7 @@ fn load(
         checked.map_err(|error| error.of_server(called.subject))?;
     }
     if !has_passed {
-        // Nearly all of its calls are those that later processes are spared.
+        // Later processes are spared nearly all calls of the check.
         preparation.first_only_ns += (server.context.now() - checks).0;
     }
     if let WarmUp::Calls { calls, clients } = workload.warm_up {
@@ -118,8 +119,8 @@ fn load(
     Ok(())
 }
 
-/// Whether a runtime that compiles may use a spare CPU until the server is warm. One that is measured cold, or after a number of
-/// calls, stays on its own.
+/// True if a runtime that compiles may use a spare CPU until the server is warm. A server that is measured cold, or after a
+/// number of calls, stays on its own CPUs.
 fn may_spread(warm_up: WarmUp) -> bool {
     match warm_up {
         WarmUp::UntilSteady { .. } => true,
@@ -128,7 +129,7 @@ fn may_spread(warm_up: WarmUp) -> bool {
     }
 }
 
-/// Tries the conformance cases, those with many requests for these methods alone. All of them must pass.
+/// Tries the conformance cases, and those with many requests only for the methods in `many`. Fails if a case fails.
 fn check(
     server: &mut LoadedServer<'_>,
     many: &[Method],

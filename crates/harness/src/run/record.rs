@@ -14,7 +14,7 @@ pub(super) struct RunRecord<'a> {
     /// `None`: the record is only returned.
     pub writer: Option<Writer>,
     pub observer: &'a dyn Observer,
-    /// Secrets, which no server may bring into the record.
+    /// Secrets to conceal in preparations and trials.
     pub secrets: Secrets,
 }
 
@@ -66,7 +66,8 @@ impl RunRecord<'_> {
         own.map(|it| &it.check).any(|check| check.passed > 0 && check.failed.is_empty())
     }
 
-    /// The longest warm-up that a process of an entry needed. `None` if one did not become steady.
+    /// The longest warm-up that a process of an entry needed. `None` if unknown: before the first, or if one did not become
+    /// steady.
     pub fn known_warm_up(&self, entry: &str, workload: &str) -> Option<Nanos> {
         let of_entry = |p: &&Preparation| p.entry == entry && p.workload == workload;
         let curves = self.run.preparations.iter().filter(of_entry).filter_map(|p| p.warm.as_ref());
@@ -74,14 +75,14 @@ impl RunRecord<'_> {
         needed.collect::<Option<Vec<u64>>>()?.into_iter().max().map(Nanos::from_millis)
     }
 
-    /// Windows of each of `entries` under the latest workload, on average.
+    /// Average number of windows of each of `entries` under the latest workload.
     pub fn mean_windows(&self, entries: usize) -> f64 {
         let workload = self.run.trials.last().map(|trial| &trial.workload);
         let own = self.run.trials.iter().filter(|trial| Some(&trial.workload) == workload);
         own.count() as f64 / entries.max(1) as f64
     }
 
-    /// True if the last two trials of a cell agree, so that it needs no more in this process.
+    /// True if the last two trials of a cell in this process agree, so that the process needs no more of them.
     pub fn agrees(&self, planned: &PlannedTrial) -> bool {
         let rule = self.run.header.plan.stopping.filter(|rule| rule.agreement.is_some());
         let Some(rule) = rule else { return false };

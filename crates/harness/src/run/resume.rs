@@ -24,8 +24,8 @@ pub struct CurrentSetup<'a> {
     pub subjects: &'a [Subject<'a>],
 }
 
-/// Refuses to resume a run that is finished, or whose further trials would not compare with those it has: on another machine,
-/// with other rights or limits, by another rpcbench, or of other servers.
+/// Fails if a run is finished, or if further trials could not be compared with its own: on another machine, with other rights or
+/// limits, by another rpcbench, or of other servers.
 pub fn resumable(run: &Run, setup: &CurrentSetup<'_>) -> Result<(), ResumeError> {
     if run.finished.is_some() {
         let problem = "this run is finished; `rpcbench report` shows it";

@@ -56,7 +56,7 @@ pub(super) fn search(
     Ok(Trial { arrivals, search, unmeasured, ..over(task.planned, started, result) })
 }
 
-/// The last window in which calls came due and the client kept up, or the last one.
+/// The last window in which calls came due and the client kept up; without one, the last window.
 fn last_of(windows: &[Measured]) -> Option<&Measured> {
     let late = |window: &Measured| window.pacing.is_some_and(|pacing| pacing.generator_late());
     let is_sound = |window: &&Measured| {
@@ -82,7 +82,7 @@ fn never(threshold: Threshold, last: Option<&SearchStep>) -> Failure {
     failure(format!("{threshold} was met at no rate{how}"))
 }
 
-/// Measures a window of the planned length. `None` if Ctrl-C ended it early: it would not compare with others.
+/// Measures a window of the planned length. `None` if Ctrl-C ended it early: a shorter window can't be compared with others.
 fn whole_window(
     server: &mut LoadedServer<'_>,
     task: &Task<'_>,

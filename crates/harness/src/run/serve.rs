@@ -22,16 +22,16 @@ const POLL: Nanos = Nanos::from_millis(100);
 pub struct Served<'a> {
     /// The server's endpoint.
     pub endpoint: &'a Endpoint,
-    /// The process id. `None` if it is not of this machine.
+    /// The process id. `None` if it is unknown, or not of this machine.
     pub pid: Option<u32>,
     /// The server's isolation.
     pub isolation: Isolation,
-    /// File of the authority that issued its certificate. `None` without TLS.
+    /// File with the certificate of the authority that issued the server's. `None` without TLS.
     pub authority_file: Option<PathBuf>,
 }
 
-/// Starts a server, calls `ready` once it answers correctly, and stops it when the interrupt is raised. Fails if it ends on
-/// its own.
+/// Starts a server, calls `ready` once it answers correctly, and stops it when the interrupt is raised. Fails if it exits
+/// earlier.
 pub fn serve(
     environment: &Environment,
     subject: &Subject<'_>,
@@ -68,7 +68,7 @@ pub enum Verified {
         /// The missing tool and how to install it, one line.
         reason: String,
     },
-    /// It did not start, or ended too early.
+    /// It did not start, or exited too early.
     Failed(Failure),
 }
 

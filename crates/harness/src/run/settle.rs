@@ -7,8 +7,8 @@ use super::loaded_server::{LoadedServer, StepError};
 use super::warm::COMPILER_SHARE;
 use crate::interrupt::StopNow;
 
-/// Maximum time that a closed loop runs before its window beyond `settle`: a Node.js server takes up to a second until its
-/// rate is back.
+/// Maximum time that a closed loop runs before its window, unless `settle` is longer: a Node.js server takes up to a second
+/// until its rate is back.
 const MAX_LEN: Nanos = Nanos::from_millis(2000);
 /// Minimum length of a slice in which the load before a window is judged.
 const SLICE: Nanos = Nanos::from_millis(100);
@@ -16,15 +16,15 @@ const SLICE: Nanos = Nanos::from_millis(100);
 const POLL: Nanos = Nanos::from_millis(5);
 /// Slices in which compiler threads must have been quiet: compilations come in bursts.
 const COMPILER_SLICES: usize = 5;
-/// A server counts as back this share below its level: the machine alone changes a slice by as much.
+/// A server may be this share below its level and count as back: the machine alone changes a slice by as much.
 const BELOW: f64 = 0.1;
-/// Rise from two slices to the next two that counts as none.
+/// Rise from two slices to the next two that still counts as flat.
 const RISE: f64 = 0.05;
 
-/// Loads a server after its rest until it is back at its level, or has stopped getting faster, and its compiler is quiet. A
-/// closed loop starts all its calls at once; by the window they must be as spread out as at any other time, which takes one
-/// and a half times as long as answering all of them once. A server whose warm-up was cut short, or whose runtime compiles
-/// again, as checks after the warm-up can make it, is given what is left of its longest warm-up.
+/// Loads a server after its rest until it is back at its level, or no longer gets faster, and its compiler is quiet. A
+/// closed loop starts all its calls at once. They must spread out before the window, which takes one and a half times as
+/// long as answering all of them once. A server whose warm-up was cut short, or whose runtime compiles again (checks after
+/// the warm-up can cause that), also gets what is left of its maximum warm-up.
 pub(super) fn settle_by_slices(
     server: &mut LoadedServer<'_>,
     workload: &Workload,
@@ -66,8 +66,8 @@ pub(super) fn settle_by_slices(
     }
 }
 
-/// A slice of the load. It ends when all calls in flight have been answered a whole number of times, since a server that answers
-/// them all at once would otherwise seem to change its rate, or when that takes too long.
+/// A slice of the load. It ends when all calls in flight have been answered a whole number of times, or when that takes too long.
+/// With other lengths, a server that answers all of them at once would seem to change its rate.
 struct Slice {
     begin: Nanos,
     /// Calls that had ended when it began.
@@ -90,8 +90,8 @@ impl Slice {
     }
 }
 
-/// True if calls per CPU-second, oldest slice first, are back at their level, or no longer rise: the machine may be slower than
-/// before.
+/// True if calls per CPU time, oldest slice first, are back at their level, or no longer rise: the machine may have become
+/// slower.
 fn is_settled(slices: &[f64], level: Option<f64>) -> bool {
     let flat = match slices {
         [.., a, b, c, d] => *a > 0.0 && *b > 0.0 && c + d <= (a + b) * (1.0 + RISE),

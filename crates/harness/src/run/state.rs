@@ -1,4 +1,4 @@
-//! The state of a run: the trials that are left, and the processes that live.
+//! The state of a run: the remaining trials, and the live processes.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -13,20 +13,20 @@ use crate::placement::{Freezer, Running};
 /// An entry, the first of the workloads that share a process of it, and the number of the process.
 type ProcessKey = (String, String, u32);
 
-/// The first of the workloads that share processes, and in turns the number of the process.
+/// The first of the workloads that share processes, and the process number if processes take turns, else 0.
 type Group = (String, u32);
 
 pub(super) struct RunState<'a> {
     plan: Plan,
-    /// Trials that are left, in order.
+    /// Remaining trials, in order.
     trials: VecDeque<PlannedTrial>,
-    /// Decides which of them are made. `None`: all.
+    /// Decides which trials are made. `None`: all.
     pub stopping: Option<Stopping>,
-    /// The group whose processes live.
+    /// The group of the live processes.
     group: Option<Group>,
     /// The reason why processes take turns. `None`: all run at the same time.
     turns: Option<&'static str>,
-    /// Number up to which processes of each entry run.
+    /// Highest process number of each entry that runs.
     processes: u32,
     /// Cells (entry, workload) whose server failed.
     failed: BTreeSet<(String, String)>,
@@ -96,8 +96,8 @@ impl<'a> RunState<'a> {
         self.trials.drain(..number).collect()
     }
 
-    /// The means to freeze each process that would take turns in the next round. `None` if one can't be or does not run yet, and
-    /// before the first round of fewer than two entries.
+    /// The freezers of the processes in the next round. `None` if one can't be frozen or does not run yet, or if the first round
+    /// would have fewer than two entries.
     pub fn freezers(&self) -> Option<Vec<Freezer>> {
         let is_sliced = self.sliced.is_some();
         let members: Vec<&PlannedTrial> = self.round().filter(|it| !self.is_excluded(it)).collect();
@@ -117,7 +117,7 @@ impl<'a> RunState<'a> {
         self.sliced.is_some() && !next.is_some_and(continues)
     }
 
-    /// Takes the processes that took turns, each with a trial that names it.
+    /// Takes the processes that were measured in slices, each with a trial that identifies it.
     pub fn take_members(&mut self) -> Vec<(PlannedTrial, Box<LoadedServer<'a>>)> {
         let Some(workload) = self.sliced.take() else { return Vec::new() };
         let members = self.resting.extract_if(.., |_, server| server.own_time.is_some());
@@ -132,19 +132,19 @@ impl<'a> RunState<'a> {
         self.resting.insert(self.owned_key(planned), server);
     }
 
-    /// Trials of the plan before the one that was taken last, and all of them.
+    /// Number of trials in the plan before the last one taken, and in total.
     pub fn position(&self) -> (usize, usize) {
         let all = self.plan.order.len();
         (all - self.trials.len() - 1, all)
     }
 
-    /// Trials that are left of the first one's group.
+    /// The next trials, as far as they belong to one group.
     pub fn group_trials(&self) -> impl Iterator<Item = &PlannedTrial> {
         let group = self.trials.front().map(|first| self.group(first));
         self.trials.iter().take_while(move |planned| Some(self.group(planned)) == group)
     }
 
-    /// True if the next trial needs other processes than those that live, which are stopped then.
+    /// True if the next trial needs processes other than the live ones, which are then stopped.
     pub fn begins_group(&mut self) -> bool {
         let next = self.trials.front().map(|first| self.group(first));
         let begins = self.group != next;
@@ -163,8 +163,8 @@ impl<'a> RunState<'a> {
         self.stopping.as_ref()?.deadlines(workloads.len(), now)
     }
 
-    /// Lets processes take turns from now on, as there is too little of `short` for all. Those with the number `first` are before
-    /// the others.
+    /// Lets processes take turns from now on, because there is not enough of `short` for all. Those with the number `first` come
+    /// first.
     pub fn take_turns(&mut self, short: &'static str, first: u32) {
         self.stop_above(first);
         self.turns = Some(short);
@@ -182,7 +182,7 @@ impl<'a> RunState<'a> {
         Some(format!("processes took turns: not enough {short} for all at the same time"))
     }
 
-    /// Number up to which processes of each entry run, and that up to which they may.
+    /// Highest process number of each entry that runs, and the maximum.
     pub fn processes(&self) -> (u32, u32) {
         let most = self.plan.most_processes();
         (if self.turns.is_some() { most } else { self.processes.min(most) }, most)
@@ -192,7 +192,7 @@ impl<'a> RunState<'a> {
         self.processes = processes;
     }
 
-    /// True if a trial left needs the same process.
+    /// True if a remaining trial needs the same process.
     pub fn has_later(&self, planned: &PlannedTrial) -> bool {
         let key = self.key(planned);
         self.trials.iter().any(|later| self.key(later) == key)
@@ -213,7 +213,7 @@ impl<'a> RunState<'a> {
         self.skipped.remove(&self.owned_key(planned));
     }
 
-    /// A process can't get ready: the next of its entry would not either, for any workload that shares it.
+    /// Excludes all cells that would share a process that can't get ready: the entry's next process would fail too.
     pub fn fail_process(&mut self, planned: &PlannedTrial) {
         let (entry, workload, _) = self.key(planned);
         let shares = |other: &&PlannedTrial| {
@@ -225,7 +225,7 @@ impl<'a> RunState<'a> {
         self.failed.extend(cells);
     }
 
-    /// The process that rests for a trial; starts none.
+    /// Takes the resting process of a trial, if there is one.
     pub fn take_resting(&mut self, planned: &PlannedTrial) -> Option<Box<LoadedServer<'a>>> {
         self.resting.remove(&self.owned_key(planned))
     }
@@ -234,14 +234,14 @@ impl<'a> RunState<'a> {
         !self.resting.is_empty()
     }
 
-    /// Lets a process rest until its next trial. One that must be frozen and can't be is ended, and started again.
+    /// Lets a process rest until its next trial. If it must be frozen and can't be, drops it; its next trial starts it again.
     pub fn rest(&mut self, planned: &PlannedTrial, mut server: Box<LoadedServer<'a>>) {
         if server.rest().is_ok() {
             self.resting.insert(self.owned_key(planned), server);
         }
     }
 
-    /// Takes a process back after its trial. One that failed is ended with its cell, one without further trials is stopped.
+    /// Takes a process back after its trial. If it failed, drops it and excludes its cell. If it has no further trials, stops it.
     pub fn put_back(
         &mut self,
         planned: &PlannedTrial,

@@ -1,4 +1,4 @@
-//! Decides which trials of the plan are made, and shares the time.
+//! Decides which trials of the plan are made, and divides the time between them.
 //!
 //! ```text
 //! prepare all processes | round 1 | round 2 | round 3 | ... | the answer is clear, or the time is used: the next workload
@@ -13,15 +13,15 @@ use rpcbench_stats::Spread;
 
 use super::interim::Interim;
 
-/// Part of the time that starting, checking and warming are limited to: settling takes up to a sixth of the rest, so that at
-/// least half of a run is measured windows.
+/// Share of the time that starting, checking and warming may take: settling takes up to a sixth of the rest, so that at least
+/// half of a run is measured windows.
 const AIM: (u64, u64) = (2, 5);
-/// Part of the time after which no more processes are started. Above the aim, since second processes that were asked for show how
-/// much processes differ, which further windows don't. What is left is enough for two or three rounds of slices of a dozen servers,
-/// two processes each.
+/// Share of the time after which no more processes are started. It is above the aim because second processes show how much
+/// processes differ, and further windows don't. The rest is enough for two or three rounds in slices of a dozen servers with two
+/// processes each.
 const LAST: (u64, u64) = (3, 4);
 
-/// A workload, and in turns the number of the process.
+/// A workload, and the process number if processes take turns, else 0.
 type Stage = (String, u32);
 
 /// Follows a run through its planned trials.
@@ -31,14 +31,14 @@ pub(super) struct Stopping {
     /// Round of each trial number, by workload.
     rounds: BTreeMap<String, BTreeMap<u32, u32>>,
     turns: bool,
-    /// Stages of which no trial was considered yet. They share the time that is left.
+    /// Stages that have not begun. They share the remaining time.
     stages_left: u64,
     current: Option<(Stage, u32)>,
     /// When the time of the current stage ends.
     until: Nanos,
-    /// Time of its last analysis, or of its start, and the rounds until then.
+    /// Time of the current stage's last analysis, or of its start, and the rounds until then.
     last_look: (Nanos, u32),
-    /// True if the current stage has no more trials.
+    /// True if no more trials of the current stage should be made.
     is_over: bool,
     interim: Interim,
     /// Length of each entry's last trial.
@@ -55,7 +55,7 @@ pub(super) struct Deadlines {
 }
 
 impl Stopping {
-    /// The rule of a run that begins now. `rounds`: see [`rpcbench_record::Plan::rounds`], of each of its workloads.
+    /// Applies `rule` to a run that begins now. `rounds`: [`rpcbench_record::Plan::rounds`] of each workload.
     pub fn new(rule: Rule, rounds: BTreeMap<String, BTreeMap<u32, u32>>, now: Nanos) -> Self {
         Self {
             end: rule.max_time_ms.map(|most| now + Nanos::from_millis(most)),
@@ -95,9 +95,9 @@ impl Stopping {
         Some(now + Nanos(left * stages))
     }
 
-    /// True if planned trials, at least one, of one round should be made. When all trials of the round before have ended,
-    /// `analyze` is called with the number of rounds, and with the elapsed part of what was left at the last analysis: `None` in
-    /// turns, where others always follow.
+    /// True if these trials of one round, at least one, should be made. When the previous round is complete, calls `analyze` with
+    /// the number of complete rounds, and with the elapsed share of what was left at the last analysis. The share is `None` if
+    /// processes take turns, since others always follow.
     pub fn makes(
         &mut self,
         trials: &[PlannedTrial],
@@ -126,14 +126,14 @@ impl Stopping {
                 (self.is_over, self.interim) = Default::default();
             }
         }
-        // Without a window of each, a run says nothing.
+        // The first round is always made: without a window of each entry, a run has no result.
         let known = trials.iter().filter_map(|planned| self.lengths.get(&planned.entry));
         let length = Nanos(known.map(|length| length.0).sum());
         self.is_over |= round > 1 && now + length > self.until;
         !self.is_over
     }
 
-    /// The elapsed part of what was left of a workload at the last analysis: of its time, or of its rounds without a limit.
+    /// The elapsed share of what was left of a workload at the last analysis: of its time, or of its rounds without a time limit.
     fn elapsed(&self, workload: &str, now: Nanos, rounds: u32) -> f64 {
         let (since, before) = self.last_look;
         let (over, left) = match self.end {
@@ -147,20 +147,20 @@ impl Stopping {
         over / left
     }
 
-    /// The analysis made for the last planned trial, once.
+    /// Takes the analysis made for the last planned trial, if any.
     pub fn take_analysis(&mut self) -> Option<InterimAnalysis> {
         self.interim.look.take()
     }
 
-    /// After an analysis whose answer is not clear, once: the noise that it found, the time left for the current stage, and how
-    /// long a window of each entry takes.
+    /// The noise that the last analysis found, the time left for the current stage, and how long a window of every entry takes in
+    /// total. `None` if the stage is over, if there is no time limit, or if the noise was already taken.
     pub fn outlook(&mut self, now: Nanos) -> Option<(Spread, Nanos, Nanos)> {
         let spread = self.interim.spread.take().filter(|_| !self.is_over)?;
         let turn = Nanos(self.lengths.values().map(|length| length.0).sum());
         Some((spread, self.until.min(self.end?) - now, turn))
     }
 
-    /// A trial of an entry has taken this long.
+    /// Records how long a trial of an entry took.
     pub fn took(&mut self, entry: &str, length: Nanos) {
         self.lengths.insert(entry.to_owned(), length);
     }
@@ -179,7 +179,7 @@ mod tests {
         Stopping::new(rule, workloads.iter().map(of).collect(), Nanos(0))
     }
 
-    /// Trials made of each workload: of `entries` with two processes each, trials take a second, and `analyze` says what it finds.
+    /// Trials made of each workload, by entry and round: two entries with two processes each, in trials of one second.
     fn made(
         rule: Rule,
         workloads: &[&str],
@@ -241,7 +241,7 @@ mod tests {
         for seconds in [4, 9, 30, 79] {
             assert_eq!(made(rule(Some(seconds)), &["w"], clear_after(99))[0].len() as u64, seconds);
         }
-        // One window of each is always made.
+        // One window of each process is always made.
         assert_eq!(made(rule(Some(1)), &["w"], clear_after(99))[0].len(), 4);
     }
 
@@ -269,7 +269,7 @@ mod tests {
     fn workloads_share_the_time() {
         let made = made(rule(Some(60)), &["w", "v", "u"], clear_after(99));
         assert_eq!(made.iter().map(Vec::len).collect::<Vec<_>>(), [20, 20, 20]);
-        // The others get the time that one leaves.
+        // A workload that ends early leaves its time to the others.
         let made = self::made(rule(Some(60)), &["w", "v"], clear_after(5));
         assert_eq!(made.iter().map(Vec::len).collect::<Vec<_>>(), [20, 20]);
     }

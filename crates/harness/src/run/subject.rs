@@ -1,4 +1,4 @@
-//! What is measured: an entry of the plan that may be started.
+//! The subject of a measurement: an entry of the plan that may be started.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ pub struct Subject<'a> {
     pub entry: String,
     /// Server or client.
     pub role: Role,
-    /// Protocol of calls to it, or from it.
+    /// Protocol of calls to the server, or from the client.
     pub protocol: Protocol,
     /// Why it can't be reached over TLS. `None` if it can.
     pub without_tls: Option<String>,
@@ -28,27 +28,27 @@ pub struct Subject<'a> {
     pub provenance: Provenance,
     /// Warm-up of its runtime.
     pub runtime: Runtime,
-    /// Conditions to be measured.
+    /// Conditions for measuring it.
     pub admission: Admission,
     /// Its placement.
     pub placement: Box<dyn Placement + 'a>,
-    /// Makes the load: on a server, or by the client.
+    /// Makes the load on a server, or has the client make it.
     pub generator: Rc<dyn LoadGenerator>,
-    /// Readiness to be started.
+    /// Whether it can be started.
     pub readiness: Readiness,
-    /// The server that a client calls. `None`: the reference server, and of a server.
+    /// The server that a client calls. `None` if that is the reference server, or if this is a server itself.
     pub counterpart: Option<Box<Self>>,
 }
 
-/// Conditions for a server to be measured.
+/// Conditions for measuring a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// Answer correctly within the time, pass the conformance check, and answer every call outside of windows correctly.
+    /// It must answer correctly in time, pass the conformance check, and answer every call outside of windows correctly.
     Proven {
-        /// Time from its start to the first correct answer.
+        /// Maximum time from its start to the first correct answer.
         ready_timeout: Duration,
     },
-    /// Nothing: only the load calls it, and failed calls are part of the result.
+    /// None: only the load calls it, and failed calls are part of the result.
     Unchecked,
 }
 
@@ -74,7 +74,7 @@ pub struct Provenance {
 }
 
 impl<'a> Subject<'a> {
-    /// The server or client of a candidate, at a place. One that is managed there must prove itself.
+    /// The server or client of a candidate, with its placement. If the placement manages it, it must prove itself.
     pub fn new(
         candidate: &Candidate,
         placement: Box<dyn Placement + 'a>,
@@ -118,7 +118,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The same with a server to call, without which it can't be started.
+    /// The same client with a server to call. It can only be started if that server can.
     pub fn calling(mut self, counterpart: Self) -> Self {
         let of_server = |reason: &str| format!("its server {}: {reason}", counterpart.entry);
         if self.readiness == Readiness::Ready {
@@ -140,7 +140,7 @@ impl<'a> Subject<'a> {
         matches!(self.admission, Admission::Proven { .. })
     }
 
-    /// Readiness to be started with TLS, or without.
+    /// Whether it can be started with this TLS mode.
     pub(super) fn readiness_for(&self, tls: TlsMode) -> Readiness {
         match (&self.readiness, &self.without_tls) {
             (Readiness::Ready, Some(reason)) if tls.is_on() => {
@@ -150,14 +150,14 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// What it is made of, if a client calls it.
+    /// Its description as the counterpart of a client.
     pub(super) fn as_counterpart(&self) -> Counterpart {
         let Provenance { versions, source_hash, command, .. } = self.provenance.clone();
         let server = self.entry.split('#').next().unwrap_or_default().to_owned();
         Counterpart { server, versions, source_hash, command }
     }
 
-    /// Preparation before anything is tried.
+    /// The preparation before its first step.
     pub(super) fn preparation(&self, workload: &Workload, process: u32) -> Preparation {
         let own = self.provenance.clone();
         let Provenance { versions, lock_hash, source_hash, toolchains, .. } = own;

@@ -27,14 +27,14 @@ pub(super) struct Task<'a> {
     pub is_last: bool,
 }
 
-/// A trial that is over, in a closed loop and without a search. `started`: when its last window opened.
+/// A finished trial, in a closed loop and without a search. `started`: when its last window opened.
 pub(super) fn over(planned: &PlannedTrial, started: Timestamp, result: TrialResult) -> Trial {
     let PlannedTrial { entry, workload, process, number } = planned.clone();
     let (arrivals, search, unmeasured) = (None, None, None);
     Trial { entry, workload, process, number, started, arrivals, search, unmeasured, result }
 }
 
-/// Measures a warm process. `position`: trials of the run before this one, and all of them.
+/// Measures a warm process. `position`: number of trials of the run before this one, and of all.
 pub(super) fn run(
     server: &mut LoadedServer<'_>,
     task: &Task<'_>,
@@ -52,7 +52,7 @@ pub(super) fn run(
         Some(threshold) => search(server, task, threshold),
     };
     let checked = trial.and_then(|trial| {
-        // While the load's connections are open: another process may have accepted them.
+        // Checked while the load's connections are open: another process may have accepted them.
         server.check_port(is_last)?;
         if server.subject.is_proven() && !context.interrupt().ends_window() {
             server.spot_check(is_last)?;
@@ -76,7 +76,8 @@ fn measure(server: &mut LoadedServer<'_>, task: &Task<'_>) -> Result<Trial, Step
     conclude(server, task.planned, task.arrivals, window)
 }
 
-/// The trial of a window. Of a server that must prove itself, no call may fail outside of it, and some must be answered.
+/// The trial of a window. A server that must prove itself fails if calls outside of the window failed, or if none in it was
+/// answered.
 pub(super) fn conclude(
     server: &mut LoadedServer<'_>,
     planned: &PlannedTrial,
@@ -86,7 +87,7 @@ pub(super) fn conclude(
     if server.subject.is_proven() {
         server.judge_unmeasured(unmeasured.clone(), "outside of the window")?;
         if measured.outcomes.total() == 0 {
-            // Calls of a server that hangs may all come due between slices.
+            // If a server hangs, all its calls may come due between slices.
             let outside = unmeasured.outcomes.since(&server.tolerated);
             if let Some(reason) = why_empty(&measured) {
                 return Err(match outside.errors() {
@@ -110,7 +111,7 @@ pub(super) fn conclude(
     })
 }
 
-/// Measures a window; of a server that must prove itself, again a few times if it was disturbed.
+/// Measures a window. If the server must prove itself, a disturbed window is repeated a few times.
 fn undisturbed(server: &mut LoadedServer<'_>, task: &Task<'_>) -> Result<Window, StepError> {
     let mut repeats = if server.subject.is_proven() { MAX_REPEATS } else { 0 };
     loop {
@@ -124,14 +125,14 @@ fn undisturbed(server: &mut LoadedServer<'_>, task: &Task<'_>) -> Result<Window,
     }
 }
 
-/// The failure of a server if no call ended in its window. `None` if that can be due to the client or the machine.
+/// The reason to fail a server if no call ended in its window. `None` if the client or the machine may be to blame.
 fn why_empty(measured: &Measured) -> Option<&'static str> {
     let why = if measured.pacing.is_none() { NONE_FINISHED } else { NONE_DUE };
     measured.disturbance().is_none().then_some(why)
 }
 
-/// True if a window says more about the client or the machine than about the server. One with calls that failed by the server's
-/// fault is evidence.
+/// True if a window says more about the client or the machine than about the server. A window with calls that failed through the
+/// server's fault is evidence.
 pub(super) fn is_worth_repeating(measured: &Measured) -> bool {
     let is_empty = measured.pacing.is_none() && measured.outcomes.total() == 0;
     let has_fault = measured.outcomes.errors() > 0 && measured.late_by_machine().is_none();

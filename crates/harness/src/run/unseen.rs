@@ -1,5 +1,5 @@
-//! Compares what requests cost that a server has never seen with what the load's cost, which come again and again. A server that
-//! remembers replies uses more CPU time for the former; an honest one as much.
+//! Compares the cost of requests that a server has never seen with that of the load's requests, which repeat. A server that
+//! caches replies uses more CPU time for unseen requests; an honest one uses the same.
 
 use rpcbench_clock::Nanos;
 use rpcbench_contract::{Encoding, Profile};
@@ -16,20 +16,20 @@ const FIRST_PAIRS: u32 = 8;
 const LATER_PAIRS: u32 = 3;
 /// Target CPU time of a pass, seconds.
 const PASS_S: f64 = 0.025;
-/// Calls of a pass.
+/// Minimum and maximum calls of a pass.
 const MIN_CALLS: u64 = 200;
 const MAX_CALLS: u64 = 1000;
 /// Maximum connections and calls in flight of a pass.
 const MAX_CONNECTIONS: u32 = 10;
 const MAX_IN_FLIGHT: u32 = 50;
-/// Maximum bytes of requests of a process.
+/// Maximum bytes of requests per process.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// When calls failed, in messages.
+/// Describes in messages when calls failed.
 const WHEN: &str = "with requests that it had not seen";
 
-/// Measures pairs of passes over connections of their own. Empty where replies can't be remembered, or CPU time is not known to
-/// less than the clock tick.
+/// Measures pairs of passes over separate connections. Empty if replies can't be cached, or if CPU time is only known to the
+/// clock tick.
 pub(super) fn compare_unseen(
     server: &mut LoadedServer<'_>,
     preparing: &Preparing<'_, '_>,
@@ -59,8 +59,8 @@ pub(super) fn compare_unseen(
     )?;
     let mut measured = Vec::new();
     for pair in 0..=pairs {
-        // Each kind is first in half of the pairs, in the order of Thue and Morse: what a server does every few passes, such as
-        // collecting garbage, meets both alike.
+        // Each kind goes first in half of the pairs, in Thue-Morse order: work that a server does every few passes, such as
+        // garbage collection, affects both alike.
         let (seen, unseen) = match pair.count_ones() % 2 {
             0 => {
                 let seen = pass(server, &mut *seen, calls)?;
@@ -81,12 +81,12 @@ pub(super) fn compare_unseen(
     Ok(measured)
 }
 
-/// The part of a comparison with a first process that later ones are spared.
+/// The part of a first process's comparison that later processes are spared.
 pub(super) fn spared_later(took: Nanos) -> Nanos {
     Nanos(took.0 * u64::from(FIRST_PAIRS - LATER_PAIRS) / u64::from(FIRST_PAIRS + 1))
 }
 
-/// Calls of a pass. `None` if there would be too few.
+/// Number of calls in a pass. `None` if too few fit, or if requests can't differ enough.
 fn calls(warm: &WarmCurve, workload: &Workload, pairs: u32) -> Option<u64> {
     let Content::Shape(shape) = &workload.content else { return None };
     let bytes = shape.strip_prefix("text:").map_or(Some(2000), |bytes| bytes.parse().ok())?;
@@ -97,10 +97,10 @@ fn calls(warm: &WarmCurve, workload: &Workload, pairs: u32) -> Option<u64> {
     (calls >= MIN_CALLS && bytes >= MIN_TEXT).then_some(calls)
 }
 
-/// Texts below this length, bytes, hardly differ.
+/// Minimum length of a text, bytes: shorter ones hardly differ.
 const MIN_TEXT: u64 = 8;
 
-/// The server's CPU time for this many calls, nanoseconds. `None` if some were late.
+/// The server's CPU time for this many calls, nanoseconds. `None` if some calls were late, or if no CPU time was counted.
 fn pass(
     server: &mut LoadedServer<'_>,
     session: &mut dyn LoadSession,

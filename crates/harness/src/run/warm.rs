@@ -14,7 +14,7 @@ use crate::placement::CpuReading;
 /// Length of a slice of the warm-up.
 const SLICE: Nanos = Nanos::from_millis(250);
 /// Slices that must be flat: three seconds, as compilations often come in bursts a second or two apart. A server that
-/// compiles later is warmed more before its windows, which show whether it climbs.
+/// compiles later is warmed further before its windows, which show whether it climbs.
 const WINDOW: usize = 12;
 /// Change of calls per server CPU-second over the window that counts as flat, regardless of noise.
 const TOLERANCE: f64 = 0.05;
@@ -25,7 +25,7 @@ const MARGIN: Nanos = Nanos::from_millis(1000);
 const POLL: Nanos = Nanos::from_millis(5);
 /// Share of the server's CPU time below which compiler threads count as quiet.
 pub(super) const COMPILER_SHARE: f64 = 0.05;
-/// When calls failed, in messages.
+/// Describes in messages when calls failed.
 const WHEN: &str = "in the warm-up";
 
 /// When to stop warming.
@@ -33,7 +33,7 @@ struct Goal {
     rule: SteadyRule,
     /// Maximum slices.
     cap: usize,
-    /// The entry's own cap. The other is lower if the run is short of time.
+    /// The entry's own cap. `cap` is lower if the run is short of time.
     full_cap: usize,
     until: Until,
 }
@@ -41,7 +41,7 @@ struct Goal {
 /// The condition that ends a warm-up before its cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Until {
-    /// Nothing: its length is fixed.
+    /// None: its length is fixed.
     Cap,
     Steady,
     /// The number of slices that earlier processes of the entry took, unless the server still climbs or compiles.
@@ -74,7 +74,7 @@ impl Goal {
         Self { rule, cap, full_cap: cap, until }
     }
 
-    /// Lowers the cap to `left`, but leaves enough to judge it, or as much as earlier processes took.
+    /// Lowers the cap to `left`, but not below what it takes to judge the warm-up, or what earlier processes took.
     fn limit(&mut self, left: Nanos) {
         let least = match self.until {
             Until::Cap => return,
@@ -84,7 +84,7 @@ impl Goal {
         self.cap = self.cap.min(slices(left).max(least));
     }
 
-    /// True if a warm-up of this many slices has reached it.
+    /// True if a warm-up of this many slices has reached the goal.
     fn is_reached(&self, slices: usize, verdict: Steadiness) -> bool {
         match self.until {
             Until::Cap => slices >= self.cap,
@@ -97,10 +97,10 @@ impl Goal {
         }
     }
 
-    /// The reason why a warm-up of this many slices ended without reaching it.
+    /// The reason why a warm-up of this many slices ended without reaching the goal.
     fn missed(&self, slices: usize, verdict: Steadiness) -> Option<Unsteady> {
         let climbs = matches!(verdict, Steadiness::Climbing { .. });
-        // With no slice more than earlier processes took, noise may look like a climb.
+        // If the warm-up took no longer than those of earlier processes, noise may look like a climb.
         let is_chance = climbs && self.until == Until::AsEarlier(slices);
         Unsteady::of(verdict).filter(|_| !is_chance && !self.is_reached(slices, verdict))
     }
@@ -136,7 +136,7 @@ pub(super) fn warm(
         let (entry, slice) = (subject.entry.clone(), curve.slices.last());
         context.observer.event(&Event::Warming { entry, slice, verdict });
     }
-    // A server may have connections to others only while it has calls.
+    // Checked under load: a server may connect to others only while it has calls.
     server.check_port(subject.is_proven())?;
     let unmeasured = server.load()?.pause()?;
     server.alive("while it was warmed")?;
@@ -221,7 +221,7 @@ impl Curve {
         let flat_from = self.slices.len().saturating_sub(goal.rule.window);
         let before = flat_from.checked_sub(1).and_then(|at| self.slices.get(at));
         let steady_after_ms = steady.then(|| before.map_or(0, |slice| slice.at_ms));
-        // At the entry's cap, noise is no reason to warm longer. At a lower one it hides how long that takes.
+        // At the entry's own cap, noise is no reason to warm longer. At a lower cap, it hides how long a warm-up takes.
         let known_ms =
             steady_after_ms.filter(|_| goal.cap == goal.full_cap || verdict == Steadiness::Steady);
         let least_ms = goal.rule.min_slices as u64 * SLICE.0 / 1_000_000;
@@ -236,7 +236,7 @@ impl Curve {
     }
 }
 
-/// Calls per nanosecond of CPU time over the last slices, as many as are judged.
+/// Calls per nanosecond of CPU time over the last [`WINDOW`] slices.
 fn level(slices: &[WarmSlice]) -> f64 {
     let last = || slices.iter().rev().take(WINDOW);
     let calls: u64 = last().map(|slice| slice.calls).sum();
@@ -244,7 +244,7 @@ fn level(slices: &[WarmSlice]) -> f64 {
     calls as f64 / cpu_ns.max(1) as f64
 }
 
-/// Calls a second over the first second.
+/// Calls per second in the first second.
 fn cold_rate(slices: &[WarmSlice]) -> f64 {
     let first: Vec<_> = slices.iter().take((1_000_000_000 / SLICE.0) as usize).collect();
     let calls: u64 = first.iter().map(|slice| slice.calls).sum();
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!((fixed.cap, fixed.until), (3, Until::Cap));
     }
 
-    /// The conformance check has compiled much of the first one.
+    /// In the first process, the conformance check has already compiled much of the code.
     #[test]
     fn process_that_still_warms_is_given_more_than_earlier_ones_took() {
         let mut goal = as_earlier(3400);

@@ -13,11 +13,11 @@ use crate::interrupt::StopNow;
 use crate::placement::{Counters, MachineReading, PlacementError};
 
 /// Time before the window at which its first counters are read: reading those of a server with many threads takes milliseconds of
-/// CPU time, which in the window belongs to the load. Load threads must know of a window, or of another end of it, as early.
+/// CPU time, which in the window belongs to the load. Load threads must learn of a window, or of its new end, this early as well.
 const LEAD: Nanos = Nanos::from_millis(20);
-/// Interval of checks whether the last call has ended: every fiftieth of the time so far, within these bounds.
+/// Bounds of the interval between checks whether the last call has ended. The interval is a fiftieth of the time so far.
 const POLL: (Nanos, Nanos) = (Nanos::from_millis(1), Nanos::from_millis(50));
-/// Interval of checks in a long window whether the server has ended, or fills the disk with its log.
+/// Interval between checks in a long window: the server must still run, and must not fill the disk with its log.
 const WATCH: Nanos = Nanos::from_millis(1000);
 
 pub(super) struct Window {
@@ -88,14 +88,14 @@ impl LoadedServer<'_> {
         Ok(Window { started, measured, unmeasured, cut })
     }
 
-    /// Puts the load on, and opens the window when it has settled.
+    /// Starts the load, and opens the window once it has settled.
     fn open(&mut self, workload: &Workload, arrivals: Arrivals) -> Result<Opened, StepError> {
-        // If the window opens with the first call, that must not wait for counters to be read.
+        // If the window opens with the first call, the call must not wait for counters to be read.
         let before = (workload.settle_ms == 0).then(|| Edge::read(self)).transpose()?;
         let begin = self.context.now();
         let mut settle = Nanos::from_millis(workload.settle_ms);
         if !arrivals.is_open() {
-            // In an open loop it could disturb a tail.
+            // In an open loop, the reference could disturb the tail.
             self.running.machine().start_reference()?;
             if self.context.adapts && before.is_none() && workload.window.length_ms().is_some() {
                 settle_by_slices(self, workload, begin)?;
@@ -104,7 +104,7 @@ impl LoadedServer<'_> {
         }
         let start = begin + settle;
         let end = self.load()?.measure(start, workload.window)?;
-        // The first counters must be read in time.
+        // Leaves time to read the first counters.
         self.await_first_call(workload, if before.is_some() { end } else { start - LEAD })?;
         let (phase, workload) = (Phase::Settling, &*workload.name);
         let stage = Stage { phase, workload, start: begin, end: start - LEAD };
@@ -116,9 +116,9 @@ impl LoadedServer<'_> {
         Ok(Opened { start, end, first })
     }
 
-    /// Extends a closed loop's window, by its length each time, until as many calls have ended in it as are in flight: of
-    /// fewer, most are cut by its edges. Each call in flight ends within the timeout, so this takes no longer. Returns true
-    /// if Ctrl-C ended it.
+    /// Extends a closed loop's window, by its length each time, until as many calls have ended in it as are in flight: the
+    /// edges of the window would cut most of fewer calls. Each call in flight ends within the timeout, so the extension is
+    /// no longer than that. Returns true if Ctrl-C ended the window.
     fn stretch(
         &mut self,
         workload: &Workload,

@@ -1,4 +1,4 @@
-//! The end of a step that did not succeed.
+//! The reason why a step did not succeed.
 
 use rpcbench_record::Failure;
 
@@ -10,7 +10,7 @@ use crate::run::subject::Subject;
 
 #[derive(Debug)]
 pub(in crate::run) enum StepError {
-    /// The server is at fault, and is out.
+    /// The server is at fault, and is not measured any further.
     Server(Failure),
     /// The run stops now.
     Stop(StopNow),
@@ -44,7 +44,7 @@ impl From<LoadError> for StepError {
 }
 
 impl StepError {
-    /// The same, as the client's of this server.
+    /// The same, as an error of the client that calls this server.
     pub fn of_server(self, server: &Subject<'_>) -> Self {
         match self {
             Self::Server(failure) => Self::Server(failure_of_server(server, failure)),
@@ -53,7 +53,7 @@ impl StepError {
     }
 }
 
-/// A failure that no log explains.
+/// A failure without log lines.
 pub(in crate::run) fn failure(reason: impl Into<String>) -> Failure {
     Failure { reason: reason.into(), log_tail: Vec::new() }
 }

@@ -25,15 +25,15 @@ use rest::{Freeze, Rest};
 
 pub(super) use error::{StepError, failure};
 
-/// Log lines that explain a failure.
+/// Maximum log lines that a failure includes.
 const LOG_TAIL: usize = 12;
 /// Time limit of a readiness call, and the pause between two.
 const READY_CALL: Duration = Duration::from_millis(1000);
 const READY_PAUSE: Nanos = Nanos::from_millis(10);
-/// Pause between two checks of a kind, in lengths of such a check: with two dozen servers, each kind takes some percent of
-/// the time between windows, and none within windows.
+/// Minimum pause between two checks of a kind, as a multiple of a check's length: with two dozen servers, each kind takes
+/// a few percent of the time between windows, and no time in windows.
 const CHECK_PAUSE: u64 = 300;
-/// Time to wait for the end of a server that broke its connections.
+/// Time to wait for a server that broke its connections to exit.
 const DEATH: Duration = Duration::from_millis(300);
 
 /// A started process of a subject, and the load on it. Dropping it ends what its placement started.
@@ -43,36 +43,37 @@ pub(super) struct LoadedServer<'a> {
     pub running: Box<dyn Running>,
     /// Options of calls before the load.
     call_options: CallOptions,
-    /// The client, once it has connected. `None` of a server.
+    /// The client, once it has connected. `None` for a server.
     program: Option<Arc<Program>>,
-    /// The server that a client calls. `None`: the reference server, and of a server.
+    /// The server that a client calls. `None` if that is the reference server, or if this is a server itself.
     pub counterpart: Option<Box<Self>>,
-    /// True once the first call of a load was awaited.
+    /// True once the first call of a load has been awaited.
     pub(super) is_called: bool,
     /// Opened by [`LoadedServer::connect`].
     load: Option<Box<dyn LoadSession>>,
-    /// Calls outside of windows of which those that failed are not the server's failure: see [`super::fault`], or at a rate
-    /// that a search tried.
+    /// Calls outside of windows whose failures are not held against the server: those that [`super::fault`] excuses, and those
+    /// at a rate that a search tried.
     pub tolerated: Outcomes,
-    /// Calls per CPU-second in its latest load. `None` before the first.
+    /// Calls per nanosecond of CPU time in its latest load. `None` if unknown.
     pub level: Option<f64>,
-    /// True if its warm-up ended steady, and the time left for it.
+    /// True if its warm-up ended steady.
     pub is_steady: bool,
+    /// Time left of its maximum warm-up.
     pub warm_up_left: Nanos,
     port_check: LastCheck,
     spot_check: LastCheck,
-    /// When its rest began, and the CPU time that it had used by then.
+    /// When its rest began, and the CPU time used by then.
     at_rest: Option<(Nanos, u64)>,
     /// Time at rest and awake, and the CPU time used in it.
     idle: (Nanos, u64),
-    /// Own time in turns so far, while it takes turns: see [`Self::join_round`].
+    /// Its own time so far, while it takes turns: see [`Self::join_round`].
     pub own_time: Option<Nanos>,
-    /// The rest that it is in, or its last.
+    /// The current rest, or the last one.
     rest: Option<Rest>,
     last_freeze: Freeze,
 }
 
-/// The use of a load that is opened.
+/// The purpose of a load's connections.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Connecting {
     /// True if its measured calls are logged.
@@ -93,8 +94,8 @@ impl LastCheck {
 }
 
 impl<'a> LoadedServer<'a> {
-    /// The process with a number, which was started. One of a subject that must prove itself is awaited until it answers
-    /// correctly. A client's server is started before that.
+    /// Wraps a started process. If its subject must prove itself, waits until the process answers correctly, or until the
+    /// client has introduced itself. Starts a client's server first.
     pub fn start(
         context: Context<'a>,
         (subject, process): (&'a Subject<'a>, u32),
@@ -150,7 +151,7 @@ impl<'a> LoadedServer<'a> {
             let is_answered = matches!(called, Ok(_) | Err(CallError::Status { .. }));
             let problem = match called {
                 Ok(reply) => match hello.verify(0, hello.request(0), &reply) {
-                    // While the connection is open: another process may have accepted it.
+                    // Checked while the connection is open: another process may have accepted it.
                     Ok(()) => return Ok(self.check_port(true)?),
                     Err(mismatch) => mismatch.to_string(),
                 },
@@ -169,7 +170,7 @@ impl<'a> LoadedServer<'a> {
         }
     }
 
-    /// The addresses on which it listens in place of the given one, as the end of a sentence.
+    /// The addresses on which it listens instead of the given one, as the end of a sentence.
     fn elsewhere(&self) -> String {
         let own = &self.running.endpoint().authority;
         let all: Vec<String> = self.running.listening().iter().map(ToString::to_string).collect();
@@ -188,7 +189,7 @@ impl<'a> LoadedServer<'a> {
         generator.caller(endpoint, self.subject.protocol, options, timeout)
     }
 
-    /// Opens the connections of `workload` in place of the open ones.
+    /// Closes the open connections, and opens those of `workload`.
     pub fn connect(&mut self, workload: &Workload, how: Connecting) -> Result<(), StepError> {
         self.load = None;
         let requests = match self.subject.is_proven() {
@@ -239,7 +240,7 @@ impl<'a> LoadedServer<'a> {
         Ok(self.running.sample_cpu()?.unwrap_or_default())
     }
 
-    /// A failure if it, or its counterpart, has ended.
+    /// Fails if it or its counterpart has exited.
     pub fn alive(&mut self, when: &str) -> Result<(), Failure> {
         if let Some(server) = &mut self.counterpart {
             server.alive(when).map_err(|failure| failure_of_server(server.subject, failure))?;
@@ -250,7 +251,7 @@ impl<'a> LoadedServer<'a> {
         }
     }
 
-    /// A failure if other processes than its own serve its port. Checked if it is `due`, or takes little of the run's time.
+    /// Fails if processes other than its own serve its port. Skipped unless it is `due` or takes little of the run's time.
     pub fn check_port(&mut self, due: bool) -> Result<(), Failure> {
         let begin = self.context.now();
         if !due && !self.port_check.is_cheap(begin) {
@@ -262,8 +263,8 @@ impl<'a> LoadedServer<'a> {
         others.map_or(Ok(()), |others| Err(self.blame(others)))
     }
 
-    /// A failure if calls with a known outcome, made over the load's own connections, end otherwise: a server could be honest
-    /// in the conformance check only. Made if they are `due`, or take little of the run's time.
+    /// Makes calls with a known outcome over the load's own connections, and fails if one ends otherwise: a server could be
+    /// honest in the conformance check only. Skipped unless it is `due` or takes little of the run's time.
     pub fn spot_check(&mut self, due: bool) -> Result<(), StepError> {
         let begin = self.context.now();
         if !due && !self.spot_check.is_cheap(begin) {
@@ -281,7 +282,7 @@ impl<'a> LoadedServer<'a> {
         Failure { reason: reason.into(), log_tail: self.running.log_tail(LOG_TAIL) }
     }
 
-    /// A failure of a client's load, with its end or the last lines of its log.
+    /// Adds a client's exit or the last lines of its log to a failure. A server's failure is unchanged.
     pub fn explained(&mut self, failure: Failure) -> Failure {
         match self.program.is_some() && failure.log_tail.is_empty() {
             true => self.blame(failure.reason),
@@ -289,7 +290,7 @@ impl<'a> LoadedServer<'a> {
         }
     }
 
-    /// A failure for `reason`, or for the end of the server, or of its counterpart, if that is the cause.
+    /// A failure for `reason`; or for the exit of the server or of its counterpart, if that is the cause.
     pub fn blame(&mut self, reason: impl Into<String>) -> Failure {
         if let Ok(Some(how)) = self.running.ended(DEATH) {
             return self.explain(format!("{how} under load"));
@@ -300,16 +301,16 @@ impl<'a> LoadedServer<'a> {
         }
     }
 
-    /// Closes its connections and ends it. Having to kill it is no failure of a trial.
+    /// Closes its connections and stops it. Having to kill it is not a failure.
     pub fn stop(self) -> Result<(), Failure> {
         drop(self.load);
-        // A client ends when its control socket closes.
+        // A client exits when its control socket closes.
         drop(self.program);
         self.running.stop()?;
         self.counterpart.map_or(Ok(()), |server| server.stop())
     }
 
-    /// Stops it after its last trial. What is left of it does not change its trials.
+    /// Stops it after its last trial. If it can't be stopped, that is reported, but does not change its trials.
     pub fn stop_for_good(self) {
         let (observer, entry) = (self.context.observer, self.subject.entry.clone());
         if let Err(failure) = self.stop() {

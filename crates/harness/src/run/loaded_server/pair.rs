@@ -11,7 +11,7 @@ use crate::placement::{Counters, Freezer, PlacementError};
 use crate::run::context::Context;
 use crate::run::subject::Subject;
 
-/// The failure of a client's server, as the client's.
+/// Turns a failure of a client's server into one of the client.
 pub(super) fn failure_of_server(server: &Subject<'_>, failure: Failure) -> Failure {
     let reason = format!("its server {}: {}", server.as_counterpart().server, failure.reason);
     Failure { reason, ..failure }
@@ -36,14 +36,14 @@ impl<'a> LoadedServer<'a> {
         self.counterpart.as_mut().map_or(Ok(()), |server| server.freeze())
     }
 
-    /// Lets them run again: the counterpart first, as it answers.
+    /// Lets both run again: the counterpart first, since it answers the calls.
     pub fn thaw(&mut self) -> Result<(), Failure> {
         self.last_freeze.end(self.context.now());
         self.counterpart.as_mut().map_or(Ok(()), |server| server.thaw())?;
         Ok(self.running.wake()?)
     }
 
-    /// The means to freeze both. `None` if one of them can't be frozen.
+    /// The freezer for both: the slower of the two. `None` if one of them can't be frozen.
     pub fn freezer(&self) -> Option<Freezer> {
         let own = self.running.freezer()?;
         match &self.counterpart {
@@ -87,7 +87,7 @@ impl<'a> LoadedServer<'a> {
         Ok([own, counterpart.transpose()?.flatten()])
     }
 
-    /// A window with what the counterpart used, if there is one, in place of load threads.
+    /// The window with the counterpart's usage, if there is one, in place of that of load threads.
     pub fn with_counterpart(&self, measured: Measured, used: Option<&ServerUsage>) -> Measured {
         let Some((server, used)) = self.counterpart.as_ref().zip(used) else { return measured };
         let cpus = server.running.isolation().server_cpus.len() as u32;

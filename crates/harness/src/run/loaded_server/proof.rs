@@ -1,4 +1,4 @@
-//! Proofs of a server or a client before it is measured.
+//! Proves that a server or a client is correct before it is measured.
 
 use std::io;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::run::fault::{Patience, ReadyTime};
 const CHECK_CALL: Duration = Duration::from_secs(5);
 
 impl LoadedServer<'_> {
-    /// What a client says that it checks of replies. `None` of a server.
+    /// What a client checks in replies, as it reports. `None` for a server.
     pub fn reply_checks(&self) -> Option<String> {
         Some(self.program.as_ref()?.hello().ok()??.checks)
     }
@@ -51,7 +51,7 @@ impl LoadedServer<'_> {
         }
     }
 
-    /// The program behind a connection of the control socket, if there is one.
+    /// The client program, if it has connected to the control socket.
     fn accept(&self) -> Result<Option<Program>, Failure> {
         let broken = |error: io::Error| failure(format!("its control socket failed: {error}"));
         let control = self.running.control().ok_or_else(|| failure("it has no control socket"))?;
@@ -59,8 +59,8 @@ impl LoadedServer<'_> {
         Program::start(stream, control).map(Some).map_err(broken)
     }
 
-    /// Tries the conformance cases: of a client, those of [`crate::load::check_client`]; of a server, those with many requests for
-    /// these methods alone.
+    /// Tries the conformance cases: for a client, those of [`crate::load::check_client`]; for a server, all, but those with many
+    /// requests only for these methods.
     pub fn check(&mut self, methods: &[Method]) -> Result<CheckReport, StepError> {
         let interrupt = self.context.interrupt();
         if let Some(program) = &self.program {
@@ -77,7 +77,7 @@ impl LoadedServer<'_> {
         if let Some(client) = &endpoint.tls {
             let (generator, options) = (&self.subject.generator, &self.call_options);
             let dial = |version| -> Box<dyn Caller + '_> {
-                // The settings are those of the client, so they can be used.
+                // The client already uses these settings, so limiting them does not fail.
                 let tls = client.limited_to(offered(version)).ok();
                 let endpoint = Endpoint { tls, ..endpoint.clone() };
                 let caller = generator.caller(&endpoint, protocol, options, CHECK_CALL);
@@ -90,7 +90,7 @@ impl LoadedServer<'_> {
         interrupt.check()?;
         self.check_port(true)?;
         self.alive("during the conformance check")?;
-        // Its messages are larger than those of most loads.
+        // The check's messages are larger than those of most loads.
         self.running.reset_peak()?;
         Ok(report)
     }

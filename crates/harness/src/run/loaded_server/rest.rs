@@ -6,10 +6,10 @@ use rpcbench_record::{Failure, ServerUsage, units};
 use super::LoadedServer;
 use crate::run::observer::Event;
 
-/// Share of a CPU up to which a server stays awake while others are measured; one that uses more is frozen. Two dozen such
-/// servers take no more from the measured one than the machine reference does.
+/// Share of a CPU that a server may use at rest; one that uses more is frozen while others are measured. Two dozen servers
+/// at this share take no more from the measured one than the machine reference does.
 const IDLE_SHARE: f64 = 0.001;
-/// Rests from this length on are named when calls fail after them.
+/// Minimum length of a rest that is mentioned when calls fail after it.
 const LONG_REST: Nanos = Nanos::from_millis(1000);
 
 /// A time without calls.
@@ -21,12 +21,12 @@ pub(super) struct Rest {
     is_frozen: bool,
 }
 
-/// A time for which it was frozen.
+/// The current freeze, and the last one.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Freeze {
-    /// `None` while it is not.
+    /// `None` while it is not frozen.
     since: Option<Nanos>,
-    /// Of the last that has ended.
+    /// Length of the last freeze that has ended.
     length: Nanos,
 }
 
@@ -43,7 +43,7 @@ impl Freeze {
 }
 
 impl LoadedServer<'_> {
-    /// Leaves it without load until it is woken, and freezes it if it is known to use CPU time then.
+    /// Lets it rest without load until [`Self::wake`], and freezes it if it is known to use CPU time at rest.
     pub fn rest(&mut self) -> Result<(), Failure> {
         let (time, used) = self.idle;
         let share = used as f64 / time.0.max(1) as f64;
@@ -77,12 +77,12 @@ impl LoadedServer<'_> {
         self.alive("between its trials")
     }
 
-    /// Usage over a window, with that of its rests so far.
+    /// Adds the usage of its rests so far to that over a window.
     pub fn with_rests(&self, usage: ServerUsage) -> ServerUsage {
         ServerUsage { rest_ns: self.idle.0.0, rest_cpu_ns: self.idle.1, ..usage }
     }
 
-    /// Its last rest, as the end of a sentence about a failure after it: servers may have limits for idle connections, or
+    /// Describes its last rest, as the end of a sentence about a failure after it: servers may close idle connections, or have
     /// watchdogs.
     pub fn after_rest(&self) -> String {
         let frozen = units::length(self.last_freeze.length.into());

@@ -166,7 +166,7 @@ fn unready_process_is_skipped_by_all_its_loads() {
     assert_eq!(remaining(&run).len(), 3);
     run.preparations.push(prepared("a", Readiness::Failed(failure())));
     assert_eq!(remaining(&run), [at("other")]);
-    // A trial that failed says nothing about the other loads.
+    // A failed trial does not end the other loads.
     run.preparations.clear();
     run.trials.push(ended("a", 1, TrialResult::Failed(failure())));
     assert_eq!(remaining(&run), [at("load"), at("other")]);
