@@ -53,7 +53,8 @@ impl Run {
     /// gets the error left by earlier ones.
     pub fn question(&self, workload: &str) -> Question {
         let trials = self.trials_of(workload);
-        let ended = self.analyses_of(workload).last().filter(|it| it.is_clear && it.trials == trials);
+        let ended =
+            self.analyses_of(workload).last().filter(|it| it.is_clear && it.trials == trials);
         match ended {
             Some(look) => self.question_of(look),
             None => {

@@ -76,6 +76,7 @@ impl PlannedServer {
             _ if !self.role.is_server() => Observation::MAX_SPREAD,
             "go" | "php" | "python" | "rust" => 0.012,
             "dotnet" if is_compiled_ahead => 0.012,
+            "node" => 0.024,
             _ => Observation::MAX_SPREAD,
         }
     }

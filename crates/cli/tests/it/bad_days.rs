@@ -68,7 +68,7 @@ fn limit_of_idle_connections_is_named_with_the_rest_before() {
     let words = "run @idle-limit @honest --rate 500 --warmup none --duration 4s --processes 1";
     bench.run(&format!("{words} --rounds 2")).expect(1);
     let cells = bench.cells();
-    cells.failed("idle-limit", "; before, it had no calls for ");
+    cells.failed("idle-limit", "; before that, it had no calls for ");
     cells.measured("honest");
 }
 
@@ -78,7 +78,7 @@ fn server_never_ready_is_abandoned() {
     let ended = bench.run("run @no-listen @never-ready @honest --rounds 1").expect(1);
     ended.shows(&["testkit-liar@no-listen: failed: not ready within 1s"]);
     let cells = bench.cells();
-    cells.failed("no-listen", "not ready within 1s; the last call said: ");
+    cells.failed("no-listen", "not ready within 1s; the last call failed: ");
     cells.failed("never-ready", "no answer in time");
     cells.measured("honest");
     let ended = bench.run("check @no-listen").expect(1);

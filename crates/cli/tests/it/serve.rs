@@ -115,7 +115,7 @@ fn run_with_other_servers_is_not_resumed() {
     bench
         .run(&resume)
         .expect(2)
-        .complains(&["this run was made with testkit-liar@honest of ", "start a new run"]);
+        .complains(&["this run was made with testkit-liar@honest (", "start a new run"]);
     fs::write(&lock, before).unwrap();
     bench.run(&resume).expect(0);
 }

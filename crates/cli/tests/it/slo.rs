@@ -87,7 +87,7 @@ fn limit_that_no_rate_keeps_is_a_failure() {
             assert!(shown.iter().any(|it| said.contains(it)), "{}", ended.out);
         }
         _ => {
-            ended.expect(1).shows(&["failed: p99<500us was met at no rate, not even "]);
+            ended.expect(1).shows(&["failed: no rate met p99<500us, not even "]);
         }
     }
 }

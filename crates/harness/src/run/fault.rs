@@ -132,7 +132,10 @@ impl ReadyTime {
         match self.times {
             1 => String::new(),
             _ => {
-                format!("; it had {}, as other programs took the CPUs", units::length(self.given()))
+                format!(
+                    "; extended to {}, as other programs took the CPUs",
+                    units::length(self.given())
+                )
             }
         }
     }

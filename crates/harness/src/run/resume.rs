@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use itertools::Itertools as _;
 use rpcbench_record::{
     Counterpart, Isolation, Machine, PlannedTrial, Preparation, Readiness, Run, Tool, Toolchain,
     TrialResult,
@@ -65,9 +66,8 @@ fn same_server(before: &Preparation, subject: &Subject<'_>) -> Result<(), Resume
     let made_of = |versions: &BTreeMap<String, String>, lock: &str, tools: &[Toolchain]| {
         let libraries = versions.iter().map(|(name, version)| format!("{name} {version}"));
         let tools = tools.iter().map(Toolchain::to_string);
-        let parts: Vec<String> = libraries.chain(tools).collect();
-        let lock: String = lock.chars().take(12).collect();
-        format!("{entry} of {}, locked as {lock}", parts.join(", "))
+        let lock = lock.get(..12).map(|lock| format!("lock file {lock}"));
+        format!("{entry} ({})", libraries.chain(tools).chain(lock).join(", "))
     };
     let then = made_of(&before.versions, &before.lock_hash, &before.toolchains);
     same("with", then, made_of(&now.versions, &now.lock_hash, &now.toolchains))?;
@@ -105,7 +105,7 @@ fn same(how: &str, before: String, now: String) -> Result<(), ResumeError> {
         return Ok(());
     }
     Err(ResumeError(format!(
-        "this run was made {how} {before}, and this is {now}: their figures don't compare; start a new run"
+        "this run was made {how} {before}, but now it would be {now}; the results would not be comparable; start a new run"
     )))
 }
 

@@ -79,7 +79,7 @@ fn never(threshold: Threshold, last: Option<&SearchStep>) -> Failure {
         };
         format!(", not even {} calls/s{why}", step.rate)
     });
-    failure(format!("{threshold} was met at no rate{how}"))
+    failure(format!("no rate met {threshold}{how}"))
 }
 
 /// Measures a window of the planned length. `None` if Ctrl-C ended it early: a shorter window can't be compared with others.

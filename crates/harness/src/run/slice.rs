@@ -44,7 +44,7 @@ impl FromStr for SliceLength {
 impl SliceLength {
     /// The slice for this kind of freezer and number of connections. After a thaw, the rate is back within 20 to 50 ms with 50
     /// connections, and within 100 ms with 1,000, whose sockets are all ready at once (docs/evidence.md). The machine's noise lasts
-    /// some 200 ms, so many short slices say more than a few long ones.
+    /// some 200 ms, so a window of many short slices says more than one of a few long ones.
     pub(super) fn of(freezer: Freezer, connections: u32) -> Self {
         const MAX: Nanos = Nanos::from_millis(100);
         let thaw = Nanos::from_millis(46) + Nanos(84_000 * u64::from(connections));

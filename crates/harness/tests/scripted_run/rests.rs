@@ -39,11 +39,11 @@ fn end_after_a_freeze_is_reported_with_its_length() {
     };
     assert_eq!(
         why(["a", "ends late"]),
-        "ended between its trials; before, it had no calls for 1s 420ms, and was frozen for 1s 420ms"
+        "ended between its trials; before that, it had no calls for 1s 420ms, and was frozen for 1s 420ms"
     );
     assert_eq!(
         why(["freezes", "freezes, ends late"]),
-        "ended during a trial; between its slices it was frozen with its calls in flight, the last time for 232ms"
+        "ended during a trial; it was last frozen for 232ms, with its calls in flight"
     );
 }
 

@@ -37,7 +37,7 @@ fn late_calls_are_a_failure_while_the_server_has_the_cpus() {
     let Readiness::Failed(failure) = &preparation(&made, LATE_READY).readiness else {
         panic!("ready")
     };
-    assert_eq!(failure.reason, "not ready within 5s; the last call said: no answer in time");
+    assert_eq!(failure.reason, "not ready within 5s; the last call failed: no answer in time");
     let first = &preparation(&made, LATE_CHECK).check.failed[0];
     assert!(first.ends_with(": no answer in time"), "{first}");
 }

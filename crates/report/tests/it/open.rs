@@ -345,7 +345,7 @@ fn search_ended_by_client_is_not_ranked() {
 #[test]
 fn server_without_any_rate_in_limit_fails() {
     let mut run = slo_run(&[], NotMet::Beyond);
-    let reason = "p99<10ms was met at no rate, not even 1.22 calls/s (beyond the limit)".to_owned();
+    let reason = "no rate met p99<10ms, not even 1.22 calls/s (beyond the limit)".to_owned();
     run.trials.push(Trial {
         process: 1,
         entry: "go-grpc".to_owned(),

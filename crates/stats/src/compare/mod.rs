@@ -51,7 +51,7 @@ pub struct Observation {
 
 impl Observation {
     /// The largest [`Self::spread`] measured: sixteen processes of a Node.js server (docs/evidence.md).
-    pub const MAX_SPREAD: f64 = 0.024;
+    pub const MAX_SPREAD: f64 = 0.03;
 
     /// An observation without a machine reference, with the spread of an unknown entry.
     pub fn new(entry: usize, process: u32, round: u32, value: f64) -> Self {

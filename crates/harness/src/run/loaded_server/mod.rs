@@ -162,7 +162,7 @@ impl<'a> LoadedServer<'a> {
                 let (limit, extension) = (units::length(limit), time.extension());
                 let elsewhere = self.elsewhere();
                 let reason = format!(
-                    "not ready within {limit}; the last call said: {problem}{elsewhere}{extension}"
+                    "not ready within {limit}; the last call failed: {problem}{elsewhere}{extension}"
                 );
                 return Err(self.explain(reason).into());
             }
@@ -177,7 +177,7 @@ impl<'a> LoadedServer<'a> {
         match all.is_empty() || all.contains(own) {
             true => String::new(),
             false => format!(
-                "; it listens on {}, but must on {own} (RPCBENCH_HOST, RPCBENCH_PORT)",
+                "; it listens on {}; expected {own} (RPCBENCH_HOST, RPCBENCH_PORT)",
                 all.join(" and ")
             ),
         }
@@ -231,7 +231,7 @@ impl<'a> LoadedServer<'a> {
     pub fn load(&mut self) -> Result<&mut dyn LoadSession, Failure> {
         match &mut self.load {
             Some(load) => Ok(load.as_mut()),
-            None => Err(failure("no load was opened on it")),
+            None => Err(failure("no load is open")),
         }
     }
 

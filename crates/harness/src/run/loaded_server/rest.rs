@@ -87,9 +87,7 @@ impl LoadedServer<'_> {
     pub fn after_rest(&self) -> String {
         let frozen = units::length(self.last_freeze.length.into());
         if self.own_time.is_some() {
-            return format!(
-                "; between its slices it was frozen with its calls in flight, the last time for {frozen}"
-            );
+            return format!("; it was last frozen for {frozen}, with its calls in flight");
         }
         let Some(rest) = self.rest else { return String::new() };
         let length = rest.until.min(self.context.now()) - rest.since;
@@ -100,6 +98,6 @@ impl LoadedServer<'_> {
             true => format!(", and was frozen for {frozen}"),
             false => String::new(),
         };
-        format!("; before, it had no calls for {}{frozen}", units::length(length.into()))
+        format!("; before that, it had no calls for {}{frozen}", units::length(length.into()))
     }
 }

@@ -183,11 +183,11 @@ fn finished_run_and_another_machine_or_program_are_refused() {
     let tool = run.header.tool.clone();
     assert_eq!(refused(&run, &tool, &machine(), &[]), "resumed");
     let other = Machine { kernel: "6.2".into(), ..machine() };
-    insta::assert_snapshot!(refused(&run, &tool, &other, &[]), @"this run was made on 2 x m, 0 B, Linux 6.1, cgroup v2, and this is 2 x m, 0 B, Linux 6.2, cgroup v2: their figures don't compare; start a new run");
+    insta::assert_snapshot!(refused(&run, &tool, &other, &[]), @"this run was made on 2 x m, 0 B, Linux 6.1, cgroup v2, but now it would be 2 x m, 0 B, Linux 6.2, cgroup v2; the results would not be comparable; start a new run");
     let rights = Machine { cgroup: "none".into(), ..machine() };
-    insta::assert_snapshot!(refused(&run, &tool, &rights, &[]), @"this run was made on 2 x m, 0 B, Linux 6.1, cgroup v2, and this is 2 x m, 0 B, Linux 6.1, cgroup none: their figures don't compare; start a new run");
+    insta::assert_snapshot!(refused(&run, &tool, &rights, &[]), @"this run was made on 2 x m, 0 B, Linux 6.1, cgroup v2, but now it would be 2 x m, 0 B, Linux 6.1, cgroup none; the results would not be comparable; start a new run");
     let newer = Tool { commit: Some("abc".into()), ..tool.clone() };
-    insta::assert_snapshot!(refused(&run, &newer, &machine(), &[]), @"this run was made by rpcbench  (no commit, ), and this is rpcbench  (abc, ): their figures don't compare; start a new run");
+    insta::assert_snapshot!(refused(&run, &newer, &machine(), &[]), @"this run was made by rpcbench  (no commit, ), but now it would be rpcbench  (abc, ); the results would not be comparable; start a new run");
     run.finished = Some(run.header.started);
     insta::assert_snapshot!(refused(&run, &tool, &machine(), &[]), @"this run is finished; `rpcbench report` shows it");
 }
@@ -242,13 +242,13 @@ fn missing_and_changed_servers_are_refused() {
     before.versions = BTreeMap::from([("lib".to_owned(), "1".to_owned())]);
     run.preparations.push(before);
     assert_eq!(refused(&run, subject("a", "1", &[])), "resumed");
-    insta::assert_snapshot!(refused(&run, subject("a", "2", &[])), @"this run was made with a of lib 1, locked as , and this is a of lib 2, locked as : their figures don't compare; start a new run");
+    insta::assert_snapshot!(refused(&run, subject("a", "2", &[])), @"this run was made with a (lib 1), but now it would be a (lib 2); the results would not be comparable; start a new run");
     run.preparations[0].source_hash = "4f2a".to_owned();
     let mut edited = subject("a", "1", &[]);
     edited.provenance.source_hash = "9c1d".to_owned();
-    insta::assert_snapshot!(refused(&run, edited), @"this run was made with a built from sources 4f2a, and this is a built from sources 9c1d: their figures don't compare; start a new run");
+    insta::assert_snapshot!(refused(&run, edited), @"this run was made with a built from sources 4f2a, but now it would be a built from sources 9c1d; the results would not be comparable; start a new run");
     run.preparations[0].source_hash = String::new();
-    insta::assert_snapshot!(refused(&run, subject("a", "1", &[1])), @"this run was made under Affinity, server CPUs [], client CPUs [], and this is Affinity, server CPUs [1], client CPUs []: their figures don't compare; start a new run");
+    insta::assert_snapshot!(refused(&run, subject("a", "1", &[1])), @"this run was made under Affinity, server CPUs [], client CPUs [], but now it would be Affinity, server CPUs [1], client CPUs []; the results would not be comparable; start a new run");
     let mut failed = subject("a", "1", &[]);
     failed.readiness = Readiness::Failed(failure());
     insta::assert_snapshot!(refused(&run, failed), @"a was measured in this run, but can no longer run: exited; repair it, or start a new run");
