@@ -22,7 +22,7 @@ impl ServerAddress {
         }
     }
 
-    /// The host that requests name: the address, or `localhost` for a Unix socket, as gRPC's and HTTP's clients do.
+    /// Host that requests name: the address, or `localhost` for a Unix socket, as in gRPC and HTTP clients.
     pub fn authority(&self) -> String {
         match self {
             Self::Tcp(address) => address.to_string(),

@@ -1,4 +1,4 @@
-//! Counts calls that another program made, as a load thread counts its own.
+//! Counts the calls of another program as a load thread counts its own.
 
 use rpcbench_record::{Outcomes, Protocol, Unmeasured};
 use rpcbench_stats::Histogram;
@@ -12,12 +12,12 @@ use crate::recorder::Recorder;
 use crate::tally::WindowTally;
 use rpcbench_clock::{Nanos, Span};
 
-/// Example of a call that broke, as another program reports no reason.
+/// Example of a call that broke, since the other program reports no reason.
 const BROKEN: &str = "the client's library reported a broken connection";
 /// Example of a call that was not sent.
 const NO_ROOM: &str = "too many calls were in flight";
 
-/// A call of another program, which has ended. Instants are of this machine's monotonic clock.
+/// An ended call of another program. Times are by this machine's monotonic clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndedCall {
     /// When it was due.
@@ -30,12 +30,12 @@ pub struct EndedCall {
     pub ended: Ended,
 }
 
-/// Counts calls by their records: those that came due in a measured span, and those outside of it.
+/// Counts ended calls: those that came due in a measured span, and those outside of it.
 #[derive(Debug)]
 pub struct CallCounter(Recorder);
 
 impl CallCounter {
-    /// A counter of calls of a protocol, which names its status codes. Measured calls go to `log`, if given.
+    /// A counter for calls of a protocol, which names their status codes. Measured calls go to `log`, if given.
     pub fn new(protocol: Protocol, log: Option<CallLog>) -> Self {
         Self(Recorder::new(protocol, log))
     }
@@ -45,12 +45,12 @@ impl CallCounter {
         self.0.measure(span);
     }
 
-    /// Measures the calls that come due in `span` as well, a part of a window, which ends with the last part.
+    /// Also measures the calls that come due in `span`, a part of a window that ends with its last part.
     pub fn measure_part(&mut self, span: Span, is_last: bool) {
         self.0.measure_part(Part { span, is_last });
     }
 
-    /// Ends the span at `end` instead. No recorded call may have come due at that instant or later.
+    /// Moves the end of the span to `end`. No recorded call may have come due at or after that instant.
     pub fn end_at(&mut self, end: Nanos) {
         self.0.end_at(end);
     }
@@ -62,12 +62,12 @@ impl CallCounter {
         self.0.record(&call, done, &ended.into());
     }
 
-    /// Response times of `ok` calls measured so far, and all outcomes; empty outside of a span.
+    /// Response times of `ok` calls, and all outcomes, measured so far; empty outside of a span.
     pub fn so_far(&mut self) -> (Histogram, Outcomes) {
         self.0.so_far()
     }
 
-    /// Ends measuring.
+    /// Ends the measurement.
     pub fn take(&mut self) -> Option<WindowTally> {
         self.0.take()
     }

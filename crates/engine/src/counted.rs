@@ -1,12 +1,12 @@
-//! Which time counts.
+//! Time that counts.
 
 use rpcbench_clock::{Nanos, Span};
 
-/// A part of a window that is measured in several, with gaps between them.
+/// One part of a window that is measured in several, with gaps between them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     pub span: Span,
-    /// Whether the window ends with it.
+    /// True for the window's last part.
     pub is_last: bool,
 }
 
@@ -17,7 +17,7 @@ pub(crate) struct Counted {
     last: Span,
     /// The spans before it, in order.
     earlier: Vec<Span>,
-    /// Their length.
+    /// Total length of the earlier spans.
     before: Nanos,
 }
 
@@ -26,7 +26,7 @@ impl Counted {
         Self { last: span, earlier: Vec::new(), before: Nanos(0) }
     }
 
-    /// Counts the time of a later span as well.
+    /// Adds a later span.
     pub fn add(&mut self, span: Span) {
         self.before = self.length();
         self.earlier.push(self.last);
@@ -51,7 +51,7 @@ impl Counted {
         self.last.end
     }
 
-    /// Of all spans, without the gaps.
+    /// Total length of all spans, without the gaps.
     pub fn length(&self) -> Nanos {
         self.before + (self.last.end - self.last.start)
     }
@@ -61,7 +61,7 @@ impl Counted {
         self.last.contains(at) || self.earlier.iter().any(|span| span.contains(at))
     }
 
-    /// How much of the time from `from` to `to` counts.
+    /// Time between `from` and `to` that counts.
     #[inline]
     pub fn within(&self, from: Nanos, to: Nanos) -> Nanos {
         let within = |span: &Span| to.min(span.end) - from.max(span.start);
@@ -72,7 +72,7 @@ impl Counted {
         self.earlier.iter().map(within).fold(last, |sum, more| sum + more)
     }
 
-    /// The same as a share, 0 to 1.
+    /// Share of the time between `from` and `to` that counts, 0 to 1.
     #[inline]
     pub fn part(&self, from: Nanos, to: Nanos) -> f64 {
         match to.since(from) {
@@ -81,7 +81,7 @@ impl Counted {
         }
     }
 
-    /// How much time had counted at `at`. `None` if `at` does not count.
+    /// Time counted up to `at`. `None` if `at` itself does not count.
     #[inline]
     pub fn so_far(&self, at: Nanos) -> Option<Nanos> {
         match self.last.contains(at) {
@@ -90,7 +90,7 @@ impl Counted {
         }
     }
 
-    /// The same before the last span: another program may report late.
+    /// Same for instants before the last span: another program may report late.
     #[cold]
     fn so_far_earlier(&self, at: Nanos) -> Option<Nanos> {
         let span = self.earlier.iter().find(|span| span.contains(at))?;

@@ -1,5 +1,5 @@
-//! The contract's requests as a payload, for unit tests. The one of the harness can't serve here: it is a [`Payload`] of the
-//! library, which for the compiler is another crate than its unit tests.
+//! The contract's requests as a payload, for unit tests. The harness's own can't be used here: it implements the library's
+//! [`Payload`], and to the compiler the library is another crate than its unit tests.
 
 use rpcbench_contract::{Corpus, Encoding};
 

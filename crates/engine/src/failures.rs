@@ -5,7 +5,7 @@ use rpcbench_stats::Histogram;
 
 use crate::outcome::Outcome;
 
-/// Maximum kinds with figures of their own.
+/// Maximum kinds with separate figures.
 const MAX_KINDS: usize = 16;
 /// Maximum examples of a kind.
 const MAX_EXAMPLES: usize = 3;
@@ -35,12 +35,12 @@ impl Failures {
         self.group(outcome.kind()).times.record(ns);
     }
 
-    /// True if it keeps more examples of calls that end like this.
+    /// True if more examples of calls that end like this are wanted.
     pub(crate) fn wants_example(&mut self, outcome: &Outcome) -> bool {
         self.group(outcome.kind()).examples.len() < MAX_EXAMPLES
     }
 
-    /// Keeps an example, unless it has enough of its kind. True if it does.
+    /// Keeps an example, unless there are enough of its kind. True if it is kept.
     pub(crate) fn explain(&mut self, outcome: &Outcome, example: FailedCall) -> bool {
         self.group(outcome.kind()).add(example)
     }
@@ -55,7 +55,7 @@ impl Failures {
         }
     }
 
-    /// The record of it, the most frequent kinds first.
+    /// Converts to records, most frequent kinds first.
     pub fn into_record(self) -> Vec<FailureKind> {
         let kinds =
             self.0.into_iter().filter_map(|Group { kind: (outcome, status), times, examples }| {
@@ -102,7 +102,7 @@ pub(crate) fn start_of(text: &str) -> String {
     printable(text).chars().take(MAX_TEXT).collect()
 }
 
-/// The start of a reply: as text, or in hexadecimal if it is none.
+/// The start of a reply: as text, or in hexadecimal if it is not text.
 pub(crate) fn start_of_reply(reply: &[u8]) -> String {
     let text = std::str::from_utf8(&reply[..reply.len().min(MAX_TEXT)]);
     let whole = match text {

@@ -1,4 +1,4 @@
-//! The limit on open files, which connections count against.
+//! The limit on open files, which bounds the number of connections.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -8,12 +8,12 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::plan::LoadPlan;
 
-/// Files of a load thread other than its connections: epoll, waker, alarm, and its statistics in /proc.
+/// Open files of a load thread besides its connections: epoll, waker, alarm, and its statistics in /proc.
 const EACH_THREAD: u64 = 4;
 /// Files that the rest of the process may open meanwhile.
 const RESERVE: u64 = 64;
 
-/// More connections than the process may have files.
+/// The plan needs more open files than the process may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{connections} connections need {needed} open files, and this process may have {limit}: allow more (ulimit -n {needed}), or give fewer connections"
@@ -21,7 +21,7 @@ const RESERVE: u64 = 64;
 pub struct FileLimit {
     /// Planned connections.
     pub connections: u32,
-    /// Files needed in all, with those already open and a reserve.
+    /// Open files needed in total, including those already open and a reserve.
     pub needed: u64,
     /// The highest limit possible.
     pub limit: u64,
@@ -30,8 +30,8 @@ pub struct FileLimit {
 /// The limit before it was raised for the first time.
 static GIVEN: OnceLock<Rlimit> = OnceLock::new();
 
-/// The limit on open files that this process was started with. Other programs must be started with it too, even if it was
-/// raised for connections since.
+/// The limit on open files that this process was started with. Other programs must be started with this limit, even after it
+/// was raised for connections.
 pub fn given() -> Rlimit {
     *GIVEN.get_or_init(|| getrlimit(Resource::Nofile))
 }
@@ -59,7 +59,7 @@ pub fn reserve(connections: u32, threads: u32) -> Result<(), FileLimit> {
     })
 }
 
-/// Raises `limit` to at least `needed`, or says how far it can be raised.
+/// Raises `limit` to at least `needed`, or returns how far it can be raised.
 fn raise(
     limit: Rlimit,
     needed: u64,

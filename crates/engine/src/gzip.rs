@@ -1,4 +1,4 @@
-//! Gzip (RFC 1952), for requests, and for replies that are checked or shown.
+//! Gzip (RFC 1952) for requests, and for replies that are checked or shown.
 
 use std::borrow::Cow;
 use std::io::Write as _;
@@ -6,12 +6,12 @@ use std::io::Write as _;
 use flate2::write::GzEncoder;
 use flate2::{Compression, Crc, Decompress, FlushDecompress, Status};
 
-/// How every member begins: magic bytes, and the one method. No text, JSON or message of protobuf begins like this.
+/// First bytes of every member: the magic number and the only method. No text, JSON or protobuf message begins like this.
 const MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
 /// Bytes of a header without optional fields, and of a trailer.
 const HEADER: usize = 10;
 const TRAILER: usize = 8;
-/// Bytes by which content grows at first.
+/// Bytes by which the buffer grows at first.
 const FIRST: usize = 4 << 10;
 
 /// Why content can't be decompressed.
@@ -28,12 +28,12 @@ pub enum GzipError {
 /// Compresses a request.
 pub fn gzip(content: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    // Memory takes every write.
+    // Writing to memory does not fail.
     let written = encoder.write_all(content);
     written.and_then(|()| encoder.finish()).unwrap_or_default()
 }
 
-/// True if this begins as compressed content does.
+/// True if these bytes begin like gzip.
 #[inline]
 pub(crate) fn is_gzip(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
@@ -62,7 +62,7 @@ fn decompressed<'a>(
     gunzip.content(reply, most).map_err(|error| error.to_string())
 }
 
-/// Decompresses one reply after the other. Its memory serves again, so that in steady state none is taken.
+/// Decompresses replies one after another. Its memory is reused, so it allocates nothing in steady state.
 #[derive(Debug)]
 pub struct Gunzip {
     inflate: Decompress,
@@ -76,10 +76,10 @@ impl Default for Gunzip {
 }
 
 impl Gunzip {
-    /// The content of a reply, at most `most` bytes; a reply that does not begin as gzip does is its own content.
+    /// The content of a reply, at most `most` bytes; a reply that does not begin like gzip is its own content.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// If the reply is invalid or too large.
     pub fn content<'a>(&'a mut self, reply: &'a [u8], most: usize) -> Result<&'a [u8], GzipError> {
         if !is_gzip(reply) {
             return Ok(reply);
@@ -134,7 +134,7 @@ impl Gunzip {
         }
     }
 
-    /// Makes room for more content: as much again, and no more than one byte above `most`.
+    /// Doubles the room for content, up to one byte more than `most`.
     fn grow(&mut self, most: usize) -> Result<(), GzipError> {
         let room = self.content.capacity() - self.content.len();
         if room > 0 {
@@ -146,7 +146,7 @@ impl Gunzip {
     }
 }
 
-/// The first bytes of the content of a reply that may be cut itself; of a reply that is not compressed, all.
+/// The first bytes of the content of a reply, which may itself be cut; all bytes of an uncompressed reply.
 #[cold]
 pub(crate) fn start(reply: &[u8], most: usize) -> Cow<'_, [u8]> {
     if !is_gzip(reply) {
@@ -188,7 +188,7 @@ mod tests {
 
     fn content(reply: &[u8], most: usize) -> Result<Vec<u8>, String> {
         let mut gunzip = Gunzip::default();
-        // Twice: the second one finds the first one's memory.
+        // The second call reuses the memory of the first.
         let _ = gunzip.content(reply, most);
         gunzip.content(reply, most).map(<[u8]>::to_vec).map_err(|error| error.to_string())
     }

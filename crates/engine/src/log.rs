@@ -12,8 +12,8 @@ const BATCH: usize = 8192;
 /// Maximum batches waiting to be written: two million calls, 84 MB.
 const MAX_WAITING: usize = 256;
 
-/// Takes batches of calls. If the receiver does not keep up, batches are dropped, since a load must not wait for a disk:
-/// the receiver must count.
+/// Takes batches of calls. If the receiver does not keep up, batches are dropped, since a load must not wait for a disk: the
+/// receiver must count calls to notice.
 pub type CallLog = SyncSender<Vec<LoggedCall>>;
 
 /// Both ends of a log.
@@ -21,16 +21,16 @@ pub fn call_log() -> (CallLog, Receiver<Vec<LoggedCall>>) {
     sync_channel(MAX_WAITING)
 }
 
-/// One call that came due in a measured span. Times count from the span's begin, nanoseconds.
+/// One call that came due in a measured span. Times count from the span's start, nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoggedCall {
     /// When it was due.
     pub due: Nanos,
-    /// When the kernel had taken all its bytes. `None`: never, or not before it ended.
+    /// When the kernel had taken all its bytes. `None`: never, or not before the call ended.
     pub written: Option<Nanos>,
     /// When it ended.
     pub done: Nanos,
-    /// How.
+    /// How it ended.
     pub ended: Ended,
 }
 

@@ -8,7 +8,7 @@ use crate::session::Measurement;
 use crate::tally::{Tally, WindowTally};
 
 impl Measurement {
-    /// The record of it; `server` is what the server used over the same span, if known.
+    /// Converts to a record; `server` is what the server used over the same span, if known.
     pub fn into_measured(self, server: Option<ServerUsage>, machine: MachineUsage) -> Measured {
         let WindowTally {
             calls,

@@ -43,7 +43,7 @@ impl Nonce {
     }
 }
 
-/// Writes the last digits, as many as `place` has bytes.
+/// Writes the last digits, as many as fit `place`.
 ///
 /// # Panics
 /// If `place` has more than [`Nonce::DIGITS`] bytes.
@@ -55,7 +55,7 @@ pub(crate) fn put(digits: &Digits, place: &mut [u8]) {
     }
 }
 
-/// Converts nonces to digits. Keeps the last result, as most nonces repeat the one before.
+/// Converts nonces to digits. Keeps the last result, since most nonces repeat the previous one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NonceWriter {
     last: Nonce,

@@ -8,13 +8,13 @@ use crate::driver::Handshake;
 /// See [`Opening`]; nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub struct OpeningTimes {
-    /// TCP's handshake.
+    /// TCP handshakes.
     pub tcp: Histogram,
-    /// Full handshakes of TLS.
+    /// Full TLS handshakes.
     pub full_handshake: Histogram,
-    /// Those that resumed a session.
+    /// Resumed TLS handshakes.
     pub resumed_handshake: Histogram,
-    /// From there until the first byte came.
+    /// From the end of the handshake to the first byte.
     pub first_byte: Histogram,
 }
 

@@ -16,7 +16,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Adds it to `outcomes`.
+    /// Counts it in `outcomes`.
     #[inline]
     pub fn count(&self, outcomes: &mut Outcomes) {
         match self {
@@ -46,7 +46,7 @@ impl Outcome {
         matches!(self, Self::Ok | Self::WrongAnswer | Self::Status { .. })
     }
 
-    /// What is known of it.
+    /// Everything known about it.
     pub fn failed_call(&self) -> FailedCall {
         let (message, details) = match self {
             Self::Status { message, details, .. } => (message.as_str(), details.clone()),
@@ -56,7 +56,7 @@ impl Outcome {
         FailedCall { message: start_of(message), details, reply: None }
     }
 
-    /// One line for a reader, for those that explain themselves; codes are the protocol's own.
+    /// One line for a reader, if the outcome explains itself; codes are the protocol's own.
     pub fn example(&self, protocol: Protocol) -> Option<String> {
         match self {
             Self::Status { code, .. } => {

@@ -1,7 +1,7 @@
-//! When calls come due: arithmetic on a seed, an arrival process and a number, without a clock.
+//! When calls come due: a pure function of seed, arrival process and call number, without a clock.
 //!
-//! All load threads have one schedule. Each walks all of it and takes the calls of its connections, which take turns:
-//! the load keeps one exact rate, and threads share nothing.
+//! All load threads follow the same schedule. Each walks all of it and takes the calls of its connections: the load keeps one
+//! exact rate, and threads share nothing.
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng as _, SeedableRng as _};
@@ -9,15 +9,15 @@ use rpcbench_record::{Arrivals, PerSecond, Rate};
 
 use rpcbench_clock::Nanos;
 
-/// Due times of the calls of an open loop, as distances from its origin, without end. Empty for [`Arrivals::Closed`] and for
-/// a share of an unknown capacity.
+/// Due times of the calls of an open loop, relative to its origin, without end. Empty for [`Arrivals::Closed`] and for a rate
+/// that is a share of an unknown capacity.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     arrivals: Arrivals,
-    /// The number of the next call.
+    /// Number of the next call.
     next: u64,
     draw: Pcg64,
-    /// Sum of the distances drawn so far, nanoseconds: exact to a thousandth over 100 days.
+    /// Sum of the intervals drawn so far, nanoseconds: exact to a thousandth over 100 days.
     drawn: f64,
 }
 
@@ -64,12 +64,12 @@ impl Iterator for Schedule {
     }
 }
 
-/// The seed of a session's window, counted from 0: windows of one session draw different distances.
+/// Seed of a session's window, counted from 0: each window of a session draws different intervals.
 pub(crate) fn window_seed(seed: u64, window: u64) -> u64 {
     seed.wrapping_add(window)
 }
 
-/// n / rate, in integers: it never drifts.
+/// n / rate, in integers, so it never drifts.
 fn constant(rate: PerSecond, n: u64) -> Nanos {
     let nanos = u128::from(n) * 1_000_000_000_000 / u128::from(rate.thousandths());
     Nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
@@ -110,7 +110,7 @@ fn steps([from, to, by]: [f64; 3], every_ms: u64, n: u64) -> Nanos {
     seconds(step * every + (n - before(step)) / rate)
 }
 
-/// The arrival process of the warm-up before a window: the same, at the window's initial rate.
+/// Arrival process of the warm-up before a window: the same, at the window's initial rate.
 fn warming(arrivals: Arrivals) -> Arrivals {
     match arrivals {
         Arrivals::Ramp { from, .. } | Arrivals::Steps { from, .. } => {
@@ -129,27 +129,27 @@ pub(crate) struct DueTimes {
     current: Part,
     /// The window's schedule, which takes over at its origin.
     window: Option<Part>,
-    /// No call comes due from then on.
+    /// No call comes due at or after this.
     end: Nanos,
 }
 
-/// Which calls of a schedule a thread takes: call n belongs to connection n modulo their number. Connections are dealt to
-/// threads in turn, so each thread gets calls in proportion to its connections.
+/// Which calls of a schedule a thread takes: call n belongs to connection n modulo the number of connections. Connections are
+/// dealt to threads in turn, so each thread gets calls in proportion to its connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stride {
     pub thread: u32,
     pub threads: u32,
-    /// Over all threads.
+    /// Number of connections over all threads.
     pub connections: u32,
 }
 
 impl Stride {
-    /// The number of a connection among those of all threads, by that among the thread's own.
+    /// Converts a connection's number on this thread to its number over all threads.
     pub fn connection(self, own: usize) -> usize {
         own * self.threads as usize + self.thread as usize
     }
 
-    /// After a call on `connection` of this thread: the number of calls until the next one of the thread, and its connection.
+    /// From a call on `connection` to the thread's next call: how many calls later it comes, and its connection.
     #[inline]
     fn step(self, connection: u32) -> (u32, u32) {
         let next = connection + self.threads;
@@ -178,7 +178,7 @@ impl Part {
         part
     }
 
-    /// Advances by this many calls, at least one.
+    /// Advances by `calls`, at least 1.
     fn go_on(&mut self, calls: u32) {
         let due = self.schedule.nth(calls as usize - 1);
         self.due = due.map_or(Nanos::NEVER, |due| self.origin + due);
@@ -194,7 +194,7 @@ impl Part {
 impl DueTimes {
     /// Calls come due from `origin` on, until stopped.
     pub fn new(arrivals: Arrivals, seed: u64, stride: Stride, origin: Nanos) -> Self {
-        // The window must not repeat the distances of the warm-up.
+        // The window must not repeat the intervals of the warm-up.
         let schedule = Schedule::new(warming(arrivals), !seed);
         let current = Part::new(schedule, origin, stride);
         Self { arrivals, seed, stride, current, window: None, end: Nanos::NEVER }
@@ -208,7 +208,7 @@ impl DueTimes {
         self.hand_over();
     }
 
-    /// No call comes due from `end` on.
+    /// No call comes due at or after `end`.
     pub fn stop(&mut self, end: Nanos) {
         self.end = self.end.min(end);
     }
@@ -358,8 +358,8 @@ mod tests {
         assert_eq!(dues, [0, 100, 200, 250, 350]);
     }
 
-    /// Anderson and Darling's statistic of the distances against the exponential distribution of that rate: above 3.857 in
-    /// one of a hundred samples that follow it.
+    /// Anderson and Darling's statistic of the intervals against the exponential distribution at this rate: above 3.857 in one
+    /// of a hundred samples that follow it.
     fn anderson_darling(dues: &[Nanos], rate: f64) -> f64 {
         let mut at = vec![0.0];
         at.extend(dues.iter().map(|due| due.as_secs_f64()));
@@ -379,7 +379,7 @@ mod tests {
             .filter(|seed| anderson_darling(&sample("poisson:1000", *seed), 1000.0) > 3.857)
             .count();
         assert!(over <= 2, "{over} of 40 samples are not exponential");
-        // Equal distances, and another rate.
+        // Equal intervals, and another rate.
         assert!(anderson_darling(&sample("constant:1000", 1)[1..], 1000.0) > 3.857);
         assert!(anderson_darling(&sample("poisson:1100", 1), 1000.0) > 3.857);
     }

@@ -8,9 +8,9 @@ use crate::nonce::{self, Digits, Nonce};
 /// Bytes of a request that each call overwrites.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Patch {
-    /// Which bytes: at most [`Patch::MAX_BYTES`], and 8 of a nonce.
+    /// Byte range: at most [`Patch::MAX_BYTES`] long, and at most 8 for a nonce.
     pub at: Range<usize>,
-    /// What they become.
+    /// What to write there.
     pub source: PatchSource,
 }
 
@@ -23,15 +23,15 @@ pub enum PatchSource {
     Counter,
     /// Random decimal digits.
     Random,
-    /// The call's row of a table, in turn. Rows are as wide as the patch, one after another, and at least one.
+    /// The call's row of a table, in turn. There is at least one row; each is as wide as the patch, without separators.
     Row(Arc<[u8]>),
 }
 
-/// A call as the sources of patches see it.
+/// The inputs of a call's patches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PatchValues {
     pub digits: Digits,
-    /// Different for any two calls of a session.
+    /// Unique within a session.
     number: u64,
 }
 
@@ -47,7 +47,7 @@ impl Patch {
     /// Maximum width, bytes.
     pub const MAX_BYTES: usize = 64;
 
-    /// A nonce in these bytes.
+    /// A patch that writes the nonce into these bytes.
     pub const fn nonce(at: Range<usize>) -> Self {
         Self { at, source: PatchSource::Nonce }
     }
@@ -61,7 +61,7 @@ impl PatchSource {
             Self::Nonce => nonce::put(&values.digits, place),
             Self::Counter => put_decimal(values.number, place),
             Self::Random => {
-                // 16 digits of each 64 bits.
+                // 16 digits from each 64 bits.
                 for (piece, place) in place.chunks_mut(16).enumerate() {
                     put_decimal(mix(values.number ^ (piece as u64) << 56), place);
                 }
@@ -74,7 +74,7 @@ impl PatchSource {
     }
 }
 
-/// Writes the last decimal digits of a number, with zeros before them.
+/// Writes the last decimal digits of a number, padded with zeros.
 fn put_decimal(mut number: u64, place: &mut [u8]) {
     for byte in place.iter_mut().rev() {
         *byte = b'0' + (number % 10) as u8;

@@ -25,7 +25,7 @@ pub const MAX_REPLY: usize = 64 << 20;
 
 /// Encoded requests, what they address, and how to check their replies.
 pub trait Payload: Send + Sync {
-    /// What calls with request number `index` address.
+    /// Target of request number `index`.
     fn target(&self, index: usize) -> &Target;
 
     /// The number of requests; at least one.
@@ -39,7 +39,7 @@ pub trait Payload: Send + Sync {
     /// Request number `index`, encoded.
     fn request(&self, index: usize) -> &[u8];
 
-    /// What each call overwrites of request number `index`.
+    /// Bytes of request number `index` that each call overwrites.
     fn patches(&self, _index: usize) -> &[Patch] {
         &[]
     }
@@ -49,32 +49,32 @@ pub trait Payload: Send + Sync {
         None
     }
 
-    /// How replies of a success are judged.
+    /// How replies with a success status are judged.
     fn verdict(&self) -> Verdict {
         Verdict::Each
     }
 
-    /// Longest reply that is accepted, compressed or not, bytes.
+    /// Longest reply accepted, compressed or not, bytes.
     fn max_reply(&self) -> usize {
         MAX_REPLY
     }
 
-    /// What replaces the headers of its calls during a load. `None`: they stay as they are.
+    /// Source of new headers for its calls during a load. `None`: headers never change.
     fn renewal(&self) -> Option<&Renewal> {
         None
     }
 
-    /// True if replies are decompressed to judge their size, also those that nothing else looks into.
+    /// True if replies are decompressed to judge their size, even if nothing else looks into them.
     fn limits_content(&self) -> bool {
         false
     }
 
-    /// A reply as readers know it, if it is not text itself.
+    /// A reply in readable form, if it is not text itself.
     fn reply_text(&self, _reply: &[u8]) -> Option<String> {
         None
     }
 
-    /// Checks every reply under [`Verdict::Expect`]. Must take no memory if it is right.
+    /// Checks every reply under [`Verdict::Expect`]. Must not allocate if it is right.
     ///
     /// # Errors
     /// One line that says what is wrong.
@@ -89,12 +89,12 @@ pub trait Payload: Send + Sync {
     fn verify(&self, index: usize, sent: &[u8], reply: &[u8]) -> Result<(), String>;
 }
 
-/// The last requests of a payload, which are no part of its load.
+/// The last requests of a payload, which are not part of its load.
 pub trait SpotChecks {
     /// How many there are.
     fn count(&self) -> usize;
 
-    /// True if calls with request number `index` of the payload must end with this status, and not with a reply.
+    /// True if calls with request number `index` of the payload must end with this status and without a reply.
     fn accepts_status(&self, index: usize, code: u32) -> bool;
 }
 
@@ -105,16 +105,17 @@ pub enum Verdict {
     Status,
     /// [`Payload::verify`] judges every reply.
     Each,
-    /// It judges one reply in this many, from the first on.
+    /// `verify` judges one reply in this many, starting with the first.
     Sample(NonZeroU32),
-    /// [`Payload::expect`] judges every reply, and `verify` one in this many, from the first on. `None`: it judges none.
+    /// [`Payload::expect`] judges every reply, and `verify` one in this many, starting with the first. `None`: `verify` judges
+    /// none.
     Expect(Option<NonZeroU32>),
-    /// It judges the first reply to each request. The reply repeats the request's nonce, if anything, so later replies are
-    /// compared with it, and judged only if they differ.
+    /// `verify` judges the first reply to each request. Right replies differ only in the request's nonce, if at all. So later
+    /// ones are compared with the first, and judged only if they differ.
     Echo,
 }
 
-/// Replies longer than their request by more bytes than this are not remembered.
+/// Replies that exceed their request by more bytes than this are not remembered.
 const MAX_LONGER: usize = 1024;
 
 /// Judges replies.
@@ -128,17 +129,17 @@ pub(crate) struct Checker {
     nonces: NonceWriter,
     /// True if a target rejects the protocol's own success.
     rejects_success: bool,
-    /// True if no reply of that success is judged, or only a sample.
+    /// True if no reply with that success is judged, or only a sample.
     passes_over: bool,
-    /// How many replies come before the next of the sample.
+    /// Replies to skip before the next of the sample.
     unjudged: u32,
-    /// The request of the call that is judged.
+    /// Request of the call being judged.
     sent: Vec<u8>,
     /// Longest reply that is right, compressed or not, bytes.
     max_reply: usize,
-    /// True if it is decompressed to judge that.
+    /// True if replies are decompressed to judge that.
     limits_content: bool,
-    /// Decompresses replies; none until one is looked into.
+    /// Decompresses replies; `None` until one is looked into.
     gunzip: Option<Box<Gunzip>>,
 }
 
@@ -146,12 +147,12 @@ pub(crate) struct Checker {
 #[derive(Clone, Debug, Default)]
 struct CachedReply {
     bytes: Box<[u8]>,
-    /// The call's.
+    /// Nonce of that call.
     nonce: Nonce,
-    /// Where the nonce is in it.
+    /// Position of the nonce in `bytes`.
     nonce_at: u32,
     nonce_length: u32,
-    /// False before the first.
+    /// False before the first reply.
     is_known: bool,
 }
 
@@ -161,7 +162,7 @@ impl CachedReply {
         Self { bytes: reply.into(), nonce, nonce_at, nonce_length, is_known: true }
     }
 
-    /// Turns it into the right reply to another call.
+    /// Turns it into the right reply to the call with this nonce.
     #[inline(always)]
     fn patch_nonce(&mut self, nonce: Nonce, nonces: &mut NonceWriter) {
         let start = self.nonce_at as usize;
@@ -172,7 +173,7 @@ impl CachedReply {
 }
 
 impl Checker {
-    /// For calls whose nonces increase by `nonce_step` from call to call with the same request.
+    /// A checker for calls whose nonces increase by `nonce_step` between calls with the same request.
     pub fn new(payload: &dyn Payload, nonce_step: u32) -> Self {
         let verdict = payload.verdict();
         let remembered = if verdict == Verdict::Echo { payload.len() } else { 0 };
@@ -194,8 +195,8 @@ impl Checker {
         }
     }
 
-    /// True if a reply of the protocol's own success is right without being judged: it equals the known one, or the verdict
-    /// passes it over.
+    /// True if a reply with the protocol's own success is right without being judged: it equals the known one, or the verdict
+    /// skips it.
     #[inline(always)]
     pub fn is_right(&mut self, call: &Call, reply: &[u8]) -> bool {
         if self.passes_over && self.unjudged > 0 && reply.len() <= self.max_reply {
@@ -217,7 +218,7 @@ impl Checker {
         true
     }
 
-    /// Judges a reply of the protocol's own success.
+    /// Judges a reply with the protocol's own success.
     pub fn judge_success(
         &mut self,
         payload: &dyn Payload,
@@ -225,12 +226,12 @@ impl Checker {
         recorder: &mut Recorder,
     ) -> Result<(), String> {
         if self.rejects_success && payload.target(call.request as usize).rejects_success {
-            return Err(String::new()); // Its status says why.
+            return Err(String::new()); // The status says why.
         }
         self.judge(payload, (call, reply), recorder)
     }
 
-    /// Judges a reply that no known one equals; `recorder` counts what is judged of another service than the contract's.
+    /// Judges a reply that equals no known one; `recorder` counts those judged for services other than the contract's.
     #[inline(always)]
     pub fn judge(
         &mut self,
@@ -288,7 +289,7 @@ impl Checker {
         }
     }
 
-    /// Refuses a reply that nothing else may look into if its content is too large.
+    /// Refuses a reply whose content is too large. For replies that nothing else may look into.
     fn limit_content(&mut self, reply: &[u8]) -> Result<(), String> {
         if self.limits_content {
             content(&mut self.gunzip, reply, self.max_reply)?;
@@ -296,7 +297,7 @@ impl Checker {
         Ok(())
     }
 
-    /// True if this reply is one of the sample, one in `every`.
+    /// True if this reply belongs to the sample, one in `every`.
     fn takes(&mut self, every: NonZeroU32) -> bool {
         let is_taken = self.unjudged == 0;
         self.unjudged = if is_taken { every.get() - 1 } else { self.unjudged - 1 };
@@ -329,8 +330,8 @@ impl Checker {
     }
 }
 
-/// Where the last `length` digits of a nonce are in a right reply. `None` unless they occur exactly once: with several, it is
-/// unknown which would differ in another call's reply.
+/// Position of the last `length` digits of a nonce in a right reply. `None` unless they occur exactly once: with several, it
+/// is unknown which would differ in another call's reply.
 fn find_nonce(digits: &Digits, length: usize, reply: &[u8]) -> Option<Range<usize>> {
     if length == 0 {
         return Some(0..0);

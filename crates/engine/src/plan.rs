@@ -1,4 +1,4 @@
-//! What load to make.
+//! The plan of a load.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub struct ConnectionOptions {
     pub protocol: Protocol,
     /// Where the server listens.
     pub address: ServerAddress,
-    /// More addresses of it. A load's connections are spread over all; single calls go to the first.
+    /// More addresses of the server. A load's connections are spread over all of them; single calls go to the first.
     pub others: Vec<ServerAddress>,
     /// Host name in requests; usually the address as typed.
     pub authority: String,
@@ -26,7 +26,7 @@ pub struct ConnectionOptions {
 }
 
 impl ConnectionOptions {
-    /// Requests name the address as their host.
+    /// Options for requests that name the address as their host.
     pub fn new(protocol: Protocol, address: impl Into<ServerAddress>) -> Self {
         let address = address.into();
         let authority = address.authority();
@@ -48,7 +48,7 @@ impl ConnectionOptions {
         }
     }
 
-    /// The number of that address, from 0.
+    /// Number of the address of a load's connection, from 0.
     pub(crate) fn address_number(&self, connection: usize) -> usize {
         connection % (1 + self.others.len())
     }
@@ -81,20 +81,20 @@ pub struct LoadPlan {
     pub connect_timeout: Nanos,
     /// Index of the first request.
     pub first_request: u32,
-    /// Allows several calls in flight per connection even if the protocol takes one at a time.
+    /// Allows several calls in flight per connection even if the protocol normally has one at a time.
     pub pipelining: bool,
 }
 
-/// Why a load can't be made as planned: what contradicts what, and what to change.
+/// Why a plan is impossible: what contradicts what, and what to change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct PlanError(pub(crate) String);
 
 impl LoadPlan {
-    /// Refuses contradictions.
+    /// Checks the plan for contradictions.
     ///
     /// # Errors
-    /// The first one.
+    /// The first contradiction.
     pub fn validate(&self) -> Result<(), PlanError> {
         let &Self { connections, in_flight, threads, .. } = self;
         let protocol = self.server.protocol;
@@ -133,7 +133,7 @@ impl LoadPlan {
         (u128::from(calls) * u128::from(before) / u128::from(self.in_flight.max(1))) as u64
     }
 
-    /// Calls in flight on each connection of thread `thread`: evenly, the first ones one more.
+    /// Calls in flight on each connection of thread `thread`: an equal share, and one more on the first ones.
     pub(crate) fn shares(&self, thread: u32) -> Vec<u32> {
         let (each, more) = (self.in_flight / self.connections, self.in_flight % self.connections);
         (0..self.connections)

@@ -14,13 +14,13 @@ use crate::tally::{Burst, WindowTally, add_example};
 use rpcbench_clock::{Nanos, Span};
 use rpcbench_stats::Histogram;
 
-/// When a call of an open loop is sent, relative to its due time.
+/// How a call of an open loop was sent relative to its due time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SendTiming {
     OnTime,
-    /// The client did not look in time, with room or without.
+    /// The client looked too late, whether or not there was room.
     Late,
-    /// The client looked in time, and no connection had room.
+    /// The client looked in time, but no connection had room.
     HeldBack,
 }
 
@@ -32,13 +32,13 @@ pub(crate) struct Recorder {
     window: Option<Window>,
     /// Calls outside the window: warm-up.
     outside: Unmeasured,
-    /// The last outcome that was formatted, and whether in the window. Millions of calls may end alike, and formatting takes
-    /// longer than counting.
+    /// The last outcome that was formatted, and whether it was in the window. Millions of calls may end alike, and formatting
+    /// costs more than counting.
     explained: Option<(bool, Outcome)>,
     /// `ok` calls not counted yet.
     burst: Burst,
     log: Option<BatchWriter>,
-    /// Addresses of the server with figures of their own, and the one that calls end at now.
+    /// Server addresses with separate figures, and the index of the one that calls end at now.
     addresses: Vec<Arc<str>>,
     address: Option<usize>,
 }
@@ -50,7 +50,7 @@ struct Window {
     /// False until the last part is known.
     is_whole: bool,
     tally: WindowTally,
-    /// Ended calls that came due after it.
+    /// Ended calls that came due after the window.
     due_after_window: u64,
 }
 
@@ -68,12 +68,12 @@ impl Recorder {
         }
     }
 
-    /// The same, with figures of each of these addresses.
+    /// Keeps separate figures for each of these addresses.
     pub fn of_each(self, addresses: Vec<Arc<str>>) -> Self {
         Self { addresses, ..self }
     }
 
-    /// The calls that end next are on a connection to this address, by its number. `None`: on no connection.
+    /// Sets the address, by number, of the connection on which the next calls end. `None`: no connection.
     #[cold]
     pub fn at_address(&mut self, address: Option<usize>) {
         if self.address != address {
@@ -90,7 +90,7 @@ impl Recorder {
         self.window = Some(Window { time, is_whole: true, tally, due_after_window: 0 });
     }
 
-    /// Counts the calls that come due in the next part of a window as well, or in its first.
+    /// Also counts the calls that come due in a window's next part, or in its first.
     pub fn measure_part(&mut self, Part { span, is_last }: Part) {
         self.count_burst();
         if self.window.is_none() {
@@ -103,7 +103,7 @@ impl Recorder {
         }
     }
 
-    /// Ends the span at `end` instead; no call has come due at that instant or later.
+    /// Moves the end of the span to `end`; no call has come due at or after that instant.
     pub fn end_at(&mut self, end: Nanos) {
         self.count_burst();
         if let Some(Window { time, .. }) = &mut self.window {
@@ -111,7 +111,7 @@ impl Recorder {
         }
     }
 
-    /// True if what is measured is over at `now`.
+    /// True if the window is over at `now`.
     #[inline]
     pub fn is_over(&self, now: Nanos) -> bool {
         self.window.as_ref().is_some_and(|window| window.time.end() <= now && window.is_whole)
@@ -122,12 +122,12 @@ impl Recorder {
         self.window.as_ref().map(|window| window.time.end() - Nanos(1))
     }
 
-    /// Ended calls that came due after the span.
+    /// Ended calls that came due after the window.
     pub fn due_after_window(&self) -> u64 {
         self.window.as_ref().map_or(0, |window| window.due_after_window)
     }
 
-    /// Ends measuring.
+    /// Ends the measurement.
     pub fn take(&mut self) -> Option<WindowTally> {
         self.count_burst();
         if let Some(log) = &mut self.log {
@@ -144,7 +144,7 @@ impl Recorder {
         &self.outside
     }
 
-    /// Response times of `ok` calls measured so far, and all outcomes; empty outside a span.
+    /// Response times of `ok` calls, and all outcomes, measured so far; empty outside a span.
     pub fn so_far(&mut self) -> (Histogram, Outcomes) {
         self.count_burst();
         let Some(Window { tally, .. }) = &self.window else { return Default::default() };
@@ -156,7 +156,7 @@ impl Recorder {
         (ok, outcomes)
     }
 
-    /// Counts a call of an open loop that came due at `due`.
+    /// Counts the call due at `due` as late or held back, if it was.
     #[inline]
     pub fn record_send_timing(&mut self, due: Nanos, how: SendTiming) {
         if let Some(Window { time, tally, .. }) = &mut self.window
@@ -170,7 +170,7 @@ impl Recorder {
         }
     }
 
-    /// The client did not run from `from` to `until`, or was busy in one turn for as long, while the span lasted or its last
+    /// Notes that the client did not run from `from` to `until`, or was busy in one turn, while the span lasted or its last
     /// calls were awaited.
     #[cold]
     pub fn absent(&mut self, from: Nanos, until: Nanos) {
@@ -180,7 +180,7 @@ impl Recorder {
         }
     }
 
-    /// A call ended at `done`.
+    /// Counts a call that ended at `done`.
     #[inline]
     pub fn record(&mut self, call: &Call, done: Nanos, outcome: &Outcome) {
         if matches!(outcome, Outcome::Ok) && self.burst.takes(call, done) {
@@ -220,7 +220,7 @@ impl Recorder {
         }
     }
 
-    /// Counts a call that came due outside of counted time; it may still reach into it.
+    /// Counts a call that came due outside counted time; part of it may still lie inside.
     fn record_outside(&mut self, call: Call, done: Nanos, outcome: &Outcome) {
         match &mut self.window {
             Some(Window { time, is_whole: true, due_after_window, .. })
@@ -237,7 +237,7 @@ impl Recorder {
         self.explain_outcome(outcome, false);
     }
 
-    /// Keeps an example of an outcome; of a wrong answer, [`Self::explain`] does.
+    /// Keeps an example of an outcome, except for wrong answers: [`Self::explain`] keeps those.
     fn explain_outcome(&mut self, outcome: &Outcome, measured: bool) {
         if matches!(outcome, Outcome::WrongAnswer) {
             return;
@@ -270,7 +270,7 @@ impl Recorder {
         }
     }
 
-    /// Counts bytes that were received at `at`, if in the last span.
+    /// Counts bytes received at `at`, if in the last span.
     #[inline]
     pub fn received(&mut self, bytes: usize, at: Nanos) {
         if let Some(Window { time, tally, .. }) = &mut self.window
@@ -280,7 +280,7 @@ impl Recorder {
         }
     }
 
-    /// Counts bytes that were sent at `at`, if in the last span.
+    /// Counts bytes sent at `at`, if in the last span.
     #[inline]
     pub fn sent(&mut self, bytes: usize, at: Nanos) {
         if let Some(Window { time, tally, .. }) = &mut self.window
@@ -290,7 +290,7 @@ impl Recorder {
         }
     }
 
-    /// Counts an event of a connection at `at`, unless it is before the span.
+    /// Counts a connection event at `at`, unless it is before the span.
     #[cold]
     pub fn on_connection(&mut self, at: Nanos, count: impl FnOnce(&mut Connections)) {
         if let Some(Window { time, tally, .. }) = &mut self.window
@@ -300,7 +300,7 @@ impl Recorder {
         }
     }
 
-    /// Counts a connection that opened at `at`, after a connect that began at `since`.
+    /// Counts a connection that began to connect at `since` and was open at `at`.
     #[cold]
     pub fn connected(&mut self, since: Nanos, at: Nanos) {
         if let Some(Window { time, tally, .. }) = &mut self.window
@@ -313,7 +313,7 @@ impl Recorder {
         }
     }
 
-    /// Counts a step in which a connection opened, and which ended at `at`.
+    /// Records a step in opening a connection that ended at `at`.
     #[cold]
     pub fn on_opening(&mut self, at: Nanos, count: impl FnOnce(&mut OpeningTimes)) {
         if let Some(Window { time, tally, .. }) = &mut self.window
@@ -347,7 +347,7 @@ mod tests {
     use super::*;
     use crate::nonce::Nonce;
 
-    /// What a window from `start` to `end` counts of calls that were due, written and done at these times.
+    /// Calls, pro rata, that a window from `start` to `end` counts of those with these due, written and done times.
     fn counted(calls: &[[u64; 3]], start: u64, end: u64) -> f64 {
         let mut recorder = Recorder::new(Protocol::Grpc, None);
         recorder.measure(Span { start: Nanos(start), end: Nanos(end) });

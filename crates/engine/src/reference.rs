@@ -1,7 +1,7 @@
 //! The machine reference: a fixed piece of work, repeated on the server's CPUs next to the load. Its CPU time shows how much
-//! neighbours in caches and memory slow them down, which neither stolen time nor any other counter does.
+//! neighbours slow these CPUs down through caches and memory, which no other counter shows, not even stolen time.
 //!
-//! In this crate since it is always compiled with all optimisations: the work must cost the same in every build.
+//! In this crate because it is always compiled with all optimisations: the work must cost the same in every build.
 
 use std::hint::black_box;
 use std::io;
@@ -17,8 +17,8 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use rpcbench_clock::{self as clock, Nanos};
 
-/// Time from one piece of work to the next: short, as neighbours come and go within tenths of a second, but long enough for
-/// the work to take less than 3 % of a CPU.
+/// Time from one piece of work to the next: short, because neighbours come and go within tenths of a second, but long enough
+/// for the work to take less than 3 % of a CPU.
 const PERIOD: Nanos = Nanos::from_millis(15);
 /// Messages through a pair of sockets: system calls take most of a server's time.
 const MESSAGES: usize = 20;
@@ -30,7 +30,7 @@ const LINES: usize = (256 << 10) / CACHE_LINE;
 /// Steps of a random number generator: pure arithmetic.
 const STEPS: usize = 10_000;
 
-/// The running work. Dropping it ends it.
+/// The running work. Dropping it stops the work.
 #[derive(Debug)]
 pub struct Reference {
     stopped: Arc<AtomicBool>,
@@ -47,10 +47,10 @@ struct Piece {
 }
 
 impl Reference {
-    /// Starts working in a thread that `pin` puts on the server's CPUs.
+    /// Starts the work in a thread that `pin` pins to the server's CPUs.
     ///
     /// # Errors
-    /// If there can be no thread. What goes wrong in it, [`Self::end`] returns.
+    /// If the thread can't be started. Errors in the thread are returned by [`Self::end`].
     pub fn start(pin: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<Self> {
         let stopped = Arc::new(AtomicBool::new(false));
         let stop = Arc::clone(&stopped);
@@ -70,10 +70,10 @@ impl Reference {
         Ok(Self { stopped, thread: Some(thread) })
     }
 
-    /// Ends it. The cost of the pieces started from `start` until before `end`; `None` if there were none.
+    /// Stops the work. Returns the cost of the pieces started from `start` until before `end`; `None` if there were none.
     ///
     /// # Errors
-    /// Of pinning, of its sockets, and if its thread panicked.
+    /// If pinning or the sockets failed, or the thread panicked.
     pub fn end(mut self, start: Nanos, end: Nanos) -> io::Result<Option<ReferenceUsage>> {
         self.stopped.store(true, Ordering::Relaxed);
         let pieces = self.thread.take().map_or(Ok(Ok(Vec::new())), JoinHandle::join);
@@ -101,7 +101,7 @@ fn summary<'a>(pieces: impl Iterator<Item = &'a Piece>) -> Option<ReferenceUsage
 
 struct Work {
     sockets: (OwnedFd, OwnedFd),
-    /// Each line holds the index of the next: one cycle through all of them, in random order.
+    /// Each line holds the index of the next: one cycle through all lines, in random order.
     lines: Vec<[u32; CACHE_LINE / 4]>,
     line: u32,
     random: u64,

@@ -6,17 +6,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::payload::Payload;
 
-/// Makes templates of a payload for a session.
+/// Makes a session's templates from a payload.
 type Subscriber = Box<dyn Fn(&dyn Payload) + Send>;
 
-/// Replaces the headers of a payload's calls, in all loads that are made with it. Copies are the same one.
+/// Replaces the headers of a payload's calls in all loads that use it. Clones share their state.
 #[derive(Clone, Default)]
 pub struct Renewal(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
     latest: Option<Arc<dyn Payload>>,
-    /// That of the current session.
+    /// Subscriber of the current session.
     subscriber: Option<Subscriber>,
 }
 
@@ -27,8 +27,8 @@ impl fmt::Debug for Renewal {
 }
 
 impl Renewal {
-    /// From now on, calls are those of `payload`: the same requests with other headers. Makes what load threads send in the
-    /// thread that calls it; they take it between two turns of their loops.
+    /// Switches later calls to those of `payload`: the same requests with other headers. Makes the new templates in the
+    /// calling thread; load threads take them between two turns of their loops.
     pub fn publish(&self, payload: Arc<dyn Payload>) {
         let mut state = self.state();
         if let Some(subscriber) = &state.subscriber {
@@ -37,7 +37,7 @@ impl Renewal {
         state.latest = Some(payload);
     }
 
-    /// Templates for the threads of a session, which `make` makes of a payload now and each time one is published.
+    /// Templates for the threads of a session. `make` makes them from a payload now and each time one is published.
     pub(crate) fn subscribe<T: Send + Sync + 'static>(
         &self,
         payload: &dyn Payload,
@@ -59,7 +59,7 @@ impl Renewal {
 
 #[derive(Debug)]
 struct Shared<T> {
-    /// Of the latest templates.
+    /// Number of the latest templates.
     number: AtomicU32,
     latest: Mutex<Arc<T>>,
 }
@@ -79,7 +79,7 @@ impl<T> Shared<T> {
 #[derive(Debug)]
 pub(crate) struct Renewed<T> {
     shared: Arc<Shared<T>>,
-    /// The number of those that it has.
+    /// Number of the templates taken last.
     taken: u32,
 }
 
@@ -90,12 +90,12 @@ impl<T> Clone for Renewed<T> {
 }
 
 impl<T> Renewed<T> {
-    /// The templates as they are now.
+    /// The current templates.
     pub fn current(&self) -> Arc<T> {
         Arc::clone(&self.shared.lock())
     }
 
-    /// The latest templates, if they are others than those taken before.
+    /// The latest templates, if they are newer than those taken before.
     pub fn take(&mut self) -> Option<Arc<T>> {
         let number = self.shared.number.load(Ordering::Acquire);
         if number == self.taken {

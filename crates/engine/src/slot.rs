@@ -16,31 +16,31 @@ pub(crate) enum Link {
     Resting,
     Connecting,
     Up,
-    /// The kernel takes no more; an event says when it does again.
+    /// The kernel accepts no more bytes until an event says so.
     Full,
 }
 
 /// How far a connection has opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opening {
-    /// Its handshake is not known to be done.
+    /// The handshake is not known to be complete.
     Handshake,
-    /// Nothing has come from the peer.
+    /// Nothing has been received from the peer.
     FirstByte,
     Done,
 }
 
 #[derive(Debug)]
 pub(crate) struct Slot<C> {
-    /// Calls that it keeps in flight.
+    /// Calls to keep in flight.
     pub share: u32,
     pub link: Link,
-    /// Calls that each of its connections may carry.
+    /// Calls that each connection may carry.
     life: u64,
     /// Calls that this connection may still carry.
     left: u64,
     pub opening: Opening,
-    /// Since when the first byte is awaited, if its time is measured.
+    /// When the wait for the first byte began, if it is measured.
     pub writable_since: Option<Nanos>,
     pub connection: Option<C>,
     /// Output; the kernel has taken the first `written` bytes.
@@ -50,14 +50,14 @@ pub(crate) struct Slot<C> {
     pub waiting: VecDeque<Call>,
     /// Calls that the peer refused; they are sent before `waiting`.
     pub again: VecDeque<Call>,
-    /// In a slot that only awaits a connection's last calls: the slot that opened it.
+    /// The slot that opened this connection, if this slot only awaits the connection's last calls.
     pub parent_slot: Option<usize>,
-    /// Why it was last lost.
+    /// Why the last connection ended.
     pub problem: Option<String>,
     pub opened_at: Nanos,
     retry_at: Nanos,
     pause: Nanos,
-    /// True after the connection was handed over, until an attempt to open the next has failed.
+    /// True after the connection was handed over, until the next one fails or is lost.
     handed_over: bool,
 }
 
@@ -107,8 +107,8 @@ impl<C: Connection> Slot<C> {
         })
     }
 
-    /// Moves the connection to a separate slot, so that the next one can be opened here: at once, if calls have ended since
-    /// the last time.
+    /// Moves the connection to a separate slot so that the next one can be opened here: at once, if calls have ended since the
+    /// last hand-over.
     pub fn hand_over(&mut self, parent_slot: usize, now: Nanos) -> Self {
         let mut rest =
             Self { parent_slot: Some(parent_slot), link: self.link, ..Self::new(0, None) };
@@ -123,7 +123,7 @@ impl<C: Connection> Slot<C> {
         rest
     }
 
-    /// True if its connections end after a number of calls.
+    /// True if connections end after a number of calls.
     pub fn has_call_limit(&self) -> bool {
         self.life < u64::MAX
     }
@@ -134,7 +134,7 @@ impl<C: Connection> Slot<C> {
         self.left == 0 && self.connection.as_ref().is_some_and(|it| it.open_calls() == 0)
     }
 
-    /// Writes what ends a connection in the protocol, such as GOAWAY.
+    /// Writes the protocol's goodbye, such as GOAWAY.
     #[cold]
     pub fn say_goodbye(&mut self) {
         if let Some(connection) = &mut self.connection {
@@ -195,7 +195,8 @@ impl<C: Connection> Slot<C> {
         self.pause = RETRY.0;
     }
 
-    /// Calls have ended on the connection that was handed over, so the next may open at once, unless an attempt has failed.
+    /// Lets the next connection open at once, because calls have ended on the one that was handed over. No-op if an attempt
+    /// has failed.
     pub fn allow_reconnect(&mut self, now: Nanos) {
         if self.link == Link::Down && !self.handed_over {
             return;
@@ -211,7 +212,7 @@ impl<C: Connection> Slot<C> {
         (self.link == Link::Down && self.retry_at != Nanos::NEVER).then_some(self.retry_at)
     }
 
-    /// Why it can take no call, one line. `None` if it can, or already has all the calls it should have in flight.
+    /// Why the slot can't take calls, in one line. `None` if it can, or if all its calls are in flight already.
     pub fn hindrance(&self) -> Option<String> {
         if self.parent_slot.is_some() {
             return None;
@@ -232,7 +233,7 @@ impl<C: Connection> Slot<C> {
         Some(reason)
     }
 
-    /// Sends a call if there is room; its bytes remain to be written.
+    /// Sends a call if there is room; its bytes still have to be written.
     #[inline]
     pub fn try_send(&mut self, make: impl FnOnce() -> Call) -> bool {
         let Some(connection) = &mut self.connection else { return self.try_wake(make) };
@@ -249,7 +250,7 @@ impl<C: Connection> Slot<C> {
         room
     }
 
-    /// Sends up to `most` new calls while there is room, and returns how many; their bytes remain to be written.
+    /// Sends up to `most` new calls while there is room, and returns how many; their bytes still have to be written.
     #[inline]
     pub fn send_new(&mut self, most: u32, mut make: impl FnMut() -> Call) -> u32 {
         let free = self.link == Link::Up && !self.has_unsent();
@@ -307,7 +308,7 @@ impl<C: Connection> Slot<C> {
         &self.out[self.written..]
     }
 
-    /// The kernel took `bytes` of the output, at `at`. Calls count as written once it has taken all output.
+    /// Notes that the kernel took `bytes` of the output at `at`. Calls count as written once it has taken all output.
     #[inline]
     pub fn sent(&mut self, bytes: usize, at: Nanos) {
         self.written += bytes;
@@ -322,7 +323,7 @@ impl<C: Connection> Slot<C> {
         }
     }
 
-    /// Takes the calls that came due at or before `cutoff`: the sent ones, and the unsent ones.
+    /// Takes the calls due at or before `cutoff`: those sent, and those not sent.
     pub fn expire(&mut self, cutoff: Nanos) -> (Vec<Call>, Vec<Call>) {
         let late = match &mut self.connection {
             Some(connection) => connection.expire(cutoff, &mut self.out),
@@ -336,8 +337,8 @@ impl<C: Connection> Slot<C> {
         (late, unsent)
     }
 
-    /// The connection is lost; takes its calls. The next is opened at once if this one ended in good order and calls have
-    /// ended on it.
+    /// Takes the calls of a lost connection. The next one is opened at once if this one ended cleanly and calls have ended on
+    /// it.
     pub fn lose(&mut self, reason: &str, now: Nanos) -> Vec<Call> {
         if self.is_open() {
             self.pause = RETRY.0;

@@ -1,4 +1,4 @@
-//! Counts of a span's calls, in memory that their number does not change.
+//! Counts of a window's calls, in memory that does not grow with their number.
 
 use std::sync::Arc;
 
@@ -19,35 +19,35 @@ const MAX_EXAMPLES: usize = 8;
 /// Longest example, characters.
 const MAX_EXAMPLE: usize = 300;
 
-/// What is counted in a stretch of time.
+/// Everything counted in a window.
 #[derive(Clone, Debug, Default)]
 pub struct WindowTally {
-    /// The calls that came due in it; until it is finished, without those of `addresses`.
+    /// The calls that came due in the window; until it is finished, without those of `addresses`.
     pub calls: Tally,
-    /// The calls on the connections to each address of the server. Empty if they go to one.
+    /// The calls to each address of the server. Empty if it has one.
     pub addresses: Vec<(Arc<str>, Tally)>,
-    /// Connect time of the connections that opened in it, if connections live for a number of calls; nanoseconds.
+    /// Connect times of the connections opened in the window, if connections have a call limit; nanoseconds.
     pub connect: Histogram,
-    /// The steps of it, and of handshakes of TLS. `None` without any.
+    /// Steps of opening connections, including TLS handshakes. `None` if none was timed.
     pub opening: Option<Box<OpeningTimes>>,
-    /// Connections opened, closed and lost from its start until its last call has ended.
+    /// Connections opened, closed and lost from the window's start until its last call ended.
     pub connections: Connections,
-    /// Bytes received and sent within the stretch on all connections, with everything that the protocol adds.
+    /// Bytes received and sent in the window on all connections, including the protocol's overhead.
     pub bytes_in: u64,
     /// See [`Self::bytes_in`].
     pub bytes_out: u64,
-    /// Longest time within the stretch for which a load thread did not run though it had something to do.
+    /// Longest time in the window for which a load thread did not run although it had work.
     pub longest_absence: Nanos,
 }
 
 impl WindowTally {
-    /// A tally with the calls of each of these addresses.
+    /// An empty tally with separate calls for each of these addresses.
     pub(crate) fn of_each(addresses: &[Arc<str>]) -> Self {
         let addresses = addresses.iter().map(|it| (Arc::clone(it), Tally::default())).collect();
         Self { addresses, ..Self::default() }
     }
 
-    /// Where to count a call at an address of several. `None`: at the only one, or at none.
+    /// Where to count calls to an address. `None`: to the only one, or to none.
     #[inline]
     pub(crate) fn at(&mut self, address: Option<usize>) -> &mut Tally {
         match address.and_then(|at| self.addresses.get_mut(at)) {
@@ -56,7 +56,7 @@ impl WindowTally {
         }
     }
 
-    /// Ends counting: adds the calls of each address to `calls`, and to the series the slices after the last call.
+    /// Ends counting: adds the calls of each address to `calls`, and pads the series with the slices after the last call.
     pub(crate) fn finish(&mut self, time: &Counted) {
         for (_, calls) in &self.addresses {
             self.calls.merge(calls);
@@ -68,7 +68,7 @@ impl WindowTally {
         }
     }
 
-    /// Adds the counts of another thread over the same stretch; after a cut, its end may differ slightly.
+    /// Adds another thread's counts of the same window; after a cut, its end may differ slightly.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.calls.merge(&other.calls);
         for ((_, own), (_, theirs)) in self.addresses.iter_mut().zip(&other.addresses) {
@@ -85,61 +85,61 @@ impl WindowTally {
     }
 }
 
-/// Calls that came due in a stretch of time: all, or those at an address.
+/// Calls that came due in a window: all, or those to an address.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// By outcome.
+    /// Calls by outcome.
     pub outcomes: Outcomes,
-    /// Response time, from due, of calls that ended `ok`; nanoseconds.
+    /// Response times, from due to done, of `ok` calls; nanoseconds.
     pub ok: Histogram,
-    /// Service time, from written, of calls that ended `ok`.
+    /// Service times, from written to done, of `ok` calls.
     pub service: Histogram,
-    /// Send lag, from due to written, of calls that ended `ok`.
+    /// Send lags, from due to written, of `ok` calls.
     pub send_lag: Histogram,
-    /// Response time of the others.
+    /// Response times of all other calls.
     pub errors: Histogram,
-    /// The others by kind, with examples.
+    /// All other calls by kind, with examples.
     pub failures: Failures,
-    /// Examples of errors, a line each, at most eight.
+    /// Examples of errors, one line each, at most eight.
     pub examples: Vec<String>,
     /// Replies judged by more than their status.
     pub checks: Checks,
-    /// Calls of an open loop that were late or held back. How many were due, only their schedule says.
+    /// Calls of an open loop that were late or held back. The number due is not counted here: it follows from the schedule.
     pub pacing: Pacing,
     /// Completed calls over time, 100 ms a slice.
     pub series: Vec<Slice>,
-    /// Sum of the time that calls due earlier spent within the stretch.
+    /// Total time in the window of calls that came due before it, or in its gaps.
     pub carried_in: Nanos,
-    /// Sum of the time that its calls took outside of it: after its end, and in its gaps.
+    /// Total time outside the window of calls that came due in it: after its end, and in its gaps.
     pub carried_out: Nanos,
-    /// For `ok` calls that begin or end outside the stretch: the sum of the shares of their service times within it. Less those
-    /// outside of it of calls that begin and end within it, on either side of a gap.
+    /// Sum over `ok` calls that cross an edge. One that begins or ends outside the window adds the share of its service time
+    /// inside; one that begins and ends inside, on either side of a gap, subtracts the share outside.
     pub ok_cut: f64,
-    /// Replies received within the stretch to calls that did not end `ok`.
+    /// Replies received in the window to calls that did not end `ok`.
     pub failed_replies: u64,
-    /// Requests sent within the stretch, less the calls that came due in it.
+    /// Requests sent in the window, less the calls that came due in it.
     pub requests_cut: i64,
 }
 
 impl Tally {
-    /// `ok` calls; one that begins or ends outside the stretch counts by the share of its service time within it. So servers
-    /// that answer many calls at once cause no jumps.
+    /// `ok` calls; one that begins or ends outside the window counts by the share of its service time inside. So servers that
+    /// answer many calls at once cause no jumps.
     pub fn ok_pro_rata(&self) -> f64 {
         self.ok_cut + self.series.iter().map(|slice| slice.ok).sum::<u64>() as f64
     }
 
-    /// Replies received within the stretch, also to calls that came due before it.
+    /// Replies received in the window, including those to calls that came due before it.
     pub fn replies_in(&self) -> u64 {
         self.failed_replies
             + self.series.iter().map(|slice| slice.ok + slice.carried_in).sum::<u64>()
     }
 
-    /// Requests sent within the stretch, likewise.
+    /// Requests sent in the window, including those of calls that came due before it.
     pub fn requests_out(&self) -> u64 {
         self.outcomes.total().saturating_add_signed(self.requests_cut)
     }
 
-    /// Adds others.
+    /// Adds another tally.
     fn merge(&mut self, other: &Self) {
         self.outcomes.add(&other.outcomes);
         self.ok.merge(&other.ok);
@@ -169,7 +169,7 @@ impl Tally {
         self.requests_cut += other.requests_cut;
     }
 
-    /// Calls that ended `ok`.
+    /// Counts calls that ended `ok`.
     #[inline(always)]
     pub(crate) fn answered(&mut self, burst: Burst, time: &Counted) {
         let Burst { due, written, done, calls } = burst;
@@ -192,7 +192,7 @@ impl Tally {
         self.service.record_times(took - send_lag, calls);
     }
 
-    /// A call that ended otherwise.
+    /// Counts a call that ended in any other way.
     #[cold]
     pub(crate) fn failed(&mut self, call: Call, time: &Counted, done: Nanos, outcome: &Outcome) {
         self.carry_out(call.due, done, time, 1);
@@ -220,7 +220,7 @@ impl Tally {
         }
     }
 
-    /// Counts `ok` calls that reach over an edge: those that ended in counted time began before its last gap.
+    /// Counts `ok` calls that cross an edge: those that ended outside counted time, or began before its last gap.
     #[cold]
     #[inline(never)]
     fn cut(
@@ -237,7 +237,7 @@ impl Tally {
         }
     }
 
-    /// A call that came due before the stretch, or in one of its gaps.
+    /// Counts a call that came due before the window, or in one of its gaps.
     pub(crate) fn carry_in(&mut self, call: &Call, time: &Counted, done: Nanos, outcome: &Outcome) {
         self.carried_in = self.carried_in + time.within(call.due, done);
         self.requests_cut += i64::from(time.contains(call.written));
@@ -280,7 +280,7 @@ pub(crate) struct Burst {
 }
 
 impl Burst {
-    /// True if a call that ended `ok` at `done` is one of them.
+    /// True if a call that ended `ok` at `done` belongs to the burst.
     #[inline]
     pub fn takes(&self, call: &Call, done: Nanos) -> bool {
         self.calls > 0 && self.due == call.due && self.written == call.written && self.done == done

@@ -9,18 +9,18 @@ use crate::plan::PlanError;
 /// What calls address, and the headers they carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The method of HTTP: `POST`. Other protocols ignore it.
+    /// HTTP method: `POST`. Other protocols ignore it.
     pub http_method: String,
-    /// The path of HTTP, in gRPC `/package.Service/Method`; in Thrift the name of the method. `tcp-echo` ignores it.
+    /// HTTP path, in gRPC `/package.Service/Method`; in Thrift the method's name. `tcp-echo` ignores it.
     pub name: String,
     /// HTTP header fields, which are metadata in gRPC. They replace fields of the same name that the protocol sets, such as
     /// `user-agent`.
     pub headers: Vec<CallHeader>,
     /// The scheme that HTTP/2 requests name.
     pub scheme: Scheme,
-    /// False for requests of HTTP without a body, whose message is empty. Other protocols ignore it.
+    /// False for HTTP requests without a body, whose message is empty. Other protocols ignore it.
     pub has_body: bool,
-    /// Statuses that count as success, next to the protocol's own: HTTP's, or gRPC's codes.
+    /// Statuses that count as success in addition to the protocol's own: HTTP statuses, or gRPC codes.
     pub accepted: Vec<RangeInclusive<u32>>,
     /// True if the protocol's own success does not count as one.
     pub rejects_success: bool,

@@ -28,11 +28,11 @@ pub enum Greeting {
     Silent,
 }
 
-/// Connects to a server and does the handshake of its protocol, if it has one; `within` bounds each of the two.
+/// Connects to a server and does the handshake of its protocol, if it has one; `within` bounds each step.
 ///
 /// # Errors
-/// If the connection can't be made, or TLS says what is wrong with it: over TLS 1.3 servers refuse a client's certificate after the
-/// handshake.
+/// If the connection can't be made, or TLS reports what is wrong with it: over TLS 1.3, servers refuse a client's certificate
+/// after the handshake.
 pub fn greet(server: &ConnectionOptions, within: Duration) -> io::Result<Greeting> {
     dispatch(server.protocol, Greet { server, within: within.into() })
 }

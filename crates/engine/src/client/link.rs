@@ -10,7 +10,7 @@ use crate::protocol::{Allowance, Call, Connection, End, Events};
 use crate::target::Target;
 use rpcbench_clock::Nanos;
 
-/// The field of a status.
+/// Name of the status field.
 const STATUS: &[u8] = b":status";
 
 pub(super) struct Link<C> {
@@ -19,7 +19,7 @@ pub(super) struct Link<C> {
     pub out: Vec<u8>,
 }
 
-/// Takes the reply.
+/// Collects the reply.
 #[derive(Debug, Default)]
 pub(super) struct Answer<'a> {
     target: Option<&'a Target>,
@@ -49,7 +49,7 @@ impl Events for Answer<'_> {
     fn field(&mut self, is_trailer: bool, name: &[u8], value: &[u8]) {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         if name == STATUS {
-            // After those of a reply of status 1xx.
+            // Any earlier headers were those of a 1xx reply.
             self.headers.clear();
             self.has_one_block = is_trailer;
         }
@@ -91,7 +91,7 @@ impl Answer<'_> {
 }
 
 impl<C: Connection> Link<C> {
-    /// Connects, without sending the protocol's opening yet.
+    /// Connects without sending the protocol's opening bytes yet.
     pub fn connect(
         server: &ConnectionOptions,
         templates: Arc<C::Templates>,
@@ -104,7 +104,7 @@ impl<C: Connection> Link<C> {
         Ok(Self { socket, connection, out })
     }
 
-    /// Connects, and sends the protocol's opening.
+    /// Connects, and sends the protocol's opening bytes.
     pub fn open(
         server: &ConnectionOptions,
         templates: Arc<C::Templates>,
@@ -171,7 +171,7 @@ impl<C: Connection> Link<C> {
         Ok(true)
     }
 
-    /// Reads once, and sends the connection's response, such as acknowledgements.
+    /// Reads once, and sends what the connection responds, such as acknowledgements.
     fn turn(&mut self, answer: &mut Answer<'_>, deadline: Nanos) -> Result<(), CallError> {
         self.receive(answer, deadline)?;
         self.flush(deadline).map_err(describe)
@@ -195,7 +195,7 @@ impl<C: Connection> Link<C> {
 fn describe(error: io::Error) -> CallError {
     match error.kind() {
         io::ErrorKind::TimedOut => CallError::Timeout,
-        // The last without TLS's close_notify.
+        // `UnexpectedEof`: without TLS's close_notify.
         io::ErrorKind::ConnectionReset
         | io::ErrorKind::BrokenPipe
         | io::ErrorKind::UnexpectedEof => CallError::Closed(error.to_string()),

@@ -43,7 +43,7 @@ impl Client {
         Self::for_replies_up_to(MAX_REPLY, server, timeout)
     }
 
-    /// The same, for replies of at most `max_reply` bytes.
+    /// A client for replies of at most `max_reply` bytes.
     pub fn for_replies_up_to(
         max_reply: usize,
         mut server: ConnectionOptions,
@@ -66,18 +66,19 @@ impl Client {
         self.0.call(target, message, position)?.reply
     }
 
-    /// The same, with all that comes back. If that fails before the call has ended, with the error alone.
+    /// Like [`Self::call`], but returns everything that comes back. If the connection fails before the call ends, only the
+    /// error.
     pub fn transcript(&mut self, target: &Target, message: &[u8]) -> Transcript {
         let called = self.0.call(target, message, CallPosition::Any);
         called.unwrap_or_else(|error| Transcript { reply: Err(error), ..Transcript::default() })
     }
 
-    /// Closes its connection: the next call opens another.
+    /// Closes the connection; the next call opens another.
     pub fn disconnect(&mut self) {
         self.0.disconnect();
     }
 
-    /// What its latest connection agreed on. `None` without TLS, and before the first.
+    /// What the latest connection agreed on. `None` without TLS, and before the first connection.
     pub fn tls(&self) -> Option<&Tls> {
         self.0.tls()
     }
@@ -86,9 +87,9 @@ impl Client {
 /// What comes back from a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transcript {
-    /// Names and values of header fields in their order, `:status` first. Empty under protocols without any.
+    /// Names and values of header fields in order, `:status` first. Empty under protocols without headers.
     pub headers: Vec<(String, String)>,
-    /// Those after the message.
+    /// Header fields after the message.
     pub trailers: Vec<(String, String)>,
     /// Details of a status.
     pub details: Vec<String>,
@@ -97,12 +98,12 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// HTTP's status. `None` without one.
+    /// HTTP status. `None` without one.
     pub fn http_status(&self) -> Option<u32> {
         self.header(":status")?.parse().ok()
     }
 
-    /// The value of the first header with a name.
+    /// Value of the first header with this name.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut found = self.headers.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name));
         found.next().map(|(_, value)| value.as_str())
@@ -119,7 +120,7 @@ impl Default for Transcript {
 /// The position of a call on its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallPosition {
-    /// Others may follow it.
+    /// More calls may follow.
     Any,
     /// Nothing is sent after it: the sending side is closed.
     Last,
@@ -144,10 +145,10 @@ impl ProtocolVisitor for Make {
 struct ProtocolClient<C> {
     server: ConnectionOptions,
     timeout: Duration,
-    /// For the reply.
+    /// Memory for the reply.
     allowance: Arc<Allowance>,
     link: Option<Link<C>>,
-    /// Of its latest connection.
+    /// Of the latest connection.
     tls: Option<Tls>,
 }
 
@@ -194,7 +195,7 @@ impl Payload for Single<'_> {
 }
 
 impl<C: Connection> ProtocolClient<C> {
-    /// Makes a call; repeats it each time the peer says that it did not process it.
+    /// Makes a call, and repeats it each time the peer reports that it was not processed.
     fn exchange<'a>(
         &mut self,
         target: &'a Target,

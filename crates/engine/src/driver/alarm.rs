@@ -1,7 +1,7 @@
 //! Ends waits at distant deadlines, which rarely change from one wait to the next.
 //!
-//! A wait with a timeout starts and stops a kernel timer each time: costly if most waits end early, and more so on virtual
-//! machines. The alarm is a single timer that keeps running over many waits.
+//! A wait with a timeout starts and stops a kernel timer each time. That is costly if most waits end early, and more so on
+//! virtual machines. The alarm is a single timer that keeps running over many waits.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -1,4 +1,4 @@
-//! A single connection with blocking calls.
+//! One connection, with blocking calls.
 
 use std::io;
 
@@ -11,15 +11,14 @@ use rpcbench_record::Tls;
 /// The only connection's number on its driver.
 const CONNECTION: usize = 0;
 
-/// A driver with one connection. Each step waits until a deadline at most; after it the step fails with
-/// [`io::ErrorKind::TimedOut`].
+/// A driver with one connection. Each step waits until a deadline at most, then fails with [`io::ErrorKind::TimedOut`].
 pub(crate) struct Blocking<D> {
     driver: D,
     ready: Vec<Ready>,
 }
 
 impl Blocking<TlsDriver<EpollDriver>> {
-    /// Connects to `address`, with TLS if there is a client for it, whose tickets it uses.
+    /// Connects to `address`, with TLS if there is a client, whose tickets it uses.
     pub fn connect(
         address: &ServerAddress,
         tls: Option<&TlsClient>,
@@ -41,7 +40,7 @@ impl<D: Driver> Blocking<D> {
         Ok(connection)
     }
 
-    /// The same error, unless the time was over in the middle of TLS's handshake.
+    /// Converts a timeout during the TLS handshake to [`TlsError::Unfinished`]; returns other errors unchanged.
     fn in_handshake(&self, error: io::Error) -> io::Error {
         let is_pending = self.driver.handshake(CONNECTION).is_some_and(Handshake::is_pending);
         match error.kind() {
@@ -50,7 +49,7 @@ impl<D: Driver> Blocking<D> {
         }
     }
 
-    /// What its handshake agreed on. `None` without TLS.
+    /// What the TLS handshake agreed on. `None` without TLS.
     pub fn tls(&self) -> Option<&Tls> {
         self.driver.tls()
     }
@@ -71,8 +70,8 @@ impl<D: Driver> Blocking<D> {
         Ok(())
     }
 
-    /// Passes the next bytes to `take`; none at the end of the stream. With a deadline in the past, only bytes that have
-    /// arrived.
+    /// Passes the next bytes to `take`; an empty slice at the end of the stream. With a deadline in the past, only bytes that
+    /// have already arrived.
     pub fn receive<T>(&mut self, deadline: Nanos, take: impl FnOnce(&[u8]) -> T) -> io::Result<T> {
         loop {
             match self.driver.receive(CONNECTION) {

@@ -18,7 +18,7 @@ use rpcbench_clock::{self as clock, Nanos, OwnClock};
 const RECEIVE_BUFFER: usize = 256 * 1024;
 /// Maximum events per wait.
 const EVENTS: usize = 1024;
-/// Mark the waker and the alarm among the events.
+/// Identify the waker and the alarm among the events.
 const WAKER: u64 = u64::MAX;
 const ALARM: u64 = u64::MAX - 1;
 
@@ -27,7 +27,7 @@ const EVERYTHING: EventFlags =
 
 struct Socket {
     fd: OwnedFd,
-    /// The peer's end of stream has arrived, perhaps after bytes; edge-triggered epoll does not report it again.
+    /// The peer's end of stream has arrived, maybe after more bytes; edge-triggered epoll does not report it again.
     ending: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct EpollDriver {
 }
 
 impl EpollDriver {
-    /// Room for `connections`, numbered from 0, with source addresses from `sources`.
+    /// A driver for `connections`, numbered from 0, with source addresses from `sources`.
     pub fn new(connections: usize, waker: Waker, sources: Sources) -> io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let flags = EventFlags::IN | EventFlags::ET;
@@ -65,7 +65,7 @@ impl EpollDriver {
         })
     }
 
-    /// Takes pending events, or waits for some until the timeout.
+    /// Takes pending events, or waits for events until the timeout.
     fn look(&mut self, timeout: Option<&Timespec>) -> io::Result<()> {
         match epoll::wait(&self.epoll, spare_capacity(&mut self.events), timeout) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
@@ -73,7 +73,7 @@ impl EpollDriver {
         }
     }
 
-    /// Polls for events.
+    /// Polls for events until `until`.
     fn look_until(&mut self, until: Nanos, begin: Nanos) -> io::Result<()> {
         let mut now = begin;
         while self.events.is_empty() && now < until {
@@ -173,7 +173,7 @@ impl Driver for EpollDriver {
         Ok(())
     }
 
-    // Not inlined otherwise without LTO.
+    // Without LTO, the compiler would not inline it.
     #[inline(always)]
     fn receive(&mut self, connection: usize) -> io::Result<Received<'_>> {
         let Some(socket) = &self.sockets[connection] else {

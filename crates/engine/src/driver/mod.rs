@@ -31,7 +31,7 @@ use rpcbench_clock::{Nanos, OwnClock};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ready {
-    /// The owner's number of the connection.
+    /// The owner's number for the connection.
     pub connection: usize,
     /// There may be bytes to receive, or the end of the stream.
     pub readable: bool,
@@ -39,29 +39,29 @@ pub(crate) struct Ready {
     pub writable: bool,
 }
 
-/// A handshake of TLS.
+/// A TLS handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Handshake {
-    /// When TCP's handshake was done; 0 before.
+    /// When the TCP handshake was done; 0 before.
     pub begin: Nanos,
-    /// When the server could be written to; 0 before.
+    /// When the connection became writable; 0 before.
     pub end: Nanos,
-    /// It resumed an earlier session.
+    /// True if it resumed an earlier session.
     pub is_resumed: bool,
 }
 
 impl Handshake {
-    /// True after TCP's handshake, until TLS's is done.
+    /// True from the end of the TCP handshake until the TLS handshake is done.
     pub fn is_pending(self) -> bool {
         self.begin != Nanos(0) && self.end == Nanos(0)
     }
 }
 
-/// Moves bytes, and has the clock of these moves. All its times are by that clock.
+/// Moves bytes. All times are by the driver's own clock.
 pub(crate) trait Driver {
     fn now(&self) -> Nanos;
 
-    /// Continues with another clock, after a time in which no other method was called.
+    /// Switches to another clock, after a time in which no other method was called.
     fn set_clock(&mut self, clock: OwnClock);
 
     /// CPU time spent polling since the driver was created.
@@ -69,33 +69,33 @@ pub(crate) trait Driver {
         Nanos(0)
     }
 
-    /// What its connections agreed on for TLS so far. `None` without TLS.
+    /// What connections have agreed on for TLS so far. `None` without TLS.
     fn tls(&self) -> Option<&Tls> {
         None
     }
 
-    /// How far TLS of a connection has come. `None` without TLS.
+    /// Progress of a connection's TLS handshake. `None` without TLS.
     fn handshake(&self, _connection: usize) -> Option<Handshake> {
         None
     }
 
-    /// CPU time that the last wait spent in handshakes of TLS.
+    /// CPU time that the last wait spent in TLS handshakes.
     fn handshaking(&self) -> Nanos {
         Nanos(0)
     }
 
-    /// Records of TLS received since the driver was created.
+    /// TLS records received since the driver was created.
     fn records(&self) -> u64 {
         0
     }
 
-    /// Lets the next wait end at once.
+    /// Makes the next wait return at once.
     fn wake(&mut self);
 
     /// Starts to connect; `Ready` with `writable` follows.
     fn connect(&mut self, connection: usize, address: &ServerAddress) -> io::Result<()>;
 
-    /// The result of the connect, after that `Ready`.
+    /// The result of the connect, available after that `Ready`.
     fn connected(&mut self, connection: usize) -> io::Result<()>;
 
     /// Renumbers connection `from` to the unused number `to`; its events are reported again.
@@ -113,19 +113,19 @@ pub(crate) trait Driver {
     /// Received bytes; none at the end of the stream. `WouldBlock` if nothing has arrived.
     fn receive(&mut self, connection: usize) -> io::Result<Received<'_>>;
 
-    /// The buffer of the last [`Self::receive`], from its first byte on, for drivers around this one.
+    /// The buffer of the last [`Self::receive`], from its first byte on, for drivers that wrap this one.
     fn received(&mut self) -> &mut [u8] {
         &mut []
     }
 
-    /// Gives bytes to the kernel; returns how many it took.
+    /// Passes bytes to the kernel; returns how many it took.
     fn send(&mut self, connection: usize, bytes: &[u8]) -> io::Result<usize>;
 }
 
 /// See [`Driver::receive`].
 #[derive(Debug)]
 pub(crate) struct Received<'a> {
-    /// Lent for decryption in place.
+    /// Mutable, for decryption in place.
     pub bytes: &'a mut [u8],
     /// There may be more to receive without waiting, or the end of the stream.
     pub more: bool,
@@ -133,7 +133,7 @@ pub(crate) struct Received<'a> {
     pub at: Nanos,
 }
 
-/// A non-blocking socket that is connecting, from address `source` if given.
+/// A non-blocking socket that is connecting, from the address `source` if given.
 fn connecting(address: &ServerAddress, source: Option<Ipv4Addr>) -> io::Result<OwnedFd> {
     let (socket, connected) = match address {
         ServerAddress::Tcp(address) => {

@@ -1,18 +1,18 @@
-//! A connection with TLS, and its handshake.
+//! A TLS connection and its handshake.
 
 use std::io;
 
 use super::{Driver, Handshake, Ready};
 use crate::tls::{Session, TlsClient, TlsError};
 
-/// A connection with TLS.
+/// A TLS connection.
 pub(super) struct Place {
     pub session: Session,
     pub stage: Stage,
     pub handshake: Handshake,
-    /// An event that waits for its turn.
+    /// An event kept for a later step.
     pub postponed: Option<Ready>,
-    /// Plaintext that came with the end of the handshake.
+    /// Plaintext that arrived with the end of the handshake.
     pub early: Vec<u8>,
 }
 
@@ -45,7 +45,7 @@ impl Place {
         before.is_none()
     }
 
-    /// Takes what the handshake is ready for. True once it is done.
+    /// Advances the handshake as far as it can. True once it is done.
     pub fn handshake(
         &mut self,
         inner: &mut impl Driver,
@@ -79,7 +79,7 @@ impl Place {
                 Ok(received) => {
                     let result = self.session.open(received.bytes, &mut self.early);
                     if let Err(problem) = result {
-                        // An alert may be waiting; the problem is what counts.
+                        // An alert may be pending, but the problem is what counts.
                         let _ = flush(inner, connection, &mut self.session);
                         return Err(problem.into());
                     }
@@ -91,7 +91,7 @@ impl Place {
     }
 }
 
-/// Gives waiting records to the kernel; see [`Session::flush`].
+/// Passes pending records to the kernel; see [`Session::flush`].
 #[inline]
 pub(super) fn flush(
     inner: &mut impl Driver,

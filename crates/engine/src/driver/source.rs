@@ -1,8 +1,8 @@
 //! Source addresses of connections.
 //!
-//! A connection that the client closes keeps its port for a minute (TIME_WAIT; a second where the kernel reuses such ports,
-//! as it does on the loopback interface by default). From one address to one server there are about 28,000, which short
-//! connections use up within seconds. The loopback interface has 16 million addresses, each with its own ports.
+//! A connection that the client closes keeps its port for a minute (TIME_WAIT; a second where the kernel reuses such ports, as
+//! it does on the loopback interface by default). One address has about 28,000 ports for each server, which short connections
+//! use up within seconds. The loopback interface has 16 million addresses, each with its own ports.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -17,8 +17,8 @@ use crate::address::ServerAddress;
 /// Source addresses of a load thread, used in turn: more addresses have more free ports.
 const ADDRESSES: u32 = 4;
 
-/// How many source addresses the connections of `threads` load threads to `server` have, each with its own ports. `None`: a
-/// socket in the file system, which needs no ports.
+/// Number of source addresses for the connections of `threads` load threads to `server`, each with its own ports. `None` for
+/// Unix sockets, which need no ports.
 pub fn source_addresses(server: &ServerAddress, threads: u32) -> Option<u32> {
     match server {
         ServerAddress::Tcp(SocketAddr::V4(address)) if address.ip().is_loopback() => {
@@ -49,7 +49,7 @@ impl Sources {
         Self { first: on_loopback.then_some(first), turn: 0 }
     }
 
-    /// The next in turn. `None`: the kernel chooses.
+    /// The next address in turn. `None`: the kernel chooses.
     pub fn next(&mut self) -> Option<Ipv4Addr> {
         let first = self.first?;
         let turn = self.turn;

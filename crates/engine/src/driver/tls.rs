@@ -1,4 +1,4 @@
-//! TLS around another driver. Without a client each call goes straight through.
+//! TLS around another driver. Without a TLS client, calls go straight through.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,19 +11,19 @@ use crate::address::ServerAddress;
 use crate::tls::{Session, TlsClient};
 use rpcbench_clock::{self as clock, Nanos, OwnClock};
 
-/// Most handshakes advanced in a wait. A full one takes some 0.2 ms of the client's CPU.
+/// Maximum handshakes advanced per wait. A full one takes about 0.2 ms of the client's CPU.
 pub(super) const MAX_HANDSHAKES: usize = 4;
 
-/// A driver whose connections speak TLS, or not.
+/// A driver whose connections may use TLS.
 pub(crate) struct TlsDriver<D: Driver> {
     inner: D,
     client: Option<TlsClient>,
     /// Empty without TLS.
     places: Vec<Option<Box<Place>>>,
     plaintext: Vec<u8>,
-    /// The first handshake, and how many there were.
+    /// What the first handshake agreed on, and the number of handshakes.
     agreed: Option<Tls>,
-    /// Connections whose handshakes can go on, each once.
+    /// Connections whose handshakes can continue, each listed once.
     waiting: VecDeque<usize>,
     /// CPU time of the last wait's handshakes.
     handshaking: Nanos,
@@ -32,12 +32,12 @@ pub(crate) struct TlsDriver<D: Driver> {
 }
 
 impl<D: Driver> TlsDriver<D> {
-    /// Connections speak TLS if there is a client. `connections`: how many there will be at once.
+    /// Connections use TLS if there is a client. `connections`: how many are open at once.
     pub fn new(inner: D, client: Option<&TlsClient>, connections: usize) -> Self {
         Self::sharing(inner, client.map(|client| client.with_tickets_for(connections)))
     }
 
-    /// Connections speak TLS if there is a client, and resume sessions of whoever shares its tickets.
+    /// Connections use TLS if there is a client, and share its store of tickets.
     pub fn sharing(inner: D, client: Option<TlsClient>) -> Self {
         Self {
             inner,
@@ -62,7 +62,7 @@ impl<D: Driver> TlsDriver<D> {
         self.places[connection] = Some(place);
     }
 
-    /// Takes the events of handshakes out of `ready`, and advances some of these: a turn must not become an absence.
+    /// Removes the events of handshakes from `ready`, and advances only some handshakes: a turn must not become an absence.
     #[cold]
     fn advance(&mut self, ready: &mut Vec<Ready>) {
         let Self { inner, places, waiting, .. } = self;
@@ -78,7 +78,7 @@ impl<D: Driver> TlsDriver<D> {
                     return false;
                 }
                 Stage::Open if event.writable => {
-                    // What fails here fails again at the next write.
+                    // If this fails, the next write fails too.
                     let _ = flush(inner, event.connection, &mut place.session);
                 }
                 Stage::Open | Stage::Failed(_) => {}
@@ -195,7 +195,7 @@ impl<D: Driver> Driver for TlsDriver<D> {
         if let Some(mut place) = places.get_mut(connection).and_then(Option::take)
             && matches!(place.stage, Stage::Open)
         {
-            // The peer should hear of it, but need not.
+            // Best effort: the peer need not see it.
             let _ = place.session.close();
             let _ = flush(inner, connection, &mut place.session);
         }
@@ -228,7 +228,7 @@ impl<D: Driver> Driver for TlsDriver<D> {
     }
 }
 
-/// Peers hear of the end of connections that were left open.
+/// Closes the connections that are still open, so that peers are notified.
 impl<D: Driver> Drop for TlsDriver<D> {
     fn drop(&mut self) {
         (0..self.places.len()).for_each(|connection| self.close(connection));
@@ -241,7 +241,7 @@ impl<D: Driver> TlsDriver<D> {
         let place = places.get_mut(connection).and_then(Option::as_mut);
         let place = place.ok_or_else(|| io::Error::from(io::ErrorKind::NotConnected))?;
         let session = &mut place.session;
-        // Sealed before, and only now taken by the kernel.
+        // Sealed earlier, but not taken by the kernel until now.
         flush(inner, connection, session)?;
         let sent = session.take_sent();
         if sent > 0 {
@@ -252,7 +252,7 @@ impl<D: Driver> TlsDriver<D> {
         Ok(session.take_sent())
     }
 
-    /// Reads records until some plaintext has come: one that held only a ticket is none.
+    /// Reads records until there is plaintext; a record may hold only a ticket.
     fn receive_records(&mut self, connection: usize) -> io::Result<Received<'_>> {
         let Self { inner, places, plaintext, records, .. } = self;
         let place = places.get_mut(connection).and_then(Option::as_mut);
@@ -267,7 +267,7 @@ impl<D: Driver> TlsDriver<D> {
         let mut within = 0..0;
         let (more, at) = loop {
             let session = &mut place.session;
-            // What was wrong after the last plaintext.
+            // Reports what failed after the last plaintext.
             session.usable()?;
             let Received { bytes, more, at } = inner.receive(connection)?;
             let ended = bytes.is_empty();
@@ -276,7 +276,7 @@ impl<D: Driver> TlsDriver<D> {
                 false => session.open(bytes, plaintext),
             };
             *records += std::mem::take(&mut session.received);
-            // Key updates ask for an answer; an alert says what was wrong.
+            // Key updates need an answer; an alert says what was wrong.
             if session.has_output() {
                 let flushed = flush(inner, connection, session);
                 if opened.is_ok()
@@ -288,7 +288,7 @@ impl<D: Driver> TlsDriver<D> {
             let none = within.is_empty() && plaintext.is_empty();
             match opened {
                 Err(problem) if none => return Err(problem.into()),
-                // What came before it counts.
+                // The plaintext before the error counts.
                 Err(_) => break (true, at),
                 Ok(()) if ended && !session.peer_closed => return Err(unclosed(session)),
                 Ok(()) if !none || session.peer_closed => {
@@ -302,7 +302,7 @@ impl<D: Driver> TlsDriver<D> {
     }
 }
 
-/// The peer closed the connection, and did not say so before.
+/// The error for a peer that closed the connection without notice.
 #[cold]
 fn unclosed(session: &Session) -> io::Error {
     let what = match session.is_whole() {

@@ -16,11 +16,11 @@ impl Waker {
     }
 
     pub fn wake(&self) {
-        // It fails only if the counter is full, which wakes as well.
+        // Fails only if the counter is full, which also wakes.
         let _ = rustix::io::write(&*self.0, &1_u64.to_ne_bytes());
     }
 
-    /// Resets the waker, however often it was used.
+    /// Resets the waker, no matter how often it was used.
     pub(super) fn clear(&self) -> io::Result<()> {
         match rustix::io::read(&*self.0, &mut [0; 8]) {
             Ok(_) | Err(rustix::io::Errno::AGAIN) => Ok(()),

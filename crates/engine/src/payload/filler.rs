@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use super::{MAX_REPLY, Patch, Payload, Target, Verdict};
 
-/// Requests whose every reply passes.
+/// Requests for which every reply passes.
 #[derive(Debug)]
 pub(crate) struct Filler {
-    /// Of the requests in turn.
+    /// Targets of the requests, in turn.
     pub targets: Vec<Target>,
     pub requests: Vec<Vec<u8>>,
-    /// The same in all of them.
+    /// Patches of every request.
     pub patches: Vec<Patch>,
     pub verdict: Verdict,
     pub max_reply: usize,

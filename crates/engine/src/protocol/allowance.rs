@@ -13,7 +13,7 @@ const MAX_HELD: usize = 256 << 20;
 /// Bytes allowed for a reply per byte of its request, including buffers that grew by doubling.
 const SLACK: usize = 4;
 
-/// What is wrong with a reply of more than `most` bytes. A process has few limits, so their texts are kept.
+/// The problem with a reply of more than `most` bytes. A process has few limits, so their texts are kept.
 #[cold]
 pub(crate) fn too_long(most: usize) -> &'static str {
     static TEXTS: Mutex<BTreeMap<usize, &str>> = Mutex::new(BTreeMap::new());
@@ -54,7 +54,7 @@ impl Allowance {
 
     /// Takes `bytes`. If fewer are left, takes none and returns false.
     pub fn take(&self, bytes: usize) -> bool {
-        // Only one thread uses it, so load and store need not be one operation.
+        // Only one thread uses it, so load and store need not be atomic together.
         let taken = self.taken.load(Ordering::Relaxed).saturating_add(bytes);
         let fits = taken <= self.most;
         if fits {
@@ -63,7 +63,7 @@ impl Allowance {
         fits
     }
 
-    /// Gives back what was taken.
+    /// Returns `bytes` to the allowance.
     pub fn give(&self, bytes: usize) {
         self.taken.fetch_sub(bytes, Ordering::Relaxed);
     }

@@ -66,7 +66,7 @@ impl Detail {
     }
 }
 
-/// The number of a code, as in gRPC. Names are gRPC's in lower case, except for the spelling `canceled`.
+/// Number of a code, as in gRPC. Names are gRPC's in lower case, except for the spelling `canceled`.
 fn code(name: &str) -> Option<u32> {
     let is = |code: &u32| {
         let known = Protocol::Grpc.status_name(*code);

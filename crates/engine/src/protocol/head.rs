@@ -5,7 +5,7 @@ use crate::target::Target;
 
 const USER_AGENT: (&str, &str) = ("User-Agent", concat!("rpcbench/", env!("CARGO_PKG_VERSION")));
 
-/// The different targets of a payload, and which of them is each request's.
+/// The distinct targets of a payload, and the index of each request's target.
 pub(crate) fn distinct_targets(payload: &dyn Payload) -> (Vec<&Target>, Vec<u32>) {
     let mut targets: Vec<&Target> = Vec::new();
     let number = |index| {
@@ -32,8 +32,8 @@ pub(crate) struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// `own` are the protocol's fields, `coding` those of compressed bodies: the request's, and what replies may be. The
-    /// target's headers replace those of the same name.
+    /// `own` are the protocol's fields; `coding` those of compressed bodies: the request's coding, and the codings accepted in
+    /// replies. The target's headers replace fields of the same name.
     pub fn new(
         target: &'a Target,
         authority: &'a str,

@@ -1,4 +1,4 @@
-//! Calls whose replies come in the order of the requests.
+//! Calls whose replies come in request order.
 
 use std::collections::VecDeque;
 
@@ -8,11 +8,11 @@ use rpcbench_clock::Nanos;
 /// The calls of a connection that await replies.
 #[derive(Debug)]
 pub(crate) struct InOrder {
-    /// In the order of their replies, each with whether it is open: the reply to a call that timed out may still come.
+    /// In reply order, each with a flag that is false once it timed out: its reply may still come.
     calls: VecDeque<(Call, bool)>,
-    /// Calls among `calls` without an end.
+    /// Open calls among `calls`.
     open: u32,
-    /// Calls at the end of `calls` not given to the kernel yet.
+    /// Calls at the end of `calls` not passed to the kernel yet.
     unflushed: usize,
 }
 
@@ -22,7 +22,7 @@ impl InOrder {
         Self { calls: VecDeque::with_capacity(in_flight as usize), open: 0, unflushed: 0 }
     }
 
-    /// Calls without an end.
+    /// Calls that have not ended.
     #[inline]
     pub fn open(&self) -> u32 {
         self.open
@@ -42,7 +42,7 @@ impl InOrder {
         self.unflushed += 1;
     }
 
-    /// Marks all calls as given to the kernel.
+    /// Marks all calls as passed to the kernel.
     #[inline]
     pub fn flushed(&mut self, now: Nanos) {
         let flushed = self.calls.len() - self.unflushed;

@@ -1,5 +1,5 @@
-//! Connections of protocols that only exchange messages: replies come in the order of the requests, and nothing is sent to
-//! open or end a connection.
+//! Connections of protocols that only exchange messages: replies come in request order, and opening or ending a connection
+//! sends nothing.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -30,11 +30,11 @@ pub(crate) trait Messages: Debug + Sized + Send + 'static {
 
     fn templates(payload: &dyn Payload) -> Self::Templates;
 
-    /// Writes a call, the `number`th of its connection, from 0.
+    /// Writes a call, number `number` on its connection, from 0.
     fn put(templates: &Self::Templates, number: u64, call: Call, out: &mut Vec<u8>);
 
-    /// The range of the first message in `bytes`, once it is complete. Until then the next call gets the same bytes and more;
-    /// then, those after the message.
+    /// Range of the first message in `bytes`, once it is complete. Until then, the next call gets the same bytes and more;
+    /// after that, the bytes after the message.
     fn next(&mut self, bytes: &[u8]) -> Result<Option<Range<usize>>, Problem>;
 
     /// Reads a message as the reply to the `number`th call.
@@ -61,7 +61,7 @@ pub(crate) struct Connection<M: Messages> {
     templates: Arc<M::Templates>,
     messages: M,
     calls: InOrder,
-    /// All calls sent so far.
+    /// Calls sent so far.
     sent: u64,
     /// The start of an incomplete message, and its share of the allowance.
     partial: Vec<u8>,
@@ -186,7 +186,7 @@ impl<M: Messages> Connection<M> {
         }
     }
 
-    /// Takes the whole messages that `bytes` begin with, and returns their length.
+    /// Takes the complete messages at the start of `bytes`, and returns their length.
     #[inline]
     fn whole(&mut self, bytes: &[u8], events: &mut impl Events) -> Result<usize, Problem> {
         let mut taken = 0;

@@ -60,14 +60,14 @@ impl End {
 pub(crate) trait Events {
     /// True if `message` is the right answer to `call`.
     fn verify(&mut self, call: &Call, message: &[u8]) -> bool;
-    /// A success came without exactly one message, or with an unreadable one.
+    /// A success without exactly one message, or with an unreadable one.
     fn malformed(&mut self, request: u32, problem: &str);
     /// A call has ended. Each call ends once.
     fn ended(&mut self, call: &Call, end: End);
-    /// A field of the head of a reply, or of its trailers; of a status line, `:status`. Only fields that are decoded come: those of
-    /// a block that equals an earlier one are not.
+    /// A field of a reply's head or trailers, or `:status` for a status line. Fields of a block that equals an earlier one are
+    /// not decoded, and so not reported.
     fn field(&mut self, _is_trailer: bool, _name: &[u8], _value: &[u8]) {}
-    /// What the call addresses. `None` if that makes no difference.
+    /// The call's target. `None` if it makes no difference.
     fn target(&self, _call: Call) -> Option<&Target> {
         None
     }
@@ -99,10 +99,11 @@ pub(crate) trait Connection: Sized {
     /// The requests of a payload as bytes on the wire, made once for all connections.
     type Templates: Send + Sync + 'static;
 
-    /// Templates of the requests of `payload`; `authority` is the server as the user calls it.
+    /// Templates of the requests of `payload`; `authority` is the server's name as the user typed it.
     fn templates(payload: &dyn Payload, authority: &str) -> Self::Templates;
 
-    /// A connection for about `in_flight` open calls, whose incomplete messages take from `allowance`. Writes what opens it.
+    /// A connection for about `in_flight` open calls, whose incomplete messages take from `allowance`. Writes its opening
+    /// bytes.
     fn new(
         templates: Arc<Self::Templates>,
         in_flight: u32,
@@ -125,7 +126,7 @@ pub(crate) trait Connection: Sized {
     /// True if a call can be sent now.
     fn can_send(&self) -> bool;
 
-    /// Calls without an end.
+    /// Calls that have not ended.
     fn open_calls(&self) -> u32;
 
     /// Calls that the peer allows at once.
@@ -133,24 +134,24 @@ pub(crate) trait Connection: Sized {
         u32::MAX
     }
 
-    /// Why the peer closed the connection, as far as it said so.
+    /// Why the peer closed the connection, if it said so.
     fn farewell(&self) -> String;
 
-    /// Writes a call. Ask [`Self::can_send`] first.
+    /// Writes a call. Check [`Self::can_send`] first.
     fn send(&mut self, call: Call, out: &mut Vec<u8>);
 
-    /// Writes what ends the connection in the protocol, such as GOAWAY. No call is open.
+    /// Writes the protocol's goodbye, such as GOAWAY. No call is open.
     fn goodbye(&mut self, _out: &mut Vec<u8>) {}
 
-    /// Writes a question that every peer answers, if the protocol has one.
+    /// Writes a ping that every peer answers, if the protocol has one.
     fn ping(&mut self, _out: &mut Vec<u8>) {}
 
-    /// A number that changes when the peer answers anything; for those that can [`Self::ping`].
+    /// A number that changes whenever the peer answers anything; for protocols with [`Self::ping`].
     fn answers(&self) -> u64 {
         0
     }
 
-    /// All output was given to the kernel at `now`.
+    /// Notes that all output was passed to the kernel at `now`.
     fn flushed(&mut self, now: Nanos);
 
     /// Takes received bytes, cut anywhere.
@@ -161,7 +162,7 @@ pub(crate) trait Connection: Sized {
         events: &mut impl Events,
     ) -> Result<(), Broken>;
 
-    /// The peer closed its side: ends the call whose reply is complete by that, if any.
+    /// Handles the end of the peer's side: ends the call whose reply it completes, if any.
     fn closed(&mut self, _events: &mut impl Events) {}
 
     /// Ends the calls that came due at or before `cutoff` and have no answer.
@@ -204,9 +205,9 @@ pub enum Broken {
     /// The peer broke the rules of another protocol.
     #[error("peer broke {protocol}: {problem}")]
     Rules {
-        /// Which.
+        /// The protocol.
         protocol: Protocol,
-        /// What it did.
+        /// What the peer did.
         problem: &'static str,
     },
     /// Invalid header compression.

@@ -1,13 +1,13 @@
-//! Any requests of HTTP: what they carry is the user's.
+//! Any HTTP requests: their content is up to the user.
 
 use rpcbench_record::Protocol;
 
 use super::http1::{self, Http1Application};
 
-/// A connection that carries them over HTTP/1.1.
+/// A connection that carries these requests over HTTP/1.1.
 pub(crate) type Connection = http1::Connection<Plain>;
 
-/// Requests without header fields of their own.
+/// Requests to which the protocol adds no header fields.
 #[derive(Debug)]
 pub(crate) struct Plain;
 

@@ -9,7 +9,7 @@ use crate::payload::Payload;
 /// Every request of a payload as bytes on the wire.
 #[derive(Debug)]
 pub(crate) struct Templates {
-    /// All of them, far fewer than 4 GiB.
+    /// All requests, far smaller than 4 GiB.
     bytes: Vec<u8>,
     extents: Vec<Extent>,
     /// Patch points of requests other than those with a single full nonce.
@@ -20,47 +20,47 @@ pub(crate) struct Templates {
 #[derive(Debug)]
 struct Extent {
     bytes: Range<u32>,
-    /// Where its body begins, within its bytes.
+    /// Offset of the body in the request.
     body: u32,
     last_frame: u32,
     patches: PatchPoints,
 }
 
-/// What differs in a request from call to call.
+/// The parts of a request that differ from call to call.
 #[derive(Clone, Copy, Debug)]
 enum PatchPoints {
     None,
-    /// One nonce of full width, from this byte on: the usual case.
+    /// One nonce of full width, at this offset: the usual case.
     Full(u32),
     /// Any other patches: an index into the lists.
     Listed(u32),
 }
 
-/// The parts of a request, as ranges of its bytes.
+/// Offsets of the parts of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     /// The body: the message, with what the protocol puts before it.
     pub body: usize,
-    /// The message, which the payload's patches count from.
+    /// The message; the payload's patches count from its start.
     pub message: usize,
     /// HTTP/2's last frame: the body's, or if there is no body, the first one.
     pub last_frame: usize,
 }
 
-/// A request, still to be patched.
+/// A request before patching.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Template<'a> {
     pub bytes: &'a [u8],
-    /// Where its body begins in them, and HTTP/2's last frame.
+    /// Offsets of the body, and of HTTP/2's last frame.
     pub body: usize,
     pub last_frame: usize,
     patches: PatchPoints,
-    /// All of them.
+    /// The templates it belongs to.
     templates: &'a Templates,
 }
 
 impl Templates {
-    /// `write` appends the request of this number.
+    /// Makes all templates; `write` appends the request with the given number.
     pub fn new(
         payload: &dyn Payload,
         mut write: impl FnMut(usize, &mut Vec<u8>) -> Layout,
@@ -139,7 +139,7 @@ impl<'a> Template<'a> {
         PatchValues::new(request, self.templates.extents.len(), nonce)
     }
 
-    /// The body before it is patched.
+    /// The body before patching.
     pub fn body(&self) -> &'a [u8] {
         &self.bytes[self.body..]
     }

@@ -32,10 +32,10 @@ pub enum SessionError {
     /// Too few open files are allowed for these connections.
     #[error(transparent)]
     Files(#[from] FileLimit),
-    /// What was asked for is impossible during a load.
+    /// Not possible while a load is running.
     #[error("a load is running; end it first")]
     Loading,
-    /// There is no load to end or to wait for.
+    /// There is no load to end, or no measured span to wait for.
     #[error("no load is running, or no span of it is measured; start it and measure a span first")]
     NotLoading,
     /// The wait was given up. The session is no longer usable.

@@ -12,7 +12,7 @@ use rpcbench_clock::{Nanos, Span};
 pub struct Progress {
     /// Ended calls of any outcome.
     pub ended: u64,
-    /// Those of them that did not end `ok`.
+    /// Ended calls that were not `ok`.
     pub failed: u64,
 }
 
@@ -25,7 +25,7 @@ pub struct Sample {
     pub outstanding: u64,
     /// CPU time of the load threads since they began.
     pub cpu: Nanos,
-    /// Response time of `ok` calls of the measured span so far, nanoseconds; empty outside of one.
+    /// Response times of `ok` calls in the measured span so far, nanoseconds; empty outside of a span.
     pub ok: Histogram,
     /// Outcomes of the measured span so far.
     pub outcomes: Outcomes,
@@ -34,18 +34,18 @@ pub struct Sample {
 /// The result of a measured span.
 #[derive(Clone, Debug)]
 pub struct Measurement {
-    /// From its first instant to its last, by the machine's clock. If the session left its turn meanwhile, only its end is
-    /// an instant at which that happened.
+    /// From the first instant to the last, by the machine's clock. If the session left its turn in between, only the end is an
+    /// actual instant: the start is the end less the time in turn.
     pub span: Span,
-    /// The time that counts.
+    /// Time that counts.
     pub length: Nanos,
-    /// What was counted in it.
+    /// Everything counted in that time.
     pub tally: WindowTally,
-    /// What the load threads used over it.
+    /// What the load threads used in that time.
     pub client: ClientUsage,
     /// How well an open loop kept its schedule. `None` in a closed loop.
     pub pacing: Option<Pacing>,
-    /// The calls outside of it since the session was opened: warm-up.
+    /// Calls outside of measured spans since the session was opened: warm-up.
     pub unmeasured: Unmeasured,
 }
 

@@ -24,13 +24,13 @@ use rpcbench_clock::{self as clock, Nanos, OwnClock, Span};
 pub use error::SessionError;
 pub use measurement::{Measurement, Progress, Sample};
 
-/// How often a wait for load threads checks whether it was given up.
+/// How often a wait for load threads checks whether to give up.
 const ASK: Duration = Duration::from_millis(50);
 
 /// Load threads connected to a server.
 ///
-/// A session has its own clock, which stands still while it is out of its turn: see [`Session::leave`]. Instants that it is
-/// given, and those of a measured span, are of the machine's clock.
+/// A session has its own clock, which stands still while the session is out of its turn: see [`Session::leave`]. Times passed
+/// to it, and those of a measured span, are by the machine's clock.
 pub struct Session {
     threads: Vec<Handle>,
     arrivals: Arrivals,
@@ -41,16 +41,16 @@ pub struct Session {
     in_flight: u32,
     /// True while calls come due or are awaited.
     loading: bool,
-    /// When the load began, and the calls that had ended by then.
+    /// When the load began, and how many calls had ended by then.
     began: (Nanos, u64),
     /// See [`Self::cycle`].
     cycle: Option<Nanos>,
-    /// In own time.
+    /// By the session's own clock.
     span: Option<Span>,
-    /// Whether the load goes on after the measured window.
+    /// True if the load continues after the measured window.
     continues: bool,
     clock: OwnClock,
-    /// Its own time out of its turn, where that stands still.
+    /// When the session left its turn, by its own clock. `None` in its turn.
     left_at: Option<Nanos>,
     tls: Option<Tls>,
     given_up: Box<dyn Fn() -> bool + Send>,
@@ -136,7 +136,7 @@ impl Session {
         Err(SessionError::Connect { address, open, wanted, seconds, problem })
     }
 
-    /// What its connections agreed on for TLS when they were opened. `None` without TLS.
+    /// What connections agreed on for TLS when they were opened. `None` without TLS.
     pub fn tls(&self) -> Option<&Tls> {
         self.tls.as_ref()
     }
@@ -145,7 +145,7 @@ impl Session {
         self.report_while(thread, &mut || {})
     }
 
-    /// The same; meanwhile `tick` is called several times a second.
+    /// Like `report`, but calls `tick` several times a second while it waits.
     fn report_while(
         &self,
         thread: &Handle,
@@ -172,10 +172,10 @@ impl Session {
         }
     }
 
-    /// From the next start on, calls come due by this arrival process.
+    /// Changes the arrival process from the next start on.
     ///
     /// # Errors
-    /// While a load runs, and for an arrival process with an unknown rate.
+    /// If a load is running, or the arrival process has an unknown rate.
     pub fn change_arrivals(&mut self, arrivals: Arrivals) -> Result<(), SessionError> {
         if self.loading {
             return Err(SessionError::Loading);
@@ -185,7 +185,7 @@ impl Session {
         Ok(())
     }
 
-    /// Starts the load: calls come due until [`Self::finish`] or [`Self::pause`]. Does nothing if it is on.
+    /// Starts the load: calls come due until [`Self::finish`] or [`Self::pause`]. No-op if the load is already running.
     pub fn start(&mut self) {
         self.begin(None, None);
     }
@@ -209,10 +209,10 @@ impl Session {
         }
     }
 
-    /// Makes each spot check of the payload once, in a closed loop over the open connections, and waits for their ends.
+    /// Makes each spot check of the payload once, in a closed loop over the open connections, and waits until all have ended.
     ///
     /// # Errors
-    /// While a load runs, if `given_up` returns true, or a load thread is gone.
+    /// If a load is running, `given_up` returns true, or a load thread is gone.
     pub fn spot_check(&mut self) -> Result<Unmeasured, SessionError> {
         if self.loading {
             return Err(SessionError::Loading);
@@ -224,8 +224,8 @@ impl Session {
         Ok(unmeasured)
     }
 
-    /// The mean time in which a closed loop's calls in flight were all answered once, in the last load. `None` before the
-    /// first load.
+    /// Mean time in which a closed loop answers as many calls as it keeps in flight, in the last load. `None` before the first
+    /// load.
     pub fn cycle(&self) -> Option<Nanos> {
         self.cycle
     }
@@ -243,10 +243,10 @@ impl Session {
         })
     }
 
-    /// A sample of the load. It costs each load thread a copy of its histogram of response times.
+    /// Samples the load. Each load thread has to copy its histogram of response times.
     ///
     /// # Errors
-    /// When a load thread is gone.
+    /// If a load thread is gone.
     pub fn sample(&self) -> Result<Sample, SessionError> {
         let (sender, samples) = channel();
         self.tell(&Command::Sample(sender));
@@ -265,10 +265,11 @@ impl Session {
         Span { start: self.clock.real(start), end: self.clock.real(end) }
     }
 
-    /// Leaves its turn: its calls stay in flight, its own time stands still, and it takes no CPU time until [`Self::enter`].
+    /// Leaves the session's turn: calls stay in flight, its clock stands still, and it takes no CPU time until
+    /// [`Self::enter`].
     ///
     /// # Errors
-    /// When a load thread is gone.
+    /// If a load thread is gone.
     pub fn leave(&mut self) -> Result<(), SessionError> {
         if self.left_at.is_none() {
             self.tell(&Command::Leave);
@@ -282,7 +283,7 @@ impl Session {
         Ok(())
     }
 
-    /// It is its turn again.
+    /// Resumes the session's turn.
     pub fn enter(&mut self) {
         if let Some(left_at) = self.left_at.take() {
             self.clock = OwnClock::showing(left_at, clock::now());

@@ -1,4 +1,4 @@
-//! What of a load is measured.
+//! Chooses which part of a load is measured.
 
 use std::sync::atomic::Ordering;
 
@@ -38,8 +38,8 @@ impl Session {
         self.threads.iter().all(|thread| thread.counters.drained.load(Ordering::Relaxed))
     }
 
-    /// Measures the calls that come due in the future `span`. The load ends with the span. Does nothing without a load, or
-    /// if a span is measured already.
+    /// Measures the calls that come due in `span`, which must be in the future. The load ends with the span. No-op without a
+    /// load, or if a span is already measured.
     pub fn measure(&mut self, span: Span) {
         if self.loading && self.span.is_none() {
             let span = self.own(span);
@@ -48,8 +48,8 @@ impl Session {
         }
     }
 
-    /// Measures the calls that come due in the future `span`, a part of a window, which ends with the last part. The load of
-    /// a closed loop goes on after it. Does nothing without a load.
+    /// Measures the calls that come due in `span`, a part of a window, which must be in the future. The window ends with its
+    /// last part. The load of a closed loop continues after it. No-op without a load.
     pub fn measure_part(&mut self, span: Span, is_last: bool) {
         if self.loading {
             let span = self.own(span);
@@ -58,14 +58,15 @@ impl Session {
         }
     }
 
-    /// Ends the measured span in a moment; it counts as if planned so. False if it has not begun.
+    /// Ends the measured span in a moment, as if it had been planned so. False if it has not begun.
     pub fn cut(&mut self) -> bool {
         let end = clock::now() + NOTICE;
         let span = self.span.map(|span| self.real(span));
         span.is_some_and(|span| span.start < end && (span.end <= end || self.end_at(end)))
     }
 
-    /// Ends the measured span at `end` instead, which lies ahead as its present end does. False if nothing is measured.
+    /// Moves the end of the measured span to `end`. Both the old and the new end must be in the future. False if nothing is
+    /// measured.
     pub fn end_at(&mut self, end: Nanos) -> bool {
         let end = self.clock.own(end);
         let Some(span) = &mut self.span else { return false };

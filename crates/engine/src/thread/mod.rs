@@ -1,4 +1,4 @@
-//! Load threads: a worker on real sockets each, with commands and reports.
+//! Load threads: each a worker on real sockets, with commands and reports.
 
 mod usage;
 
@@ -27,7 +27,7 @@ use rpcbench_clock::{self as clock, Nanos, OwnClock, Span};
 pub(crate) use usage::ThreadUsage;
 use usage::{Reading, UseOf};
 
-/// Shortest time between two reports of a thread that is connecting.
+/// Minimum time between two reports of a thread that is connecting.
 const REPORT_EVERY: Nanos = Nanos::from_millis(50);
 
 /// A command to a load thread.
@@ -37,12 +37,12 @@ pub(crate) enum Command {
     Start(Start),
     Sample(Sender<ThreadSample>),
     Measure(Span),
-    /// Of a window that has several.
+    /// Measures a part of a window that has several.
     MeasurePart(Part),
-    /// Nothing happens until [`Command::Enter`].
+    /// Does nothing until [`Command::Enter`].
     Leave,
     Enter(OwnClock),
-    /// The measured span ends then.
+    /// Moves the end of the measured span.
     EndAt(Nanos),
     Drain,
     Close,
@@ -53,18 +53,18 @@ pub(crate) enum Command {
 pub(crate) enum Report {
     /// Every connection is open, or the deadline has passed.
     Connected { open: usize, problem: Option<String>, tls: Option<Tls> },
-    /// It has left, at this instant by its own clock.
+    /// The thread has left its turn, at this instant by its own clock.
     Left(Nanos),
-    /// No call is left of the load, or of a window in parts.
+    /// All calls of the load, or of a window in parts, have ended.
     Drained(Box<Drained>),
-    /// It can't continue.
+    /// The thread can't continue.
     Broken(io::Error),
 }
 
 /// What a load thread counted since it was last drained.
 #[derive(Debug)]
 pub(crate) struct Drained {
-    /// Of the measured span, if there was one.
+    /// The measured span, if there was one.
     pub measured: Option<ThreadMeasured>,
     /// Calls outside measured spans, since the thread began.
     pub outside: Unmeasured,
@@ -72,9 +72,9 @@ pub(crate) struct Drained {
 
 #[derive(Debug)]
 pub(crate) struct ThreadMeasured {
-    /// A span that was cut may end a little later than on other threads.
+    /// After a cut, it may end a little later than on other threads.
     pub span: Span,
-    /// The time within it that does not count.
+    /// Time in `span` that does not count.
     pub gaps: Nanos,
     pub tally: WindowTally,
     pub usage: ThreadUsage,
@@ -85,17 +85,17 @@ pub(crate) struct ThreadMeasured {
 pub(crate) struct ThreadSample {
     pub outstanding: u64,
     pub cpu: Nanos,
-    /// Response times of the measured `ok` calls so far, and all outcomes.
+    /// Response times of `ok` calls, and all outcomes, measured so far.
     pub measured: (Histogram, Outcomes),
 }
 
-/// Counters that other threads may read while a load runs, on a separate cache line.
+/// Counters that other threads may read during a load, on a separate cache line.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct Counters {
     pub ended: AtomicU64,
     pub failed: AtomicU64,
-    /// Connections that are open, until all are.
+    /// Open connections, until all are open.
     pub open: AtomicU64,
     /// True once every call of the last load has ended.
     pub drained: AtomicBool,
@@ -113,7 +113,7 @@ impl<C: Connection> Clone for Sent<C> {
     }
 }
 
-/// A load thread before it runs.
+/// A load thread that is not running yet.
 struct LoadThread<C: Connection> {
     plan: Arc<LoadPlan>,
     payload: Arc<dyn Payload>,
@@ -147,7 +147,7 @@ pub(crate) struct Threads<'a> {
 impl ProtocolVisitor for Threads<'_> {
     type Output = io::Result<Vec<Handle>>;
 
-    /// Starts them.
+    /// Starts the threads.
     fn visit<C: Connection + Send + 'static>(self) -> Self::Output {
         let plan = Arc::new(self.plan.clone());
         let authority = plan.server.authority.clone();
@@ -235,12 +235,12 @@ impl<C: Connection> LoadThread<C> {
     }
 }
 
-/// The counters of a load thread now.
+/// The current counters of a load thread.
 fn reading<C: Connection, D: Driver>(worker: &Worker<C, D>) -> Reading {
     Reading::now(worker.awake(), worker.records())
 }
 
-/// A load thread that runs.
+/// A running load thread.
 struct Running<C: Connection, D> {
     worker: Worker<C, D>,
     commands: Receiver<Command>,
@@ -255,7 +255,7 @@ impl<C: Connection, D: Driver> Running<C, D> {
         let mut reported = self.worker.now();
         while !self.worker.is_connected() && self.worker.now() < deadline {
             self.worker.turn()?;
-            // Counting looks at every connection.
+            // Counting visits every connection.
             if self.worker.now() >= reported + REPORT_EVERY {
                 reported = self.worker.now();
                 self.counters.open.store(self.worker.connect_problem().0 as u64, Ordering::Relaxed);
@@ -296,7 +296,7 @@ impl<C: Connection, D: Driver> Running<C, D> {
                     }
                     Ok(Command::Leave) => {
                         is_away = true;
-                        // A server that was frozen sends nothing after the end of a part.
+                        // A frozen server sends nothing after the end of a part, so no turn has read the counters since.
                         use_of.look(self.worker.now(), || reading(&self.worker));
                         self.tell(Report::Left(self.worker.now()));
                     }

@@ -1,4 +1,4 @@
-//! What a load thread uses.
+//! Resource usage of a load thread.
 
 use std::fs;
 
@@ -8,11 +8,11 @@ use rpcbench_clock::{self as clock, Nanos, Span};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ThreadUsage {
     pub cpu: Nanos,
-    /// The part of it spent polling.
+    /// The part of `cpu` spent polling.
     pub awake: Nanos,
     /// Time spent ready to run but without a CPU. `None` if the kernel does not report it.
     pub run_delay: Option<Nanos>,
-    /// Records of TLS received.
+    /// TLS records received.
     pub records: u64,
 }
 
@@ -47,7 +47,7 @@ impl Reading {
         Self { at: clock::now(), cpu: clock::thread_cpu(), awake, run_delay, records }
     }
 
-    /// Use since an earlier reading, scaled to a span of `length`: a thread without a CPU reads late at both ends.
+    /// Usage since an earlier reading, scaled to a span of `length`: a thread without a CPU reads late at both ends.
     fn since(self, earlier: Self, length: Nanos) -> ThreadUsage {
         let share = length.0 as f64 / (self.at - earlier.at).0.max(1) as f64;
         let scale = |now: Nanos, then| Nanos(((now - then).0 as f64 * share) as u64);
@@ -60,12 +60,12 @@ impl Reading {
     }
 }
 
-/// The spans of a window, and what the thread uses over them.
+/// The spans of a window, and the thread's usage over them.
 pub(super) struct UseOf {
     spans: Vec<Span>,
-    /// At the edges of the last span.
+    /// Readings at the edges of the last span.
     edges: [Option<Reading>; 2],
-    /// Over the spans before it.
+    /// Usage over the earlier spans.
     before: ThreadUsage,
 }
 
@@ -101,7 +101,7 @@ impl UseOf {
         self.edges[1] = Some(reading);
     }
 
-    /// From the first instant to the last, and the gaps within.
+    /// The window from its first instant to its last, and the total length of its gaps.
     pub fn whole(&self) -> Option<(Span, Nanos)> {
         let (first, last) = (self.spans.first()?, self.spans.last()?);
         let gaps = self.spans.windows(2).map(|pair| pair[1].start.since(pair[0].end));

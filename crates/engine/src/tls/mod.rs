@@ -1,4 +1,4 @@
-//! TLS towards the server: what to offer and whom to trust, a session per connection, and failures in words.
+//! TLS towards the server: what to offer, whom to trust, sessions, and readable errors.
 
 mod problem;
 mod records;
@@ -27,7 +27,7 @@ use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
 use self::tickets::Tickets;
 use self::trust::AnyCertificate;
 
-/// Versions of TLS to offer.
+/// TLS versions to offer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TlsVersion {
     /// 1.2 and 1.3.
@@ -42,7 +42,7 @@ pub enum TlsVersion {
 /// Cipher suites and key exchange groups to offer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cryptography {
-    /// All that the library offers.
+    /// Everything that the library offers.
     #[default]
     Any,
     /// AES-128-GCM and X25519, so that all servers do the same work. P-256 is offered after X25519: TLS 1.2 needs it for
@@ -50,12 +50,12 @@ pub enum Cryptography {
     Aes128,
 }
 
-/// Certificates by which servers are verified.
+/// How server certificates are verified.
 #[derive(Debug)]
 pub enum Trust {
-    /// These authorities.
+    /// By these authorities.
     Authorities(Vec<CertificateDer<'static>>),
-    /// Any certificate.
+    /// Any certificate is accepted.
     Anyone,
 }
 
@@ -71,28 +71,28 @@ pub struct ClientIdentity {
 /// How to speak TLS with a server.
 #[derive(Debug)]
 pub struct TlsSettings {
-    /// Name to ask for and to verify; a DNS name or an IP address.
+    /// Name to request and to verify; a DNS name or an IP address.
     pub server_name: String,
-    /// Whom to believe.
+    /// Which certificates to trust.
     pub trust: Trust,
-    /// For servers that ask clients for a certificate.
+    /// For servers that ask for a client certificate.
     pub identity: Option<ClientIdentity>,
     /// Versions to offer.
     pub version: TlsVersion,
     /// Cipher suites and groups to offer.
     pub cryptography: Cryptography,
-    /// Protocols to offer by ALPN, in order of preference: `h2`, `http/1.1`. Empty: none.
+    /// ALPN protocols to offer, in order of preference: `h2`, `http/1.1`. Empty: none.
     pub alpn: Vec<String>,
     /// True to resume earlier sessions.
     pub resume: bool,
-    /// True to log keys to the file of `SSLKEYLOGFILE`, by which a capture of the traffic can be read.
+    /// True to log keys to the file named by `SSLKEYLOGFILE`, for decrypting captured traffic.
     pub log_keys: bool,
-    /// By what servers are verified, for people: `the system's authorities`.
+    /// How servers are verified, for display: `the system's authorities`.
     pub verified_by: String,
 }
 
 impl TlsSettings {
-    /// The defaults of clients: any version and cipher suite, no ALPN, sessions are resumed.
+    /// Client defaults: any version and cipher suite, no ALPN, sessions are resumed.
     pub fn new(
         server_name: impl Into<String>,
         trust: Trust,
@@ -112,12 +112,12 @@ impl TlsSettings {
     }
 }
 
-/// Why TLS can't be set up as asked for: what is wrong, and the remedy.
+/// Why TLS can't be set up as requested: what is wrong, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TlsSettingsError(String);
 
-/// What connections with TLS share.
+/// State shared by TLS connections.
 #[derive(Clone, Debug)]
 pub struct TlsClient {
     settings: Arc<TlsSettings>,
@@ -134,16 +134,16 @@ impl PartialEq for TlsClient {
 impl Eq for TlsClient {}
 
 impl TlsClient {
-    /// Sets up what connections share.
+    /// Sets up the state that connections share.
     ///
     /// # Errors
-    /// A server name that is none, no usable authority, or a key that does not fit its certificate.
+    /// If the server name is invalid, no authority is usable, or a key does not fit its certificate.
     pub fn new(settings: TlsSettings) -> Result<Self, TlsSettingsError> {
         let version = settings.version;
         Self::offering(version, settings.into())
     }
 
-    /// The same with these versions only.
+    /// A copy limited to these versions.
     ///
     /// # Errors
     /// See [`Self::new`].
@@ -180,7 +180,7 @@ impl TlsClient {
         };
         config.alpn_protocols = settings.alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
         config.resumption = Resumption::disabled();
-        // Sessions take the keys over after the handshake.
+        // Sessions take over the keys after the handshake.
         config.enable_secret_extraction = true;
         if settings.log_keys {
             config.key_log = Arc::new(rustls::KeyLogFile::new());
@@ -188,17 +188,17 @@ impl TlsClient {
         Ok(Self { settings, config: Arc::new(config), name })
     }
 
-    /// How workloads name it.
+    /// The mode, as workloads name it.
     pub fn mode(&self) -> TlsMode {
         if self.settings.resume { TlsMode::On } else { TlsMode::NoResumption }
     }
 
-    /// True if servers may choose this protocol by ALPN.
+    /// True if the client offers this protocol by ALPN.
     pub fn offers(&self, protocol: &str) -> bool {
         self.config.alpn_protocols.iter().any(|name| name == protocol.as_bytes())
     }
 
-    /// The same, offering these protocols by ALPN.
+    /// A copy that offers these protocols by ALPN.
     #[must_use]
     pub fn with_alpn(&self, protocols: &[&str]) -> Self {
         let mut other = self.clone();
@@ -207,7 +207,7 @@ impl TlsClient {
         other
     }
 
-    /// What is wrong with the protocol that a server chose by ALPN, if anything. HTTP/1.1 needs no choice, HTTP/2 does.
+    /// Checks the protocol that a server chose by ALPN. HTTP/1.1 needs no choice, HTTP/2 does.
     pub(crate) fn check_alpn(&self, chosen: Option<&[u8]>) -> io::Result<()> {
         let wants_h2 = self.config.alpn_protocols.first().is_some_and(|first| first == b"h2");
         match chosen {
@@ -216,7 +216,7 @@ impl TlsClient {
         }
     }
 
-    /// The same, with a store of tickets for `connections`, if sessions are resumed at all.
+    /// A copy with a store of tickets for `connections`, if sessions are resumed at all.
     pub(crate) fn with_tickets_for(&self, connections: usize) -> Self {
         let mut shared = self.clone();
         if self.settings.resume {
@@ -227,7 +227,7 @@ impl TlsClient {
     }
 }
 
-/// What is wrong with a certificate or a key of the client.
+/// What is wrong with a client's certificate or key.
 fn unusable(error: &rustls::Error) -> String {
     match error {
         rustls::Error::InconsistentKeys(_) => "the key is not that of the certificate".to_owned(),

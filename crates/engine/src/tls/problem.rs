@@ -1,4 +1,4 @@
-//! What can go wrong with TLS, in words.
+//! TLS errors in words.
 
 use std::fmt::{self, Debug, Display, Formatter};
 use std::io;
@@ -12,21 +12,21 @@ const NO_COMMON_PROTOCOL: &str = "the server speaks none of the offered protocol
 
 const TRUST: &str = "name its authority with --cacert, or the certificate itself if it is self-signed without CA:TRUE";
 
-/// Why a connection can't speak TLS. Its text begins with `TLS: `.
+/// Why a TLS connection failed. Its text begins with `TLS: `.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TlsError {
     /// The handshake or a record failed.
     Session(Error),
     /// The peer closed the connection during the handshake.
     Closed,
-    /// The time was over before the handshake was.
+    /// The time ran out before the handshake was done.
     Unfinished,
     /// The server chose no protocol by ALPN, and HTTP/2 needs one.
     NoAlpn,
 }
 
 impl TlsError {
-    /// True if it is what the error says.
+    /// True if `error` wraps a `TlsError`.
     pub fn is_in(error: &io::Error) -> bool {
         error.get_ref().is_some_and(|inner| inner.is::<Self>())
     }
@@ -153,13 +153,13 @@ fn unverifiable(f: &mut Formatter<'_>, reason: &impl Debug) -> fmt::Result {
 fn bare(presented: &str) -> String {
     let address = presented.strip_prefix("IpAddress(").and_then(|rest| rest.strip_suffix(')'));
     if let Some(address) = address {
-        // Other ways to write an IPv6 address are possible.
+        // An IPv6 address can be written in several ways.
         return address.parse().map_or_else(|_| address.to_owned(), |it: IpAddr| it.to_string());
     }
     presented.split('"').nth(1).unwrap_or(presented).to_owned()
 }
 
-/// The name of an error in words: `MissingData("ServerName")` as `missing data: server name`.
+/// Name of an error in words: `MissingData("ServerName")` as `missing data: server name`.
 fn words(error: &impl Debug) -> String {
     let shown = format!("{error:?}");
     // The fields of a struct are numbers and bytes.
@@ -193,7 +193,7 @@ fn received(f: &mut Formatter<'_>, alert: AlertDescription) -> fmt::Result {
         AlertDescription::ProtocolVersion => {
             f.write_str("the server speaks none of the offered versions of TLS")
         }
-        // Some servers refuse a missing one so.
+        // Some servers refuse a missing certificate like this.
         AlertDescription::BadCertificate => write!(
             f,
             "the server does not accept the client certificate: alert {alert:?}; without --cert, it requires one"

@@ -13,12 +13,12 @@ pub(super) const HEADER: usize = 5;
 const TAG: usize = 16;
 /// Maximum plaintext of a record.
 pub(super) const MAX_PLAINTEXT: usize = 16 << 10;
-/// The length in a header is less. TLS 1.2 allows as much, and rustls for both.
+/// Upper bound of the length in a header, exclusive. TLS 1.2 allows as much, and rustls for both.
 const SEALED_END: usize = MAX_PLAINTEXT + 2048;
 
 pub(super) const ALERT: u8 = 21;
 pub(super) const HANDSHAKE: u8 = 22;
-/// The type of records with data, and that all sealed records seem to have.
+/// Type of records with data, and outer type of all sealed records.
 pub(super) const DATA: u8 = 23;
 
 /// The keys of one direction.
@@ -30,7 +30,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Keys to send and to receive with.
+    /// Keys for sending and for receiving.
     pub fn pair(ExtractedSecrets { tx, rx }: ExtractedSecrets) -> Result<(Self, Self), Error> {
         Ok((Self::new(tx)?, Self::new(rx)?))
     }
@@ -97,10 +97,10 @@ impl Keys {
     }
 }
 
-/// The length of the record that `bytes` begin with. `None` if they end before it does.
+/// Length of the record at the start of `bytes`. `None` if it is incomplete.
 ///
 /// # Errors
-/// They begin with no record.
+/// If `bytes` do not begin with a record.
 #[inline]
 pub(super) fn length(bytes: &[u8]) -> Result<Option<usize>, InvalidMessage> {
     let Some([kind, version, _, high, low]) = bytes.first_chunk::<HEADER>() else {

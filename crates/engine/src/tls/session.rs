@@ -1,6 +1,6 @@
 //! A TLS session without its socket: records in, plaintext out, and the reverse.
 //!
-//! rustls makes the handshake and seals and opens the records after it. It takes memory for each, and copies each twice; so
+//! rustls does the handshake, and seals and opens the records after it. It allocates for each record and copies it twice. So
 //! under TLS 1.3, a connection that is used for more than one request seals and opens its records by [`Traffic`].
 
 use std::io;
@@ -30,30 +30,30 @@ pub(crate) struct Session {
     pub(super) traffic: Option<Box<Traffic>>,
     /// True once a request was sealed.
     is_used: bool,
-    /// The start of a record whose end has not arrived.
+    /// The start of an incomplete record.
     torn: Vec<u8>,
-    /// Room for records that the kernel has not taken. It is kept, so that it need not be zeroed again.
+    /// Room for records that the kernel has not taken. Kept, so that it need not be zeroed again.
     records: Vec<u8>,
-    /// How many bytes of it are filled with records, and how many of those the kernel has taken.
+    /// How many bytes of `records` are filled, and how many of those the kernel has taken.
     filled: usize,
     written: usize,
     /// Plaintext in `records` that was not yet reported as sent.
     sealed: usize,
-    /// Why no more is opened or sealed.
+    /// Why nothing more is opened or sealed.
     failed: Option<TlsError>,
-    /// The peer said that it sends no more.
+    /// True once the peer has announced that it sends no more.
     pub peer_closed: bool,
     /// True once the peer can be written to.
     pub is_open: bool,
-    /// Records with data received, until they are taken.
+    /// Data records received since the count was last taken.
     pub received: u64,
 }
 
 impl Session {
-    /// A session that has not begun: [`Self::open`] with no bytes makes its first record.
+    /// A new session: [`Self::open`] with no bytes makes its first record.
     ///
     /// # Errors
-    /// The configuration allows no session, such as without a common version.
+    /// If the configuration allows no session, such as without a common version.
     pub fn new(client: &TlsClient) -> Result<Self, TlsError> {
         let tls = UnbufferedClientConnection::new(Arc::clone(&client.config), client.name.clone())?;
         Ok(Self {
@@ -103,18 +103,17 @@ impl Session {
         }
     }
 
-    /// Opens received records, in place, and appends their plaintext; what they demand in return waits in the session's
-    /// output.
+    /// Opens received records in place, and appends their plaintext. Responses that they require wait in the session's output.
     ///
     /// # Errors
-    /// The peer breaks the protocol, can't be trusted, or sent an alert. Later calls return it again.
+    /// If the peer breaks the protocol, can't be trusted, or sent an alert. Later calls return the same error.
     pub fn open(&mut self, received: &mut [u8], plaintext: &mut Vec<u8>) -> Result<(), TlsError> {
         self.usable()?;
         self.open_records(received, plaintext).inspect_err(|error| self.fail(error))
     }
 
     /// # Errors
-    /// Why the session has failed.
+    /// If the session has failed: why.
     #[inline]
     pub fn usable(&self) -> Result<(), TlsError> {
         match &self.failed {
@@ -123,18 +122,18 @@ impl Session {
         }
     }
 
-    /// Leaves only the alert to be sent: no more bytes must be opened after a failure.
+    /// Leaves only the alert to send: nothing may be opened after a failure.
     #[cold]
     fn fail(&mut self, error: &TlsError) {
         self.failed = Some(error.clone());
         self.torn = Vec::new();
         if let (Some(traffic), TlsError::Session(error)) = (&mut self.traffic, error) {
             let out = free(&mut self.records, self.filled, RECORD.0);
-            // Its keys may be used up.
+            // The keys may be used up.
             self.filled += traffic.alert(error, out).unwrap_or_default();
         }
         let Some(tls) = &mut self.tls else { return };
-        // What waits to be encoded comes before anything else.
+        // Records waiting to be encoded come first.
         while tls.wants_write()
             && let Ok(ConnectionState::EncodeTlsData(data)) = tls.process_tls_records(&mut []).state
         {
@@ -142,13 +141,13 @@ impl Session {
         }
     }
 
-    /// True if received records can be opened where they are, by [`Self::open_in_place`].
+    /// True if [`Self::open_in_place`] can open received records.
     #[inline]
     pub fn opens_in_place(&self) -> bool {
         self.traffic.is_some() && self.torn.is_empty()
     }
 
-    /// The same as [`Self::open`], but leaves the plaintext in `received`, and puts its range into `plaintext`.
+    /// Like [`Self::open`], but leaves the plaintext in `received`, and puts its range into `plaintext`.
     ///
     /// # Errors
     /// See [`Self::open`].
@@ -201,7 +200,7 @@ impl Session {
         Ok(())
     }
 
-    /// Handles whole records; returns how many bytes they have.
+    /// Handles whole records; returns their length in bytes.
     fn advance(&mut self, records: &mut [u8], plaintext: &mut Vec<u8>) -> Result<usize, TlsError> {
         let Some(tls) = &mut self.tls else { return Ok(0) };
         let mut used = 0;
@@ -230,7 +229,7 @@ impl Session {
                 _ => done = true,
             }
             used += discard;
-            // Until the session is open, the next state may be that it is.
+            // Until the session is open, the next step may open it.
             let is_all = self.is_open && used == records.len() && !tls.wants_write();
             if done || read && is_all {
                 return Ok(used);
@@ -238,7 +237,7 @@ impl Session {
         }
     }
 
-    /// True if the end of the stream may follow: no record is torn.
+    /// True if no record is torn, so the stream may end here.
     pub fn is_whole(&self) -> bool {
         self.torn.is_empty()
     }
@@ -255,7 +254,7 @@ impl Session {
         self.written < self.filled
     }
 
-    /// Gives waiting records to the kernel by `send`. `WouldBlock` if it does not take all.
+    /// Passes waiting records to the kernel by `send`. `WouldBlock` if it does not take all.
     #[inline]
     pub fn flush(&mut self, mut send: impl FnMut(&[u8]) -> io::Result<usize>) -> io::Result<()> {
         while self.has_output() {
@@ -265,16 +264,16 @@ impl Session {
         Ok(())
     }
 
-    /// How much plaintext the kernel has taken, once no records wait; each byte is reported once.
+    /// Plaintext bytes that the kernel has taken, once no records wait; each byte is reported once.
     #[inline]
     pub fn take_sent(&mut self) -> usize {
         std::mem::take(&mut self.sealed)
     }
 
-    /// Seals the beginning of `plaintext`, all of it if it is short; nothing may wait to be sent.
+    /// Seals the start of `plaintext`, or all of it if it is short. Nothing may be waiting to be sent.
     ///
     /// # Errors
-    /// The session is not open, or its keys are used up.
+    /// If the session is not open, or its keys are used up.
     pub fn seal(&mut self, plaintext: &[u8]) -> io::Result<()> {
         let plaintext = &plaintext[..plaintext.len().min(MAX_SEALED)];
         let room = plaintext.len() + RECORD.0 * (1 + plaintext.len().div_ceil(RECORD.1));
@@ -288,7 +287,7 @@ impl Session {
         Ok(())
     }
 
-    /// Says that no more will be sent, unless an alert said so.
+    /// Announces that no more will be sent, unless an alert did already.
     pub fn close(&mut self) -> io::Result<()> {
         if self.failed.is_some() {
             return Ok(());
@@ -299,14 +298,14 @@ impl Session {
         self.with_rustls(RECORD.0, |traffic, out| traffic.queue_close_notify(out))
     }
 
-    /// Takes the records of TLS 1.3 over from rustls, from the second request on: many connections have only one, and keys are
-    /// derived for it. As that request is sealed, rustls has nothing more to send.
+    /// Takes over TLS 1.3 records from rustls, from the second request on: many connections have only one request, and taking
+    /// over has to derive keys. As that request is being sealed, rustls has nothing more to send.
     fn take_over(&mut self) -> io::Result<()> {
         let is_first = !std::mem::replace(&mut self.is_used, true);
         let is_ready = |tls: &mut Box<UnbufferedClientConnection>| {
             tls.protocol_version() == Some(ProtocolVersion::TLSv1_3) && !tls.wants_write()
         };
-        // The start of a message of the handshake would be lost.
+        // The start of a handshake message would be lost.
         if is_first || self.peer_closed || !self.torn.is_empty() {
             return Ok(());
         }
@@ -337,11 +336,11 @@ impl Session {
         self.usable()?;
         let Some(tls) = &mut self.tls else { return Ok(()) };
         let mut traffic = loop {
-            // It remembers places in the start of a message of the handshake, such as a ticket.
+            // rustls remembers positions in the start of a handshake message, such as a ticket.
             let UnbufferedStatus { state, .. } = tls.process_tls_records(&mut self.torn);
             match state {
                 Ok(ConnectionState::WriteTraffic(traffic)) => break traffic,
-                // An update of the keys goes first.
+                // A key update goes first.
                 Ok(ConnectionState::EncodeTlsData(data)) => {
                     encode(data, &mut self.records, &mut self.filled);
                 }
@@ -372,7 +371,7 @@ fn version(version: ProtocolVersion) -> String {
 
 type Writer<'a> = rustls::unbuffered::WriteTraffic<'a, rustls::client::ClientConnectionData>;
 
-/// Appends a record of the handshake.
+/// Appends a handshake record.
 fn encode(
     mut data: EncodeTlsData<'_, rustls::client::ClientConnectionData>,
     records: &mut Vec<u8>,
@@ -390,7 +389,7 @@ fn encode(
     }
 }
 
-/// At least this much room after the first `filled` bytes.
+/// The bytes after the first `filled` ones, at least `room` of them.
 fn free(records: &mut Vec<u8>, filled: usize, room: usize) -> &mut [u8] {
     if records.len() < filled + room {
         records.resize(filled + room, 0);

@@ -1,5 +1,5 @@
-//! Sessions to resume. The store of rustls keeps eight tickets of TLS 1.3 per server, so most of fifty connections that open
-//! at once would do a full handshake; this one keeps as many as there are connections.
+//! Sessions to resume. The store of rustls keeps eight TLS 1.3 tickets per server, so most of fifty connections opened at once
+//! would do a full handshake; this one keeps as many as there are connections.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -9,7 +9,7 @@ use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
 use rustls::pki_types::ServerName;
 
-/// Sessions with the only server of a load thread, which alone uses the lock.
+/// Sessions with the one server of a load thread. Only that thread uses the lock.
 pub(super) struct Tickets {
     most: usize,
     known: Mutex<Known>,
@@ -19,12 +19,12 @@ pub(super) struct Tickets {
 struct Known {
     group: Option<NamedGroup>,
     tls12: Option<Tls12ClientSessionValue>,
-    /// Used once each, the newest first.
+    /// Used once each, newest first.
     tls13: VecDeque<Tls13ClientSessionValue>,
 }
 
 impl Tickets {
-    /// Room for `most` tickets of TLS 1.3, at least one.
+    /// A store for `most` TLS 1.3 tickets, at least one.
     pub fn new(most: usize) -> Self {
         Self { most: most.max(1), known: Mutex::default() }
     }

@@ -1,4 +1,4 @@
-//! TLS 1.3 after the handshake: records are opened where they were received, and none takes memory. rustls derives keys and
+//! TLS 1.3 after the handshake: records are opened where they were received, without allocating. rustls derives keys and
 //! stores tickets.
 
 use std::mem;
@@ -12,13 +12,13 @@ use rustls::{
 
 use super::records::{self, ALERT, DATA, HANDSHAKE, HEADER, Keys, MAX_PLAINTEXT};
 
-/// Maximum bytes of a message of the handshake, without its header.
+/// Maximum bytes of a handshake message, without its header.
 const MAX_MESSAGE: usize = 0xffff;
-/// How many empty records, updates of the keys without data between them, and warnings are accepted: as many as rustls does.
+/// Maximum number of empty records, of key updates without data between them, and of warnings: the same as in rustls.
 const MAX_EMPTY: u8 = 32;
 const MAX_UPDATES: u8 = 32;
 const MAX_WARNINGS: u8 = 4;
-/// The level of alerts that end a connection in good order.
+/// Level of alerts that end a connection cleanly.
 const WARNING: u8 = 1;
 const FATAL: u8 = 2;
 /// Contents of a key update.
@@ -34,24 +34,24 @@ pub(super) struct Traffic {
     pub limit: u64,
     /// The peer has updated its keys, and wants ours updated before more data.
     owes_update: bool,
-    /// The start of a message of the handshake whose end has not arrived.
+    /// The start of an incomplete handshake message.
     message: Vec<u8>,
-    /// What may still come of each.
+    /// How many more of each are accepted.
     empty: u8,
     updates: u8,
     warnings: u8,
-    /// The peer said that it sends no more.
+    /// True once the peer has announced that it sends no more.
     pub is_closed: bool,
-    /// Records with data received, until they are taken.
+    /// Data records received since the count was last taken.
     pub opened: u64,
 }
 
 impl Traffic {
-    /// Takes over from rustls, which must have no record to send, and no part of one received.
+    /// Takes over from rustls, which must have no record to send and no part of a received one.
     pub fn new(tls: UnbufferedClientConnection) -> Result<Self, Error> {
         let (secrets, kernel) = tls.dangerous_into_kernel_connection()?;
         let (sent, received) = Keys::pair(secrets)?;
-        // The last one updates the key.
+        // The last record updates the key.
         let limit = match kernel.negotiated_cipher_suite() {
             SupportedCipherSuite::Tls13(suite) => suite.common.confidentiality_limit - 1,
             SupportedCipherSuite::Tls12(_) => return Err(Error::HandshakeNotComplete),
@@ -71,8 +71,8 @@ impl Traffic {
         })
     }
 
-    /// Opens the whole records that `bytes` begin with, and puts their data together in `data`, a range of `bytes` that is empty
-    /// at first. Returns the length of these records.
+    /// Opens the whole records at the start of `bytes`, and joins their data in `data`, a range of `bytes` that is empty at
+    /// first. Returns the length of these records.
     pub fn open(&mut self, bytes: &mut [u8], data: &mut Range<usize>) -> Result<usize, Error> {
         let mut used = 0;
         while let Some(length) = records::length(&bytes[used..])? {
@@ -95,7 +95,7 @@ impl Traffic {
         Ok(used)
     }
 
-    /// Refuses empty records without end, and a record between the parts of a message.
+    /// Refuses endless empty records, and a record between the parts of a message.
     #[inline]
     fn check(&mut self, kind: u8, content: &Range<usize>) -> Result<(), PeerMisbehaved> {
         if kind != HANDSHAKE && !self.message.is_empty() {
@@ -133,7 +133,7 @@ impl Traffic {
         Ok(())
     }
 
-    /// Takes messages of the handshake, cut anywhere.
+    /// Takes handshake messages, cut anywhere.
     fn messages(&mut self, content: &[u8]) -> Result<(), Error> {
         let mut bytes = mem::take(&mut self.message);
         bytes.extend_from_slice(content);
@@ -163,7 +163,7 @@ impl Traffic {
         Ok(())
     }
 
-    /// The peer's records have new keys after this message, which must be the `last` of its record.
+    /// Switches to new keys for records received after this message, which must be the `last` of its record.
     fn follow_update(&mut self, message: &[u8], last: bool) -> Result<(), Error> {
         if !last {
             return Err(PeerMisbehaved::KeyEpochWithPendingFragment.into());
@@ -179,7 +179,7 @@ impl Traffic {
         Ok(())
     }
 
-    /// Seals data at the start of `out`, which has room for it and for updates of the keys, and returns the length of the records.
+    /// Seals data at the start of `out`, which has room for it and for key updates; returns the length of the records.
     pub fn seal(&mut self, data: &[u8], out: &mut [u8]) -> Result<usize, Error> {
         let mut sealed = 0;
         if self.owes_update {
@@ -203,12 +203,12 @@ impl Traffic {
         Ok(sealed)
     }
 
-    /// Seals the end of what is sent.
+    /// Seals a close_notify alert.
     pub fn close(&mut self, out: &mut [u8]) -> Result<usize, Error> {
         self.sent.seal(ALERT, &[WARNING, AlertDescription::CloseNotify.into()], out)
     }
 
-    /// Seals what the peer should know about this error, if anything.
+    /// Seals the alert that tells the peer about this error, if there is one.
     pub fn alert(&mut self, error: &Error, out: &mut [u8]) -> Result<usize, Error> {
         let description = match error {
             Error::InvalidMessage(InvalidMessage::InvalidKeyUpdate) => {
@@ -232,7 +232,7 @@ impl Traffic {
     }
 }
 
-/// Appends the `content` of a record to the data before it: most reads have one record, which stays where it is.
+/// Appends the `content` of a record to the data before it. Most reads have one record, which stays where it is.
 #[inline]
 fn append(bytes: &mut [u8], data: &mut Range<usize>, content: Range<usize>) {
     if Range::is_empty(data) {

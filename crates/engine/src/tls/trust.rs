@@ -9,7 +9,7 @@ use rustls::crypto::{
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 
-/// Accepts any certificate, but still demands that the server has its key.
+/// Accepts any certificate, but still checks that the server has its key.
 #[derive(Debug)]
 pub(super) struct AnyCertificate {
     algorithms: WebPkiSupportedAlgorithms,

@@ -1,8 +1,8 @@
-//! The calls of a load that ends with a number of them.
+//! The calls left in a load that ends after a number of calls.
 
 use rpcbench_clock::{Nanos, Span};
 
-/// Calls that may still come due, in a span if they are measured.
+/// Calls that may still come due: in `span`, if they are measured.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
     pub left: u64,
@@ -10,7 +10,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// How many of `calls` may come due now; before the span, all.
+    /// How many of `calls` may come due now; before the span, all of them.
     pub fn grant(&mut self, calls: u32, now: Nanos) -> u32 {
         if !self.has_begun(now) {
             return calls;

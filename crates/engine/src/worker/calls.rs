@@ -13,7 +13,7 @@ use crate::recorder::Recorder;
 use crate::target::Target;
 use rpcbench_clock::{Nanos, Span};
 
-/// The calls of a worker, apart from the connections that carry them.
+/// A worker's calls, apart from the connections that carry them.
 pub(crate) struct Calls {
     payload: Arc<dyn Payload>,
     checker: Checker,
@@ -33,7 +33,7 @@ pub(crate) struct Calls {
     followed: u64,
     /// The status of the protocol's own success.
     success: u32,
-    /// Ended calls, and those of them not `ok`, since the worker was created.
+    /// Calls that ended since the worker was created, and how many of them were not `ok`.
     pub ended: u64,
     pub failed: u64,
     /// When the last one ended.
@@ -72,7 +72,7 @@ impl Calls {
         }
     }
 
-    /// The next calls are those of the load, or spot checks from number `spot_check` on.
+    /// Continues with the load's calls, or with spot checks from number `spot_check` on.
     pub fn choose(&mut self, spot_check: Option<u32>) {
         if let Some(number) = spot_check {
             self.next_request = self.count + number;
@@ -101,7 +101,7 @@ impl Calls {
         self.recorder.measure(span);
     }
 
-    /// Measures the calls that come due in a part of a window as well.
+    /// Also measures the calls that come due in this part of a window.
     pub fn measure_part(&mut self, part: Part) {
         self.followed = 0;
         self.recorder.measure_part(part);
@@ -115,7 +115,7 @@ impl Calls {
         }
     }
 
-    /// The outstanding calls that did not come due after the measured span.
+    /// Outstanding calls, except those that came due after the measured span.
     pub fn measured_outstanding(&self) -> u64 {
         self.outstanding - (self.followed - self.recorder.due_after_window())
     }
@@ -147,9 +147,9 @@ fn spot_checks(payload: &dyn Payload) -> usize {
     payload.spot_checks().map_or(0, SpotChecks::count)
 }
 
-/// The first nonce of a thread opened at `opened`; each later one is larger by `threads`. Nonces start from that time in units
-/// of 4 us, so two sessions within four hours share none unless a request is sent more than 244,000 times a second. Each thread
-/// has the nonces of one remainder, so threads share none either.
+/// The first nonce of a thread of a session opened at `opened`; each later one is larger by `threads`. Nonces start from that
+/// time in units of 4 us, so two sessions within four hours share none unless a request is sent more than 244,000 times a
+/// second. Each thread has the nonces of one remainder, so threads share none either.
 fn first_nonce(opened: Nanos, thread: u32, threads: u32) -> Nonce {
     let begin = (opened.0 >> 12) as u32;
     Nonce::new(begin - begin % threads.max(1)).plus(thread)
@@ -160,7 +160,7 @@ pub(super) struct Reading<'a> {
     pub calls: &'a mut Calls,
     pub at: Nanos,
     pub ended: u32,
-    /// Calls to be sent again.
+    /// Calls to send again.
     pub again: Vec<Call>,
 }
 
@@ -201,7 +201,7 @@ impl Reading<'_> {
         self.calls.payload.target(call.request as usize).rejects_success
     }
 
-    /// Whether a reply of the protocol's own success is right.
+    /// True if a reply with the protocol's own success is right.
     #[inline(never)]
     fn judge(&mut self, call: &Call, reply: &[u8]) -> bool {
         let Calls { checker, payload, recorder, .. } = &mut *self.calls;
@@ -209,7 +209,7 @@ impl Reading<'_> {
         self.is_right(judged, reply)
     }
 
-    /// Whether a reply was right; a problem is kept as an example.
+    /// True if a reply was right; keeps a problem as an example.
     fn is_right(&mut self, judged: Result<(), String>, reply: &[u8]) -> bool {
         match judged {
             Ok(()) => true,
@@ -230,7 +230,7 @@ impl Reading<'_> {
     }
 }
 
-/// Always inlined, as every reply of every protocol calls them; the compiler would not.
+/// Methods are always inlined: every reply of every protocol calls them, and the compiler would not inline them.
 impl Events for Reading<'_> {
     #[inline(always)]
     fn verify(&mut self, call: &Call, message: &[u8]) -> bool {
@@ -257,7 +257,7 @@ impl Events for Reading<'_> {
     #[inline(always)]
     fn ended(&mut self, call: &Call, end: End) {
         if matches!(end, End::Answered { right: true }) && !self.is_late(call) {
-            // It owns nothing. To find that out, the compiler would call a function.
+            // `end` owns nothing here. To find that out, the compiler would call a function.
             std::mem::forget(end);
             return self.end(call, &Outcome::Ok);
         }

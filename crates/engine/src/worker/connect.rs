@@ -1,4 +1,4 @@
-//! Opens connections: initially one after another, and again after they were lost.
+//! Opens connections: one after another at first, and again after they are lost.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use rpcbench_clock::Nanos;
 
 /// Maximum connections being opened at once over all threads.
 const MAX_OPENING: usize = 64;
-/// Shortest time from one to the next over all threads. To the client TCP connections are open before the server has accepted
-/// them: faster, a thousand overflow the listener's queue, which is 128 or 511 connections long in many servers, and a dropped
-/// one is tried again after a second.
+/// Minimum time between opening two connections, over all threads. To the client, a TCP connection is open before the server
+/// has accepted it. Any faster, a thousand of them overflow the listener's queue, which holds 128 or 511 connections in many
+/// servers, and a dropped one is retried only after a second.
 const OPENING_PAUSE: Nanos = Nanos(100_000);
 
 impl<C: Connection, D: Driver> Worker<C, D> {
@@ -23,7 +23,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.unopened == self.slots.len() && places.all(Slot::is_open)
     }
 
-    /// Why the first closed connection is not open.
+    /// Number of open connections, and why the first closed one is not open.
     pub fn connect_problem(&self) -> (usize, Option<String>) {
         let open = self.slots.iter().filter(|slot| slot.is_open()).count();
         let mut others = self.slots.iter().enumerate().filter(|(_, slot)| !slot.is_open());
@@ -40,7 +40,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.connect_more();
     }
 
-    /// Opens the next slot if it is time, and few enough others are being opened.
+    /// Opens the next slot if it is time and few enough others are being opened.
     pub(super) fn connect_more(&mut self) {
         let slots = &self.slots;
         self.opening.retain(|slot| slots[*slot].opening_since().is_some());
@@ -53,9 +53,9 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// When to open the next slot for the first time. `None` if none is left, or too many are being opened.
+    /// When to open the next slot for the first time. `None` if none is left or too many are being opened.
     pub(super) fn next_open_at(&self) -> Option<Nanos> {
-        // Asked in each turn of a load, long after the last was opened.
+        // Called in each turn of a load, long after the last slot was opened.
         if self.unopened == self.slots.len() {
             return None;
         }
@@ -63,7 +63,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         (self.opening.len() < most).then_some(self.open_at)
     }
 
-    /// The calls that end next are on a slot's connection, for the figures of each address.
+    /// Counts the calls that end next for the address of a slot's connection.
     #[inline]
     pub(super) fn at_slot(&mut self, index: usize) {
         if !self.plan.server.others.is_empty() {
@@ -106,7 +106,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     /// Handles the result of a connect. True if it succeeded.
     pub(super) fn has_connected(&mut self, event: Ready) -> bool {
         let index = event.connection;
-        // A failed connect is readable too.
+        // A failed connect is also readable.
         if event.readable
             && let Err(error) = self.driver.connected(index)
         {
@@ -119,7 +119,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         true
     }
 
-    /// Counts the steps after which bytes can be sent, from `at` on unless TLS has its own time.
+    /// Records the steps before the connection became writable: at `at`, or at the end of the TLS handshake if there is one.
     #[cold]
     fn note_writable(&mut self, index: usize, at: Nanos) {
         let slot = &mut self.slots[index];
@@ -135,7 +135,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// Counts the first byte of a connection, which came at `at`.
+    /// Records the first byte of a connection, received at `at`.
     #[cold]
     pub(super) fn note_first_byte(&mut self, index: usize, at: Nanos) {
         if let Some(since) = self.slots[index].writable_since.take() {
@@ -143,7 +143,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// Counts a connection that opened at `at`, if its handshake is done.
+    /// Counts a connection as opened at `at`, if its handshake is done.
     #[cold]
     pub(super) fn note_established(&mut self, index: usize, at: Nanos) {
         let slot = &mut self.slots[index];
@@ -158,8 +158,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// Moves a connection that takes no more calls to a separate slot until its last call has ended, and opens another in
-    /// its place; one per slot at a time. Returns the slot that has the connection now.
+    /// Moves a connection that takes no more calls to a separate slot until its last call ends, and opens another in its
+    /// place; one per slot at a time. Returns the connection's new slot.
     #[cold]
     pub(super) fn hand_over(&mut self, index: usize) -> usize {
         let known = self.slots.iter().position(|slot| slot.parent_slot == Some(index));
@@ -169,7 +169,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         {
             return index;
         }
-        // The end of the stream may be what is unread.
+        // The unread bytes may be the end of the stream.
         self.unread.iter_mut().filter(|slot| **slot == index).for_each(|slot| *slot = rest);
         let now = self.driver.now();
         let slot = self.slots[index].hand_over(index, now);
@@ -184,7 +184,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         rest
     }
 
-    /// Calls have ended at `at` on a connection that was handed over, so its parent slot may reconnect soon.
+    /// Notes that calls ended at `at` on a connection that was handed over, so its parent slot may reconnect soon.
     #[inline]
     pub(super) fn allow_reconnect(&mut self, index: usize, at: Nanos) {
         let Some(parent_slot) = self.slots[index].parent_slot else { return };
@@ -209,7 +209,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.retry_at = retries.min().unwrap_or(Nanos::NEVER);
     }
 
-    /// Ends attempts to connect that took too long; new ones follow.
+    /// Ends connection attempts that took too long; new ones follow.
     pub(super) fn give_up_opening(&mut self, now: Nanos) {
         for slot in 0..self.slots.len() {
             let since = self.slots[slot].opening_since();

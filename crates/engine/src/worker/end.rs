@@ -10,7 +10,7 @@ use crate::protocol::Connection;
 use rpcbench_clock::Nanos;
 
 impl<C: Connection, D: Driver> Worker<C, D> {
-    /// The peer has closed its side of a connection.
+    /// Handles the end of the peer's side of a connection.
     #[cold]
     pub(super) fn end_of_stream(&mut self, index: usize, at: Nanos) {
         let slot = &mut self.slots[index];
@@ -45,7 +45,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// Ends a connection; its calls are lost, and it is reopened after a pause. With a call limit, waiting calls of a
+    /// Ends a connection: its calls are lost, and it is reopened after a pause. With a call limit, calls that wait for a
     /// connection that never opened end as not sent.
     #[cold]
     pub(super) fn lose(&mut self, index: usize, reason: &str) {

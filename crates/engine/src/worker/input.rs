@@ -24,7 +24,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// One read, and one write of the output that follows from it.
+    /// Reads once, and writes the resulting output once.
     #[inline]
     pub(super) fn read(&mut self, index: usize) {
         self.at_slot(index);

@@ -39,15 +39,15 @@ use rpcbench_clock::{Nanos, OwnClock, Span};
 pub(crate) use start::Start;
 use upkeep::Seen;
 
-/// How often to look for timed-out calls.
+/// How often to check for timed-out calls.
 const EXPIRY_CHECK: Nanos = Nanos::from_millis(50);
 
 /// Shortest time that counts as an absence of the client.
 const ABSENCE: Nanos = Nanos::from_millis(1);
 
-/// What a load thread does not share with others.
+/// Parts of a load thread that it does not share with others.
 pub(crate) struct Thread<D> {
-    /// From 0.
+    /// Thread number, from 0.
     pub number: u32,
     pub driver: D,
     pub log: Option<CallLog>,
@@ -58,7 +58,7 @@ pub(crate) struct Worker<C: Connection, D> {
     driver: D,
     plan: Arc<LoadPlan>,
     templates: Arc<C::Templates>,
-    /// For incomplete messages of its connections.
+    /// Memory for incomplete messages.
     allowance: Arc<Allowance>,
     slots: Vec<Slot<C>>,
     ready: Vec<Ready>,
@@ -70,13 +70,13 @@ pub(crate) struct Worker<C: Connection, D> {
     wanted: Vec<usize>,
     /// The first slot that was never opened.
     unopened: usize,
-    /// When it may be opened.
+    /// When that slot may be opened.
     open_at: Nanos,
     phase: Phase,
     span: Option<Span>,
-    /// The measured window has parts, and the load goes on after it.
+    /// True if the measured window has parts and the load continues after it.
     continues: bool,
-    /// Such a window is over: its last calls have ended.
+    /// True if the last calls of such a window have ended.
     is_window_over: bool,
     /// The end of the last turn.
     turned_at: Nanos,
@@ -84,14 +84,14 @@ pub(crate) struct Worker<C: Connection, D> {
     /// When to reopen the next lost connection.
     retry_at: Nanos,
     calls: Calls,
-    /// In a span that ends with a number of calls.
+    /// Set if the span ends with a number of calls.
     budget: Option<Budget>,
     stride: Stride,
-    /// In an open loop.
+    /// Set in an open loop.
     open: Option<OpenLoop>,
-    /// What was seen of each slot's connection, if connections are kept alive by pings.
+    /// Last known state of each slot's connection, if keepalive pings are on.
     seen: Vec<Seen>,
-    /// Templates with other headers, which may come at any time.
+    /// Source of templates with other headers, which may come at any time.
     renewed: Option<Renewed<C::Templates>>,
 }
 
@@ -136,7 +136,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// The same, whose templates may be replaced by others.
+    /// Adds a source of other templates, which may replace the current ones.
     pub fn renewed_by(self, renewed: Option<Renewed<C::Templates>>) -> Self {
         Self { renewed, ..self }
     }
@@ -150,7 +150,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.driver.now()
     }
 
-    /// Continues by another clock after a time without turns.
+    /// Switches to another clock, after a time without turns.
     pub fn set_clock(&mut self, clock: OwnClock) {
         self.driver.set_clock(clock);
     }
@@ -160,7 +160,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.turned_at
     }
 
-    /// The fewest calls at once that the peer allows on a connection, if fewer than planned.
+    /// The fewest concurrent calls that the peer allows on a connection, if fewer than planned.
     pub fn calls_allowed(&self) -> Option<u32> {
         let limits = self.slots.iter().filter_map(|slot| {
             let most = slot.connection.as_ref()?.max_calls();
@@ -189,7 +189,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.phase == Phase::Idle
     }
 
-    /// Lets calls come due from now on, until the end of the span, or until drained. Does nothing if they already do.
+    /// Starts a load: calls come due until the end of the span, or until drained. No-op if a load is already running.
     pub fn start(&mut self, Start { arrivals, seed, span, spot_checks, calls }: Start) {
         if self.phase != Phase::Idle {
             return;
@@ -225,7 +225,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// Stops calls from coming due; those in flight have the grace period if they are measured, and their timeout otherwise.
+    /// Stops new calls. Those in flight have the grace period if they are measured, and their timeout otherwise.
     pub fn drain(&mut self) {
         if self.phase != Phase::Idle {
             let now = self.driver.now();
@@ -261,7 +261,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         Ok(())
     }
 
-    /// When to act next without any event.
+    /// When to act next if no event comes.
     fn deadline(&self) -> Nanos {
         let phase = match self.phase {
             Phase::Idle => Nanos::NEVER,
@@ -279,7 +279,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             .min(span_start.unwrap_or(Nanos::NEVER))
     }
 
-    /// Does what is due without any event. The turn waited until `until` at most.
+    /// Does what is due by time, without events. The turn waited until `until` at the latest.
     fn on_time(&mut self, until: Nanos) {
         let now = self.driver.now();
         let awaited = until.max(self.turned_at);
@@ -320,8 +320,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.end_drain();
     }
 
-    /// True if a turn that `took` so long kept measured calls waiting. Handshakes of TLS are the client's work, not its
-    /// absence.
+    /// True if a turn that took `took` kept measured calls waiting. TLS handshakes are the client's work, not its absence.
     #[cold]
     fn was_absent(&self, took: Nanos) -> bool {
         took - self.driver.handshaking() >= ABSENCE && self.awaits_measured()
@@ -352,7 +351,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// Ends the calls that came due at or before `cutoff`. True if some are left for the next turn.
+    /// Ends the calls due at or before `cutoff`. True if some are left for the next turn.
     fn expire(&mut self, cutoff: Nanos, now: Nanos) -> bool {
         let more = self.give_up_unsent(cutoff, now);
         for slot in 0..self.slots.len() {
@@ -377,7 +376,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         more
     }
 
-    /// After `ended` calls of a slot have ended, the same number comes due.
+    /// Lets one new call come due for each of the `ended` calls of a slot.
     #[inline]
     fn next(&mut self, slot: usize, ended: u32, now: Nanos) {
         let loading = matches!(self.phase, Phase::Loading { .. } | Phase::Following { .. });
@@ -387,7 +386,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.come_due(self.slots[slot].parent_slot.unwrap_or(slot), ended, now);
     }
 
-    /// Lets calls come due on a slot. They are sent while there is room; their bytes remain to be written.
+    /// Lets calls come due on a slot. They are sent while there is room; their bytes still have to be written.
     #[inline]
     fn come_due(&mut self, slot: usize, calls: u32, now: Nanos) {
         let calls = self.budget.as_mut().map_or(calls, |budget| budget.grant(calls, now));

@@ -11,7 +11,7 @@ use crate::recorder::SendTiming;
 use crate::slot::Slot;
 use rpcbench_clock::Nanos;
 
-/// Maximum calls given up in a turn, about 10 ms of work: the thread must still read its commands.
+/// Maximum calls given up per turn, about 10 ms of work: the thread must still read its commands.
 pub(super) const MAX_GIVEN_UP: usize = 1 << 17;
 
 /// When calls of an open loop come due, and whether they must wait.
@@ -21,9 +21,9 @@ pub(super) struct OpenLoop {
     room: Room,
     /// True if the first due call found no room, so waking at the next due time is useless.
     full: bool,
-    /// When something first happened on a connection since then.
+    /// When something first happened on a connection since `full` was set.
     happened_at: Option<Nanos>,
-    /// Calls that came due at or before this found no room at first.
+    /// Calls due at or before this found no room at first.
     full_until: Option<Nanos>,
     watch: Watch,
     /// Connections with calls to write.
@@ -69,7 +69,7 @@ impl OpenLoop {
     }
 }
 
-/// The outcome of calls that found no room on any connection.
+/// The outcome of calls for which no connection had room.
 pub(super) fn not_sent<C: Connection>(slots: &[Slot<C>]) -> Outcome {
     let reason = slots.iter().find_map(Slot::hindrance);
     let full = || "as many calls were in flight as may be".to_owned();
@@ -77,7 +77,7 @@ pub(super) fn not_sent<C: Connection>(slots: &[Slot<C>]) -> Outcome {
 }
 
 impl<C: Connection, D: Driver> Worker<C, D> {
-    /// Sends the due calls, each on the next connection with room. Without room they stay due until there is some.
+    /// Sends the due calls, each on the next connection with room. Without room, they stay due until there is some.
     pub(super) fn release(&mut self, now: Nanos) {
         let Some(open) = &mut self.open else { return };
         open.watch.look(now, open.due_times.peek());
@@ -114,7 +114,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// Ends the calls that came due at or before `cutoff` and found no room so far, the oldest first. True if some are left.
+    /// Ends the calls due at or before `cutoff` that found no room so far, oldest first. True if some are left.
     pub(super) fn give_up_unsent(&mut self, cutoff: Nanos, now: Nanos) -> bool {
         let Some(open) = &mut self.open else { return false };
         let is_late = |open: &OpenLoop| open.due_times.peek().is_some_and(|due| due <= cutoff);

@@ -1,8 +1,8 @@
-//! The part of a load that a load thread is in.
+//! Phases of a load.
 
 use rpcbench_clock::Nanos;
 
-/// Whether calls come due.
+/// The phase of a load, as a load thread sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Idle,
@@ -10,12 +10,12 @@ pub(super) enum Phase {
     Loading {
         until: Nanos,
     },
-    /// A closed loop's span is over, and its last calls have until then. The load stays the same: each call that ends is
-    /// still followed by another.
+    /// The span of a closed loop is over, and its last calls have until `until`. The load stays the same: each call that ends
+    /// is still followed by another.
     Following {
         until: Nanos,
     },
-    /// No new calls; those in flight have until then.
+    /// No new calls; those in flight have until `until`.
     Draining {
         until: Nanos,
     },

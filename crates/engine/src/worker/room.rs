@@ -2,24 +2,24 @@
 
 use std::collections::VecDeque;
 
-/// Calls due at the same time that go to one connection, in one write, before the next has its turn. With a write each, the
-/// last would leave so late that more are due by then, and a client that is late once would stay late.
+/// Calls due at the same time that go to one connection, in one write, before the next has its turn. With one write per call,
+/// the last would leave so late that more are due by then, and a client that is late once would stay late.
 const TOGETHER: u32 = 16;
 
-/// Which connections may have room. Initially any may, and they are tried in turn until none has. From then on only those are
-/// tried on which something has happened since; once these are half of all, any may have room again. So a call tries only a
-/// few connections on average, for any number of connections and any share of them with room.
+/// Which connections may have room. At first any may, and they are tried in turn until none has. From then on, only
+/// connections with new activity are tried; once these are half of all, any may have room again. So a call tries only a few
+/// connections on average, for any number of connections and any share of them with room.
 #[derive(Debug)]
 pub(super) struct Room {
-    /// True if any may have room; otherwise only the candidates.
+    /// True if any connection may have room; otherwise only the candidates.
     any: bool,
-    /// The connection whose turn it is, of all.
+    /// The connection whose turn it is, among all.
     next: usize,
-    /// Connections on which something happened; the first one has its turn.
+    /// Connections with new activity; the first one has its turn.
     candidates: VecDeque<usize>,
     /// Whether each connection is a candidate.
     is_candidate: Vec<bool>,
-    /// Calls that the current connection got in its turn.
+    /// Calls that the current connection got in this turn.
     in_turn: u32,
 }
 

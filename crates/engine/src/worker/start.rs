@@ -14,18 +14,18 @@ pub(crate) struct Start {
     pub span: Option<Span>,
     /// Whether to make spot checks.
     pub spot_checks: bool,
-    /// Calls in the span, over all threads. The span ends with the last of them; until then its end is
+    /// Number of calls in the span, over all threads. The span ends with the last of them; until then its end is
     /// [`NEVER`](rpcbench_clock::Nanos::NEVER).
     pub calls: Option<u64>,
 }
 
 impl Start {
-    /// A load's own calls.
+    /// A start of the load itself, without spot checks.
     pub fn load(arrivals: Arrivals, seed: u64, span: Option<Span>, calls: Option<u64>) -> Self {
         Self { arrivals, seed, span, spot_checks: false, calls }
     }
 
-    /// A closed loop that makes each spot check once, over all threads, and ends.
+    /// A closed loop that makes each spot check once, over all threads, and then ends.
     pub const SPOT_CHECKS: Self =
         Self { arrivals: Arrivals::Closed, seed: 0, span: None, calls: None, spot_checks: true };
 }

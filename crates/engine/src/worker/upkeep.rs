@@ -1,5 +1,5 @@
-//! What is done now and then next to calls: other headers, and pings on connections that nothing comes from. What comes is seen by
-//! counts that connections have anyway, so that calls cost nothing for it.
+//! Occasional work besides calls: new headers, and pings on silent connections. Activity shows in counts that connections keep
+//! anyway, so it costs calls nothing.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::renewal::Renewed;
 use rpcbench_clock::Nanos;
 use rpcbench_record::KeepAlive;
 
-/// What was last seen of a slot's connection.
+/// Last known state of a slot's connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen {
-    /// When it was opened, and its answers so far.
+    /// When the connection was opened, and its answers so far.
     connection: (Nanos, u64),
-    /// When these were first seen.
+    /// When this state was first seen.
     at: Nanos,
     pinged: Option<Nanos>,
 }
@@ -29,7 +29,7 @@ enum Step {
 }
 
 impl Seen {
-    /// Takes what is seen of a connection at `now`.
+    /// Compares the state of a connection at `now` with the last one, and decides what to do.
     fn look(&mut self, connection: (Nanos, u64), now: Nanos, limits: (Nanos, Nanos)) -> Step {
         let (every, timeout) = limits;
         if connection != self.connection {
@@ -48,7 +48,7 @@ impl Seen {
 }
 
 impl<C: Connection, D: Driver> Worker<C, D> {
-    /// What is done now and then, with or without calls.
+    /// Occasional work, with or without calls.
     pub(super) fn upkeep(&mut self, now: Nanos) {
         if let Some(keepalive) = self.plan.server.keepalive {
             self.keep_alive(keepalive, now);
@@ -60,7 +60,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.templates = templates;
     }
 
-    /// Pings the connections from which nothing came for too long, and ends those that did not answer a ping.
+    /// Pings connections that were silent for too long, and ends those that did not answer a ping.
     #[cold]
     fn keep_alive(&mut self, keepalive: KeepAlive, now: Nanos) {
         let limits =

@@ -1,4 +1,4 @@
-//! Detects when the client was late in noticing due calls.
+//! Detects when the client noticed due calls late.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use rpcbench_clock::Nanos;
 
 /// A call of an open loop is late if the client noticed it more than this after its due time.
 const LATE: Nanos = Nanos::from_millis(1);
-/// How often the client looks while nothing can be sent. Without waking it could not tell its own absence from a silent
+/// How often the client looks while nothing can be sent. Without these looks, it could not tell its own absence from a silent
 /// server. Half of the lateness limit leaves the other half for waking.
 const BEAT: Nanos = Nanos(LATE.0 / 2);
 
@@ -15,7 +15,7 @@ const BEAT: Nanos = Nanos(LATE.0 / 2);
 pub(super) struct Watch {
     /// When it last looked; 0 before the first time.
     looked_at: Nanos,
-    /// Stretches of time whose calls are late, in order.
+    /// Stretches of time in which due calls are late, in order.
     absences: VecDeque<Absence>,
 }
 
@@ -31,7 +31,7 @@ impl Watch {
         Self { looked_at: Nanos(0), absences: VecDeque::new() }
     }
 
-    /// Notes that the client looks now; the first unsent call came due at `first`, or will.
+    /// Notes that the client looks now; the first unsent call came due at `first`, or will come due then.
     #[inline]
     pub fn look(&mut self, now: Nanos, first: Option<Nanos>) {
         let (from, until) = (self.looked_at, now - LATE);
@@ -77,7 +77,7 @@ mod tests {
         // No look from 1 ms to 4 ms: calls due in the last millisecond of it are on time.
         let late: Vec<u64> = (11..30).map(|n| n * 100).collect();
         assert_eq!(missed(&[50, 1000, 4000, 5000, 6000], &dues), late);
-        // One that never looked before.
+        // The client never looked before.
         assert_eq!(missed(&[3000], &[1000, 1999, 2000, 2500]), [1000, 1999]);
     }
 

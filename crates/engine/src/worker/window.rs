@@ -1,4 +1,4 @@
-//! What of a load is measured.
+//! Chooses which part of a load is measured.
 
 use super::{Phase, Worker};
 use crate::counted::Part;
@@ -18,8 +18,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.phase = Phase::Loading { until: span.end };
     }
 
-    /// Measures the calls that come due in a part of a closed loop's window. The load goes on after the last part, and
-    /// [`Self::take_window_over`] tells when the calls of the window have ended.
+    /// Measures the calls that come due in a part of a closed loop's window. The load continues after the last part;
+    /// [`Self::take_window_over`] reports when the calls of the window have ended.
     pub fn measure_part(&mut self, part: Part) {
         self.calls.measure_part(part);
         self.continues = true;
@@ -28,13 +28,13 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             Phase::Loading { until: if part.is_last { part.span.end } else { Nanos::NEVER } };
     }
 
-    /// True once after a window in parts.
+    /// True once after each window in parts.
     pub fn take_window_over(&mut self) -> bool {
         std::mem::take(&mut self.is_window_over)
     }
 
-    /// Ends the measured span at `end` instead; if that is past, right after now. Returns the new span; `None` if nothing is
-    /// measured, or the span is over.
+    /// Moves the end of the measured span to `end`, or to right after now if `end` is past. Returns the new span; `None` if
+    /// nothing is measured or the span is over.
     pub fn end_at(&mut self, end: Nanos) -> Option<Span> {
         let now = self.driver.now();
         let loading = matches!(self.phase, Phase::Loading { .. });
@@ -49,7 +49,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         Some(*span)
     }
 
-    /// The span of a number of calls, once it is drained.
+    /// The span of a fixed number of calls, once the load is drained.
     pub fn take_counted(&mut self) -> Option<Span> {
         let mut span = self.budget.take()?.span?;
         span.end = span.start.max(self.calls.ended_at) + Nanos(1);
@@ -61,13 +61,13 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     pub(super) fn awaits_measured(&self) -> bool {
         match self.phase {
             Phase::Loading { .. } | Phase::Following { .. } => true,
-            // After a number of calls.
+            // Only if the span ends with a number of calls.
             Phase::Draining { .. } => self.budget.is_some(),
             Phase::Idle => false,
         }
     }
 
-    /// Ends a window in parts, and with it the calls that had the grace period. The load goes on.
+    /// Ends a window in parts; if `gives_up`, also its calls, whose grace period is over. The load continues.
     #[cold]
     pub(super) fn end_window(&mut self, now: Nanos, gives_up: bool) {
         if gives_up {
@@ -77,7 +77,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.is_window_over = true;
     }
 
-    /// Ends the calls of a window that had the grace period. Those after it have their timeout.
+    /// Ends the window's calls, whose grace period is over. Later calls keep their timeout.
     pub(super) fn expire_measured(&mut self, now: Nanos) {
         if let Some(last) = self.calls.recorder.last_due() {
             self.expire(last, now);

@@ -1,4 +1,4 @@
-//! Details of a gRPC status: a `google.rpc.Status` in the trailer `grpc-status-details-bin`.
+//! Details of a gRPC status: a `google.rpc.Status` in the `grpc-status-details-bin` trailer.
 //!
 //! Servers put messages of any type into it, so each is shown as its type and the texts in it.
 
@@ -9,10 +9,10 @@ use rpcbench_record::is_printable;
 
 /// Maximum details shown.
 pub(crate) const MAX_DETAILS: usize = 8;
-/// Maximum texts shown of one, and characters of all of them.
+/// Maximum texts shown per detail, and characters of all of them.
 const MAX_TEXTS: usize = 8;
 const MAX_CHARS: usize = 200;
-/// Deepest message looked into.
+/// Maximum nesting searched for texts.
 const MAX_DEPTH: u32 = 4;
 
 /// Metadata may lack padding.
@@ -21,26 +21,26 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The details of a status as the trailer has it. Empty if it can't be read.
+/// Decodes the details in the trailer. Empty if it can't be read.
 pub(super) fn of_trailer(value: &[u8]) -> Vec<String> {
     let status = decode(value);
     let details = fields(&status).filter(|(number, _)| *number == 3);
     details.take(MAX_DETAILS).map(|(_, any)| of_any(any)).collect()
 }
 
-/// The bytes that base64 stands for. Empty if it is invalid.
+/// Decodes base64. Empty if it is invalid.
 pub(crate) fn decode(base64: &[u8]) -> Vec<u8> {
     BASE64.decode(base64).unwrap_or_default()
 }
 
-/// A `google.protobuf.Any`: `google.rpc.ErrorInfo (NO_STOCK, shop.v1)`.
+/// Formats a `google.protobuf.Any`: `google.rpc.ErrorInfo (NO_STOCK, shop.v1)`.
 fn of_any(any: &[u8]) -> String {
     let field = |wanted| fields(any).filter(|(number, _)| *number == wanted).last();
     let url = field(1).map(|(_, url)| String::from_utf8_lossy(url)).unwrap_or_default();
     described(&url, field(2).map_or(&[], |(_, value)| value))
 }
 
-/// A detail of that type, with the texts in its value.
+/// Formats a detail: its type, and the texts in its value.
 pub(crate) fn described(url: &str, value: &[u8]) -> String {
     let mut texts = Vec::new();
     collect(value, MAX_DEPTH, &mut texts);
@@ -50,7 +50,7 @@ pub(crate) fn described(url: &str, value: &[u8]) -> String {
     if texts.is_empty() { name } else { format!("{name} ({texts})") }
 }
 
-/// The texts in a message. What is printable is taken for text: the tag of a nested message's field is not.
+/// Collects the texts in a message. Anything printable counts as text; the tag of a nested message's field is not printable.
 fn collect(message: &[u8], depth: u32, texts: &mut Vec<String>) {
     for (_, bytes) in fields(message) {
         let text = std::str::from_utf8(bytes).ok();
@@ -64,7 +64,7 @@ fn collect(message: &[u8], depth: u32, texts: &mut Vec<String>) {
     }
 }
 
-/// The fields with a length: number and content. Ends at the first byte that makes no sense.
+/// The length-delimited fields: number and content. Ends at the first invalid byte.
 fn fields(message: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     let mut rest = message;
     let next = move || -> Option<(u64, Option<&[u8]>)> {

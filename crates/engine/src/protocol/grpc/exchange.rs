@@ -35,12 +35,12 @@ pub(crate) struct Exchange {
     call: Call,
     /// HTTP status of the headers; 0 before them.
     http: u16,
-    /// Header blocks of status 1xx before them.
+    /// Header blocks of status 1xx before the headers.
     interim: u8,
     answer: Answer,
     /// An incomplete message.
     piece: Option<Piece>,
-    /// Bytes that the content-length still promises, if there was one.
+    /// Bytes still expected by the content-length, if there was one.
     promised: Option<u32>,
 }
 
@@ -153,7 +153,7 @@ impl http2::Exchange for Exchange {
         self.add(data, pieces, events)
     }
 
-    /// Ends an HTTP error page with its status; anything else lacks its trailers.
+    /// Ends an HTTP error page with its status; any other response lacks its trailers.
     #[cold]
     fn end_of_data(&mut self, _: &mut Pieces, _: &mut impl Events) -> Result<End, Problem> {
         let page = self.http != 0 && self.http != 200;
@@ -178,7 +178,7 @@ impl http2::Exchange for Exchange {
 }
 
 impl Exchange {
-    /// What is wrong with the stream's last header block.
+    /// Checks the stream's last header block.
     #[inline]
     fn check_last(&self, head: &ResponseHead) -> Result<(), Problem> {
         match (self.http, head.common.problem, head.common.status) {
@@ -227,7 +227,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Takes a compressed message as it is: only those who look into it decompress it.
+    /// Takes a compressed message as it is: it is decompressed only if something looks into it.
     fn compressed(&mut self, message: &[u8], events: &mut impl Events) -> Result<(), Problem> {
         if !self.takes_gzip(events) {
             return Err(NOT_OFFERED);

@@ -21,7 +21,7 @@ pub(crate) struct ResponseHead {
     unknown: Option<String>,
     /// The message of the status, percent-decoded.
     pub message: Option<String>,
-    /// Details of the status, in base64.
+    /// Details of the status, base64.
     details: Option<Box<[u8]>>,
     /// Whether the content type is gRPC's. `None` without one.
     grpc_content: Option<bool>,
@@ -83,7 +83,7 @@ impl ResponseHead {
         self.common.take(field)
     }
 
-    /// What is wrong with the block as headers before a message.
+    /// Checks the block as headers before a message.
     pub fn check_headers(&self) -> Result<(), Problem> {
         match (self.common.problem, self.common.status) {
             (Some(problem), _) => Err(problem),
@@ -97,12 +97,12 @@ impl ResponseHead {
         }
     }
 
-    /// The status of a call whose last header block this is.
+    /// The status of a call that ends with this header block.
     pub fn status(&self, http_of_headers: u16) -> u32 {
         self.grpc.unwrap_or_else(|| status::from_http(self.http_or(http_of_headers)))
     }
 
-    /// How a call with this last header block ends, if it does not succeed.
+    /// How a call ends whose last header block this is, if it fails.
     #[cold]
     pub fn failure(&self, http_of_headers: u16) -> End {
         match self.grpc {
@@ -124,7 +124,7 @@ impl ResponseHead {
     }
 }
 
-/// One of gRPC's codes: a decimal number without sign and leading zeros.
+/// Parses one of gRPC's codes: a decimal number without sign or leading zeros.
 fn code(text: &[u8]) -> Option<u32> {
     match *text {
         [digit @ b'0'..=b'9'] => Some(u32::from(digit - b'0')),
@@ -140,7 +140,7 @@ fn is_grpc(content_type: &[u8]) -> bool {
     rest.is_some_and(|rest| matches!(rest, [] | [b'+' | b';' | b' ', ..]))
 }
 
-/// Undoes gRPC's percent-encoding. Malformed parts stay unchanged; unprintable characters are escaped.
+/// Decodes gRPC's percent-encoding. Malformed parts stay unchanged; unprintable characters are escaped.
 fn unescape(text: &[u8]) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;

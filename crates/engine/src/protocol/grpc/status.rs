@@ -14,7 +14,7 @@ const UNAUTHENTICATED: u32 = 16;
 /// gRPC's highest code.
 pub(super) const LAST: u32 = UNAUTHENTICATED;
 
-/// The status of a response that has only an HTTP status: gRPC's `http-grpc-status-mapping`.
+/// Converts an HTTP status for a response without a gRPC status: gRPC's `http-grpc-status-mapping`.
 pub(crate) fn from_http(http: u16) -> u32 {
     match http {
         400 => INTERNAL,
@@ -26,7 +26,7 @@ pub(crate) fn from_http(http: u16) -> u32 {
     }
 }
 
-/// How a call ends that has only an HTTP status; 0 if it lacks that too.
+/// How a call with only an HTTP status ends; 0 if it lacks that too.
 pub(super) fn http_failure(http: u16) -> End {
     let message = if http == 0 { String::new() } else { format!("HTTP status {http}") };
     End::status(from_http(http), message)

@@ -1,20 +1,20 @@
-//! The body of a reply, as its content comes in.
+//! The body of a reply, as its content arrives.
 
 use super::Problem;
 use super::chunks::Chunks;
 use super::head::{Framing, Head};
 use crate::protocol::too_long;
 
-/// What comes next of a body.
+/// The next piece of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece<'a> {
     Content(&'a [u8]),
     End,
-    /// It is still to come.
+    /// Not received yet.
     Missing,
 }
 
-/// How much of the body is still to come.
+/// How the body continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rest {
     /// This many bytes.
@@ -45,20 +45,20 @@ impl Rest {
     }
 }
 
-/// The body of a reply whose head has come.
+/// The body of a reply whose head was received.
 #[derive(Debug)]
 pub(super) struct Body {
     /// The reply's status.
     pub status: u16,
     rest: Rest,
-    /// Bytes of content that have come, how many of them are kept, and how many may come.
+    /// Bytes of content received, how many to keep, and how many are accepted.
     length: usize,
     most: usize,
     limit: usize,
 }
 
 impl Body {
-    /// Keeps `most` bytes of at most `limit`.
+    /// Keeps up to `most` bytes, and accepts up to `limit`.
     #[inline]
     pub fn of(head: Head, most: usize, limit: usize) -> Self {
         let rest = match head.framing {
@@ -66,24 +66,24 @@ impl Body {
             Framing::Chunked => Rest::Chunked(Chunks::default()),
             Framing::UntilClose => Rest::UntilClose,
         };
-        // One that is announced as longer is refused with its first byte: replies to HEAD have none.
+        // A body announced as longer is refused with its first byte: replies to HEAD have none.
         let is_longer = matches!(head.framing, Framing::Length(length) if length > limit);
         let length = if is_longer { limit } else { 0 };
         Self { status: head.status, rest, length, most, limit }
     }
 
-    /// It has no content, no matter what the head announces.
+    /// Marks the body as empty, no matter what the head announces.
     pub fn skip(&mut self) {
         self.rest = Rest::Length(0);
     }
 
-    /// Whether it is whole when the connection ends.
+    /// True if the body ends with the connection.
     pub fn ends_with_connection(&self) -> bool {
         self.rest == Rest::UntilClose
     }
 
-    /// Takes what `bytes` have of the body, and returns all of it once it is whole. What comes in several pieces is put
-    /// together in `kept`, which is empty at first.
+    /// Takes the body's bytes from `bytes`, and returns the whole body once it is complete. A body in several pieces is joined
+    /// in `kept`, which is empty at first.
     #[inline]
     pub fn read<'a, 'b: 'a>(
         &mut self,

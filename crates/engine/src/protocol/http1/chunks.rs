@@ -1,4 +1,4 @@
-//! Bodies in chunks (RFC 9112, section 7.1), cut anywhere.
+//! Chunked bodies (RFC 9112, section 7.1), cut anywhere.
 
 use super::body::Piece;
 use super::{MAX_LENGTH, Problem};
@@ -28,7 +28,7 @@ enum At {
     LastLf,
 }
 
-/// A body in chunks, read up to some byte.
+/// A chunked body, read up to some byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Chunks {
     at: At,
@@ -71,7 +71,7 @@ impl Chunks {
         content
     }
 
-    /// Takes a byte that is not content. True if it is the body's last.
+    /// Takes a byte that is not content. True if it ends the body.
     #[inline]
     fn step(&mut self, byte: u8) -> Result<bool, Problem> {
         self.at = match (self.at, byte) {

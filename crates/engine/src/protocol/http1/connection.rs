@@ -24,7 +24,7 @@ pub(crate) trait Http1Application: Debug + Send + 'static {
     /// Header fields of every request.
     const FIELDS: &[(&str, &str)];
 
-    /// How a call ends whose reply has a status that is neither 200 nor accepted.
+    /// How a call ends if its reply has a status other than 200 that is not accepted.
     #[cold]
     fn failure(reply: &Reply<'_>) -> End {
         End::status(reply.status.into(), error_snippet(reply.body))
@@ -34,11 +34,11 @@ pub(crate) trait Http1Application: Debug + Send + 'static {
 /// Why no more calls are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leaving {
-    /// A call ran out of time, and its reply comes before those of later calls.
+    /// A call timed out, and its reply comes before those of later calls.
     Late,
     /// The peer ends the connection with the current reply.
     LastReply,
-    /// The peer has closed it in the middle of a reply.
+    /// The peer closed the connection in the middle of a reply.
     Amid,
     /// The peer ends an idle connection with a 408. RFC 9110, section 15.5.9.
     Idle,
@@ -53,7 +53,7 @@ pub(crate) struct Connection<A> {
     most: usize,
     calls: InOrder,
     replies: Replies,
-    /// What `replies` hold of the allowance.
+    /// The share of the allowance that `replies` holds.
     holding: Holding,
     leaving: Option<Leaving>,
 }
@@ -198,7 +198,7 @@ impl<A: Http1Application> Connection<A> {
         }
     }
 
-    /// Takes bytes that belong to no call.
+    /// Handles bytes that belong to no call.
     #[cold]
     fn unasked(&mut self, bytes: &[u8]) -> Result<(), Problem> {
         let timed_out = bytes.starts_with(b"HTTP/1.") && bytes.get(8..13) == Some(b" 408 ");
@@ -209,7 +209,7 @@ impl<A: Http1Application> Connection<A> {
         Ok(())
     }
 
-    /// The peer ends the connection with the current reply, and ignores the requests after it. RFC 9112, section 9.6.
+    /// Stops sending: the peer ends the connection with the current reply, and ignores later requests. RFC 9112, section 9.6.
     #[cold]
     fn leave(&mut self, events: &mut impl Events) {
         self.leaving = Some(Leaving::LastReply);
@@ -237,7 +237,7 @@ pub(crate) struct Templates {
     requests: template::Templates,
     /// True if some replies have no body, no matter what their head announces.
     has_head_requests: bool,
-    /// What is kept of bodies.
+    /// How much of bodies is kept.
     kept: Kept,
 }
 
@@ -272,7 +272,7 @@ fn templates(payload: &dyn Payload, authority: &str, fields: &[(&str, &str)]) ->
     Templates { requests, has_head_requests, kept }
 }
 
-/// Ends the call whose reply was received, unless it has timed out before.
+/// Ends the call whose reply was received, unless it has timed out already.
 #[inline]
 fn answer<A: Http1Application>(calls: &mut InOrder, reply: &Reply<'_>, events: &mut impl Events) {
     let Some(Some(call)) = calls.answered() else { return };

@@ -41,7 +41,8 @@ pub(super) enum Framing {
     UntilClose,
 }
 
-/// Reads a whole head, and where the digits of its Content-Length are, if it has one. `see` gets the names and values of its fields.
+/// Parses a whole head; also returns where the digits of its Content-Length are, if any. `see` gets the names and values of
+/// its fields.
 pub(super) fn parse(
     bytes: &[u8],
     see: &mut impl FnMut(&[u8], &[u8]),
@@ -57,7 +58,7 @@ pub(super) fn parse(
         Ok(_) | Err(_) => return Err("a head that can't be read"),
     }
     let status = response.code.filter(|status| *status >= 100).ok_or("a status below 100")?;
-    // Without memory, as loads pass over it.
+    // Without allocating, since loads skip it.
     see(b":status", &[100, 10, 1].map(|unit| b'0' + (status / unit % 10) as u8));
     response.headers.iter().for_each(|field| see(field.name.as_bytes(), field.value));
     let is_1_0 = response.version == Some(0);

@@ -4,18 +4,18 @@ use std::ops::Range;
 
 use super::head::{Framing, Head, length};
 
-/// The last head of a status from 200 to 299. A head that differs only in the number of its Content-Length has the same meaning.
-/// A head with another date is parsed again, once a second.
+/// The last head with a status from 200 to 299. A head that differs only in the digits of its Content-Length has the same
+/// meaning. A head with another date is parsed again, once a second.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     bytes: Vec<u8>,
-    /// Where the number is in `bytes`; past their end if absent.
+    /// Range of these digits in `bytes`; past the end if absent.
     digits: Range<usize>,
     head: Option<Head>,
 }
 
 impl Known {
-    /// If `bytes` begin with the known head: what it says, and its length.
+    /// If `bytes` begin with the known head: its meaning and its length.
     #[inline]
     pub fn recognise(&self, bytes: &[u8]) -> Option<(Head, usize)> {
         let head = self.head?;

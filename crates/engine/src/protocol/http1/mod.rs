@@ -23,12 +23,12 @@ pub(crate) use replies::{MAX_INTERIM, MAX_START, Reply};
 
 /// Longest head accepted, bytes.
 const MAX_HEAD: usize = 64 << 10;
-/// Longest body that a head or a chunk may announce, bytes. How much is accepted is less: see [`Allowance::max_message`].
+/// Longest body that a head or a chunk may announce, bytes. Fewer are accepted: see [`Allowance::max_message`].
 ///
 /// [`Allowance::max_message`]: crate::protocol::Allowance::max_message
 const MAX_LENGTH: usize = u32::MAX as usize;
 
-/// Fields that name the coding of a request's body, and those that the reply's may have.
+/// Fields that name the coding of a request's body, and the codings accepted in the reply.
 pub(crate) const CODING: [&str; 2] = ["Content-Encoding", "Accept-Encoding"];
 
 /// How a peer broke HTTP/1.1.

@@ -5,7 +5,7 @@ use super::head::{self, Head};
 use super::known::Known;
 use super::{MAX_HEAD, Problem};
 
-/// Bytes kept of the start of a body: enough to say what is wrong, and for the JSON of Connect with its details.
+/// Bytes kept of the start of a body: enough to say what is wrong, and for Connect's JSON with its details.
 pub(crate) const MAX_START: usize = 64 << 10;
 
 /// Maximum heads of status 1xx before the one that counts.
@@ -29,10 +29,10 @@ pub(crate) struct Reply<'a> {
     pub body: &'a [u8],
 }
 
-/// What replies have of their bodies.
+/// How much replies keep of their bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kept {
-    /// All of those of status 200, and the start of others.
+    /// The whole body with status 200; the start with any other.
     Successes,
     All,
     /// The start, since only the status is judged.
@@ -40,7 +40,7 @@ pub(crate) enum Kept {
 }
 
 impl Kept {
-    /// Bytes kept of a body of status 200, and of another, if they have at most `limit`.
+    /// Bytes kept of a body with status 200, and with any other, if a body may have `limit`.
     fn most(self, limit: usize) -> (usize, usize) {
         match self {
             Self::All => (limit, limit),
@@ -55,7 +55,7 @@ impl Kept {
 enum Stage {
     Head,
     Body(Body),
-    /// None: a reply is complete, and may be in `kept`.
+    /// No part: a reply is complete, and may be in `kept`.
     Between,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Replies {
     /// The start of a head or of a body.
     kept: Vec<u8>,
     known: Known,
-    /// Bytes kept of a body of status 200, and of another.
+    /// Bytes kept of a body with status 200, and with any other.
     most: (usize, usize),
     /// Longest body accepted, bytes.
     limit: usize,
@@ -79,8 +79,8 @@ impl Replies {
         Self { stage: Stage::Head, kept, known, most, limit, interim: 0 }
     }
 
-    /// Takes the next event off `bytes`. `see` gets names and values of the fields of heads that are not known. After an error,
-    /// the stream can't continue.
+    /// Takes the next event off `bytes`. `see` gets the names and values of header fields, unless the head is known. After an
+    /// error, the stream can't continue.
     #[inline]
     pub fn next<'a, 'b: 'a>(
         &'a mut self,
@@ -104,7 +104,7 @@ impl Replies {
         Ok(Came::Head(head))
     }
 
-    /// The reply whose head came last has no body, since it answers HEAD.
+    /// Skips the body of the reply whose head came last: it answers HEAD, so it has none.
     #[cold]
     pub fn skip_body(&mut self) {
         if let Stage::Body(body) = &mut self.stage {
@@ -112,7 +112,7 @@ impl Replies {
         }
     }
 
-    /// Ends the connection; returns the reply that is complete by that, if any.
+    /// Ends the stream with the connection; returns the reply that this completes, if any.
     pub fn end(&mut self) -> Option<Reply<'_>> {
         let Stage::Body(body) = &self.stage else { return None };
         let status = body.ends_with_connection().then_some(body.status)?;

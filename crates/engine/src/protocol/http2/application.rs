@@ -1,4 +1,4 @@
-//! The seam between HTTP/2 and what is sent over it.
+//! The interface between HTTP/2 and the protocols over it.
 
 use std::fmt::Debug;
 
@@ -14,7 +14,7 @@ pub(crate) type Problem = &'static str;
 pub(crate) trait Http2Application: Debug + Sized + 'static {
     /// Header fields of every request, except method, scheme, path and authority.
     const FIELDS: &'static [(&'static str, &'static str)];
-    /// Fields that name the coding of a request's message, and those that the reply's may have.
+    /// Fields that name the coding of a request's message, and the codings accepted in the reply.
     const CODING: [&'static str; 2];
     /// Bytes before the message in the body of a request.
     const PREFIX: usize;
@@ -26,10 +26,10 @@ pub(crate) trait Http2Application: Debug + Sized + 'static {
     /// A call, and what was received for it.
     type Exchange: Exchange<Head = Self::Head>;
 
-    /// Appends what precedes a message of `length` bytes, compressed or not.
+    /// Appends the prefix of a message of `length` bytes, compressed or not.
     fn put_prefix(_compressed: bool, _length: usize, _out: &mut Vec<u8>) {}
 
-    /// Appends the header fields of a request whose body has `length` bytes. None may enter the table.
+    /// Appends the header fields specific to a request whose body has `length` bytes. None may enter the table.
     fn put_own_fields(_length: usize, _block: &mut Vec<u8>) {}
 }
 
@@ -38,11 +38,11 @@ pub(crate) trait Head: Debug + Default + Send {
     /// Takes the next field.
     fn take(&mut self, field: Field<'_>);
 
-    /// True if it is half of a plain success: headers before a message, or, if it is the stream's `last` block, trailers with
-    /// a status of success.
+    /// True if it belongs to a plain success: headers before a message or, if it is the stream's `last` block, trailers with a
+    /// success status.
     fn is_success(&self, last: bool) -> bool;
 
-    /// The message of a plain success with these headers, if `data` is all of its body.
+    /// The message of a plain success with these headers, if `data` is the whole body.
     fn message<'a>(&self, data: &'a [u8]) -> Option<&'a [u8]>;
 
     /// Memory held for text, bytes.
@@ -61,7 +61,7 @@ pub(crate) trait Exchange: Copy + Debug + Default + Send {
 
     fn call(&self) -> &Call;
 
-    /// Notes that the request was given to the kernel.
+    /// Notes that the request was passed to the kernel.
     fn stamp(&mut self, now: Nanos);
 
     /// The start of an incomplete message.
@@ -70,17 +70,17 @@ pub(crate) trait Exchange: Copy + Debug + Default + Send {
     /// True if nothing was received yet.
     fn is_waiting(&self) -> bool;
 
-    /// Takes the headers of a plain success. False if there were others before.
+    /// Takes the headers of a plain success. False if headers came before.
     fn plain_headers(&mut self, head: &Self::Head) -> bool;
 
     /// Takes the DATA of a plain success, the stream's `last` frame or not. If it is not the whole message, takes nothing and
     /// returns false.
     fn plain_data(&mut self, data: &[u8], last: bool, events: &mut impl Events) -> bool;
 
-    /// Whether the message is right, if a plain success lacks only its end.
+    /// Whether the message is right, if only the end of a plain success is missing.
     fn answer(&self) -> Option<bool>;
 
-    /// True if more content changes nothing, though the stream may still say how the call ends.
+    /// True if more content changes nothing, though the stream may still determine how the call ends.
     fn wants_no_more(&self) -> bool {
         false
     }

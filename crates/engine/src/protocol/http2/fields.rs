@@ -2,7 +2,7 @@
 
 use super::{Field, Problem};
 
-/// Fields about a connection of HTTP/1.1. RFC 9113, section 8.2.2.
+/// Connection-specific fields of HTTP/1.1. RFC 9113, section 8.2.2.
 const OF_CONNECTIONS: [&[u8]; 5] =
     [b"connection", b"keep-alive", b"proxy-connection", b"transfer-encoding", b"upgrade"];
 
@@ -46,7 +46,7 @@ impl CommonFields {
         Ok(())
     }
 
-    /// What is wrong with the block as trailers, which have no pseudo-header.
+    /// Checks the block as trailers, which have no pseudo-header.
     pub fn check_trailers(&self) -> Result<(), Problem> {
         match (self.problem, self.status) {
             (Some(problem), _) => Err(problem),

@@ -15,7 +15,7 @@ use crate::protocol::Broken;
 
 /// Bytes of a frame header.
 pub(crate) const HEADER: usize = 9;
-/// Position of the stream identifier in it.
+/// Offset of the stream identifier in it.
 pub(crate) const STREAM_OFFSET: usize = 5;
 /// The largest payload that we accept: the protocol's minimum, which we never change.
 pub(crate) const MAX_PAYLOAD: usize = 16_384;
@@ -38,7 +38,7 @@ pub(crate) const ACK: u8 = 0x1;
 pub(crate) const END_HEADERS: u8 = 0x4;
 pub(crate) const PADDED: u8 = 0x8;
 pub(crate) const WITH_PRIORITY: u8 = 0x20;
-/// Of a header block in one frame, with which a stream ends.
+/// Flags of a header block in one frame that ends its stream.
 pub(crate) const LAST_HEADERS: u8 = END_HEADERS | END_STREAM;
 
 /// A frame header.
@@ -83,7 +83,7 @@ impl Head {
     }
 }
 
-/// Length of the payload, kind and flags of a frame as one number, which a frame of another kind or length does not have.
+/// Length of the payload, kind and flags of a frame as one number, unique to the combination.
 pub(crate) fn form(length: usize, kind: u8, flags: u8) -> u64 {
     (length as u64) << 16 | u64::from(kind) << 8 | u64::from(flags)
 }
@@ -97,7 +97,7 @@ pub(crate) fn check(head: Head) -> Result<(), Broken> {
     if head.kind() <= HEADERS { Ok(()) } else { check_control(head) }
 }
 
-/// A frame that is too large, or the start of another protocol.
+/// The error for a frame that is too large, or for the start of another protocol.
 #[cold]
 fn too_large(head: Head) -> Broken {
     let first = (head.length() as u32) << 8 | u32::from(head.kind());

@@ -5,16 +5,16 @@ use super::application::{Head, Http2Application};
 use super::frame;
 use super::hpack::{Decoder, Field};
 
-/// The form of no frame.
+/// A form that no frame has.
 const NO_FORM: u64 = u64::MAX;
 
 /// The last block of its kind, and the state of the table when it was decoded.
 #[derive(Debug)]
 struct Memo<H> {
-    /// The form of a frame with this block, if it is half of a plain success that may be compared.
+    /// Form of a frame with this block, if it belongs to a plain success and may be compared.
     form: u64,
     valid: bool,
-    /// True if it is half of a plain success.
+    /// True if it belongs to a plain success.
     success: bool,
     block: Vec<u8>,
     generation: u64,
@@ -34,7 +34,7 @@ impl<C: Http2Application> HeadReader<C> {
         Self { decoder: Decoder::new(), headers: Memo::new(), trailers: Memo::new() }
     }
 
-    /// Decodes a block; `last`: the stream ends with it. `see` gets its fields, unless they are known.
+    /// Decodes a block; `last` if it ends the stream. `see` gets its fields, unless the block is known.
     #[inline]
     pub fn read(
         &mut self,
@@ -51,7 +51,7 @@ impl<C: Http2Application> HeadReader<C> {
         Ok(if last { &self.trailers.head } else { &self.headers.head })
     }
 
-    /// Frames may be compared if the last blocks decoded are a plain success, and the table has not changed since.
+    /// Allows comparing frames if the last blocks decoded are a plain success and the table has not changed since.
     #[cold]
     fn set_forms(&mut self) {
         let now = self.decoder.generation();
@@ -71,7 +71,7 @@ impl<C: Http2Application> HeadReader<C> {
         self.headers.after(head, bytes)
     }
 
-    /// The same for its trailers; only if there are any.
+    /// Same for the trailers of a plain success, if it has any.
     #[inline]
     pub fn after_trailers<'a>(&self, head: frame::Head, bytes: &'a [u8]) -> Option<&'a [u8]> {
         self.trailers.after(head, bytes)
@@ -132,7 +132,7 @@ impl<H: Head> Memo<H> {
             see(&field);
             self.head.take(field);
         })?;
-        // A block that changed the table has another meaning the next time.
+        // A block that changed the table means something else the next time.
         self.valid = decoder.generation() == before;
         self.success = self.valid && self.head.is_success(last);
         self.generation = before;

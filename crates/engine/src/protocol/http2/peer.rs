@@ -5,13 +5,13 @@ use crate::protocol::Broken;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PeerSettings {
-    /// Size of its header table for our requests, bytes.
+    /// Size of the peer's header table for our requests, bytes.
     pub header_table_size: usize,
     /// Maximum open streams.
     pub max_concurrent: u32,
     /// Initial window of a stream, bytes.
     pub initial_window: i64,
-    /// Largest payload that it accepts, bytes.
+    /// Largest payload that the peer accepts, bytes.
     pub max_payload: usize,
 }
 

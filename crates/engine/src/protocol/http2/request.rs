@@ -18,15 +18,15 @@ const NEWEST: usize = 62;
 pub(crate) struct RequestHead {
     /// Enters fields into the peer's table.
     pub inserting: Vec<u8>,
-    /// Refers to the fields that `inserting` entered, with any head of the payload.
+    /// Refers to the fields that `inserting` entered, no matter which of the payload's heads did.
     pub indexed: Vec<u8>,
-    /// Without the table.
+    /// Does not use the table.
     pub literal: Vec<u8>,
 }
 
 impl RequestHead {
-    /// The heads of a payload, and the size of the entered fields in the peer's table, bytes. Only fields that all heads share
-    /// enter it, in one order, so that any head may be a connection's first.
+    /// The heads of a payload, and the table size of the fields they enter, bytes. Only fields that all heads share are
+    /// entered, in the same order, so any head may be a connection's first.
     pub fn all(heads: &[Head<'_>]) -> (Vec<Self>, usize) {
         let lists: Vec<Vec<_>> = heads.iter().map(fields).collect();
         let mut entering: Vec<Field<'_>> = Vec::new();
@@ -84,7 +84,7 @@ impl<'a> Field<'a> {
         Self { name: name.to_ascii_lowercase().into_bytes(), value: value.as_bytes() }
     }
 
-    /// True if it enters a table with this much room. A field too long for it stays a literal.
+    /// True if the field enters a table with this much room. A field too long for it stays a literal.
     fn enters(&self, room: usize) -> bool {
         self.size() <= room && hpack::static_index(&self.name, self.value).is_none()
     }
@@ -95,11 +95,11 @@ impl<'a> Field<'a> {
     }
 }
 
-/// A request with a call's nonce. It fits registers: a whole call would be passed in memory, written in half words and read in
-/// words, which stalls the CPU.
+/// A request with a call's nonce. It fits in registers: a whole call would be passed in memory, written in half words and read
+/// in words, which stalls the CPU.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
-    /// Which of the payload's requests.
+    /// Index of the payload's request.
     pub index: u32,
     pub nonce: Nonce,
 }
@@ -111,8 +111,8 @@ impl From<Call> for Request {
     }
 }
 
-/// Every request of a payload as HEADERS and DATA with stream identifier 0, for a connection whose table has the heads'
-/// shared fields. A request without a body is HEADERS alone.
+/// Every request of a payload as HEADERS and DATA with stream identifier 0, for a connection whose table has the heads' shared
+/// fields. A request without a body is HEADERS alone.
 #[derive(Debug)]
 pub(crate) struct Templates {
     heads: Vec<RequestHead>,
@@ -131,7 +131,7 @@ impl Templates {
         let (heads, table_bytes) = RequestHead::all(&heads);
         let requests = template::Templates::new(payload, |index, out| {
             let (message, start) = (payload.request(index), out.len());
-            // Where there is a prefix, there is a message.
+            // A protocol with a prefix always has a message.
             let has_body = C::PREFIX > 0 || payload.target(index).has_body;
             let flags = frame::END_HEADERS | if has_body { 0 } else { frame::END_STREAM };
             frame::put_head(out, 0, frame::HEADERS, flags, 0);

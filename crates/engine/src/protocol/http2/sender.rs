@@ -8,7 +8,7 @@ use super::{PeerSettings, frame, hpack};
 use crate::nonce::NonceWriter;
 use crate::protocol::Broken;
 
-/// Largest window of flow control. RFC 9113, section 6.9.1.
+/// Largest flow-control window. RFC 9113, section 6.9.1.
 pub(super) const MAX_WINDOW: u32 = 0x7fff_ffff;
 /// A connection's initial window. RFC 9113, section 6.9.2.
 pub(super) const DEFAULT_WINDOW: u32 = 65_535;
@@ -21,7 +21,7 @@ enum HeadForm {
     Literal,
 }
 
-/// A body held back by flow control. The queue is in the order of the streams.
+/// A body held back by flow control. The queue is in stream order.
 #[derive(Debug)]
 struct Stalled {
     stream: u32,
@@ -41,7 +41,7 @@ pub(super) struct Sender {
     /// The lowest and the last table size, if they must be announced to the peer.
     table_update: Option<(usize, usize)>,
     pub(super) window: i64,
-    /// Bytes by which the peer has opened it.
+    /// Bytes by which the peer has opened `window`.
     opened: u64,
     stalled: VecDeque<Stalled>,
     /// Streams whose body was held back and was sent since the last flush.
@@ -109,7 +109,7 @@ impl Sender {
         self.put_head(stream, request.index, out);
         let window = self.peer.initial_window;
         let mut stalled = Stalled { stream, request, sent: 0, window };
-        // Bodies before it wait for their own windows, or, like this one, for the connection's.
+        // Bodies ahead of it wait for their own windows or, like this one, for the connection's.
         if !self.push(&mut stalled, out) {
             self.stalled.push_back(stalled);
         }
@@ -154,7 +154,7 @@ impl Sender {
         self.stalled = waiting;
     }
 
-    /// Sends as much of a body held back as flow control allows. True if that was all.
+    /// Sends as much of a body held back as flow control allows. True if all of it is sent.
     fn release(&mut self, stalled: &mut Stalled, out: &mut Vec<u8>) -> bool {
         let whole = self.push(stalled, out);
         if whole {
@@ -163,7 +163,7 @@ impl Sender {
         whole
     }
 
-    /// Sends as much of a body as flow control allows. True if that was all.
+    /// Sends as much of a body as flow control allows. True if all of it is sent.
     fn push(&mut self, stalled: &mut Stalled, out: &mut Vec<u8>) -> bool {
         let templates = Arc::clone(&self.templates);
         let template = templates.get(stalled.request.index);
@@ -246,7 +246,7 @@ impl Sender {
         self.choose_head_form();
     }
 
-    /// True if a body is held back for the window of the connection, 0, or of this stream.
+    /// True if a body is held back by the window of the connection (0) or of this stream.
     pub fn awaits_window(&self, stream: u32) -> bool {
         if stream == 0 {
             return !self.stalled.is_empty() && self.window <= 0;

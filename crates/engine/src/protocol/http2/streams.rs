@@ -45,7 +45,7 @@ impl<T: Copy + Default> Streams<T> {
         (self.next >> 1) - self.open
     }
 
-    /// The identifier that the next stream will have. `None`: they are used up.
+    /// Identifier of the next stream. `None` if they are used up.
     pub fn next_id(&self) -> Option<u32> {
         (self.next <= LAST_STREAM).then_some(self.next)
     }
@@ -68,7 +68,7 @@ impl<T: Copy + Default> Streams<T> {
         &mut ring[index]
     }
 
-    /// Opens the next stream and returns its identifier. Ask [`Self::next_id`] first.
+    /// Opens the next stream and returns its identifier. Check [`Self::next_id`] first.
     #[inline(always)]
     pub fn insert(&mut self, value: T) -> u32 {
         let id = self.next;

@@ -18,7 +18,7 @@ pub(crate) struct Exchange {
     call: Call,
     /// HTTP status of the headers; 0 before them.
     status: u16,
-    /// Header blocks of status 1xx before them.
+    /// Header blocks of status 1xx before the headers.
     interim: u8,
     /// Whether the message is right, once it is complete.
     answer: Option<bool>,
@@ -157,7 +157,7 @@ impl http2::Exchange for Exchange {
 }
 
 impl Exchange {
-    /// Takes final headers, which are not of status 1xx.
+    /// Takes final headers, those with a status other than 1xx.
     #[inline]
     fn begin(&mut self, head: &ReplyHead) {
         self.status = head.common.status;
@@ -166,7 +166,7 @@ impl Exchange {
         self.promised = if bodiless { Some(0) } else { head.length };
     }
 
-    /// Keeps a piece of body, or its start if not `whole`.
+    /// Keeps a piece of the body; if not `whole`, only the start of the body.
     #[cold]
     fn add(&mut self, data: &[u8], whole: bool, pieces: &mut Pieces) -> Result<(), Problem> {
         let before = self.received as usize;

@@ -1,5 +1,5 @@
-//! What HTTP/1.1 carries, over HTTP/2 without TLS, with prior knowledge (h2c): as many calls at once as the peer allows.
-//! They end with the same outcomes as over HTTP/1.1.
+//! HTTP/1.1's applications over HTTP/2 without TLS, with prior knowledge (h2c): as many calls at once as the peer allows.
+//! Outcomes are the same as over HTTP/1.1.
 
 mod exchange;
 mod head;

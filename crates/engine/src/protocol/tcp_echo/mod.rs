@@ -1,4 +1,4 @@
-//! The floor: a four-byte big-endian length and that many bytes; the reply is the same.
+//! The floor: a message is a four-byte big-endian length and that many bytes; the reply is the same.
 
 #[cfg(test)]
 mod tests;

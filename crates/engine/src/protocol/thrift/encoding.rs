@@ -8,7 +8,7 @@ use super::Problem;
 
 /// Longest method name accepted, bytes.
 const MAX_NAME: u32 = 1024;
-/// In the compact protocol, says that the size of a list follows, as it does not fit four bits.
+/// In the compact protocol, marks a list whose size follows because it does not fit in four bits.
 const LONG_LIST: u8 = 15;
 
 /// Kinds of messages.
@@ -19,11 +19,11 @@ pub(super) const EXCEPTION: u8 = 3;
 /// What precedes the struct of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head<'a> {
-    /// Its kind: call, reply, exception, or another number.
+    /// Call, reply, exception, or another number.
     pub kind: u8,
     pub name: &'a [u8],
     pub sequence_id: u32,
-    /// Its own length, bytes.
+    /// Length of this head, bytes.
     pub length: usize,
 }
 
@@ -44,36 +44,36 @@ pub(crate) enum Kind {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Field {
-    /// `None`: the struct ends here.
+    /// `None` at the end of the struct.
     pub kind: Option<Kind>,
     pub number: i16,
-    /// Its own length, bytes.
+    /// Length of this head, bytes.
     pub length: usize,
 }
 
 /// The head of a list, a set or a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entries {
-    /// Of keys and values; of a list, the same twice.
+    /// Kinds of keys and values; for a list, the same twice.
     pub kinds: [Kind; 2],
     pub count: u32,
-    /// Its own length, bytes.
+    /// Length of this head, bytes.
     pub length: usize,
 }
 
 type Read<T> = Result<Option<T>, Problem>;
 
-/// One of Thrift's protocols. Numbers of types are its own.
+/// One of Thrift's protocols. Each has its own type numbers.
 pub(crate) trait Encoding: std::fmt::Debug + Send + Sync + 'static {
-    /// In the framed transport and in the buffered one.
+    /// Over the framed transport, and over the buffered one.
     const FRAMED: Protocol;
     const BUFFERED: Protocol;
-    /// The head of a struct's field 1 that is a struct: the argument of a method.
+    /// Head of field 1, a struct: the argument of a method.
     const ARGUMENT: &[u8];
-    /// The head of a struct's field 0 that is a struct: the result of a method.
+    /// Head of field 0, a struct: the result of a method.
     const RESULT: &[u8];
 
-    /// Appends the head of a message; says where its sequence id is.
+    /// Appends the head of a message; returns the offset of its sequence id.
     fn put_head(out: &mut Vec<u8>, kind: u8, name: &str, sequence_id: u32) -> usize;
 
     /// Encodes a sequence id that takes four bytes.
@@ -81,10 +81,10 @@ pub(crate) trait Encoding: std::fmt::Debug + Send + Sync + 'static {
 
     fn head(bytes: &[u8]) -> Read<Head<'_>>;
 
-    /// The head of the next field; `last` is the number of the one before.
+    /// The head of the next field; `last` is the number of the previous one.
     fn field(bytes: &[u8], last: i16) -> Read<Field>;
 
-    /// A length, and its own size in bytes.
+    /// A length, and the number of bytes that encode it.
     fn size(bytes: &[u8]) -> Read<(u32, usize)>;
 
     fn i32(bytes: &[u8]) -> Read<i32>;
@@ -93,7 +93,7 @@ pub(crate) trait Encoding: std::fmt::Debug + Send + Sync + 'static {
 
     fn map(bytes: &[u8]) -> Read<Entries>;
 
-    /// Appends the head of a call; says where its sequence id is.
+    /// Appends the head of a call; returns the offset of its sequence id.
     fn put_call(out: &mut Vec<u8>, name: &str) -> usize {
         Self::put_head(out, CALL, name, 0)
     }
@@ -184,7 +184,7 @@ impl Encoding for Binary {
         let Some((count, length)) = Self::size(rest)? else { return Ok(None) };
         let length = 2 + length;
         if count == 0 {
-            // Some libraries write no types for a map without entries.
+            // Some libraries omit the types of an empty map.
             return Ok(Some(Entries { kinds: [Kind::Fixed(0); 2], count, length }));
         }
         Ok(Some(Entries { kinds: [binary_kind(key)?, binary_kind(value)?], count, length }))
@@ -279,7 +279,7 @@ impl Encoding for Compact {
     #[inline]
     fn size(bytes: &[u8]) -> Read<(u32, usize)> {
         let Some((size, length)) = varint(bytes)? else { return Ok(None) };
-        // From 2^31 on, it is a negative 32-bit number.
+        // From 2^31 on, it stands for a negative 32-bit number.
         match i32::try_from(size) {
             Ok(size) => Ok(Some((size.cast_unsigned(), length))),
             Err(_) => Err(NEGATIVE),
@@ -311,7 +311,7 @@ impl Encoding for Compact {
     }
 }
 
-/// Of a value outside a struct.
+/// Kind of a value outside a struct.
 #[inline]
 fn compact_kind(of: u8) -> Result<Kind, Problem> {
     Ok(match of {

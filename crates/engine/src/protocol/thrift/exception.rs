@@ -3,13 +3,13 @@
 use super::encoding::{Encoding, Kind};
 use super::scanner::Scanner;
 
-/// Numbers of its fields.
+/// Field numbers.
 const MESSAGE: i16 = 1;
 const TYPE: i16 = 2;
-/// Characters kept of its message.
+/// Characters kept of the message.
 const MAX_LEN: usize = 1000;
 
-/// Its type and its message; `None` if it can't be read.
+/// Type and message; `None` if it can't be read.
 pub(super) fn read<E: Encoding>(mut rest: &[u8]) -> Option<(u32, String)> {
     let (mut code, mut message, mut last) = (0, String::new(), 0);
     loop {

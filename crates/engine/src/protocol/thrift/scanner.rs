@@ -8,7 +8,7 @@ use super::{MAX_MESSAGE, Problem};
 /// Deepest nesting accepted.
 const DEEPEST: usize = 64;
 
-/// Scans a value once, however often it is cut: bytes already scanned are not read again.
+/// Scans a value once, however it is cut: bytes already scanned are not read again.
 #[derive(Debug)]
 pub(super) struct Scanner<E> {
     /// The enclosing values, outermost first.
@@ -23,7 +23,7 @@ pub(super) struct Scanner<E> {
 #[derive(Debug)]
 enum Level {
     Struct,
-    /// This many values are left, of these kinds in turn.
+    /// This many values are left, alternating between these kinds.
     Entries {
         kinds: [Kind; 2],
         left: u64,
@@ -31,19 +31,19 @@ enum Level {
 }
 
 impl<E: Encoding> Scanner<E> {
-    /// For a value that begins `at` bytes in.
+    /// A scanner for a value that begins at byte `at`.
     pub fn new(kind: Kind, at: usize) -> Self {
         let (levels, encoding) = (Vec::new(), PhantomData);
         Self { levels, next: Some(kind), at, encoding }
     }
 
-    /// Starts again, and keeps its memory.
+    /// Starts again, reusing its memory.
     pub fn restart(&mut self, kind: Kind, at: usize) {
         self.levels.clear();
         (self.next, self.at) = (Some(kind), at);
     }
 
-    /// The end of the value; `None` if it is incomplete. `bytes` are those of the previous call, and more.
+    /// The end of the value; `None` if it is incomplete. `bytes` must be those of the previous call, and more.
     #[inline]
     pub fn end(&mut self, bytes: &[u8]) -> Result<Option<usize>, Problem> {
         loop {

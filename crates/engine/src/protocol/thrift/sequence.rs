@@ -5,7 +5,7 @@ const FIRST: u32 = 1 << 21;
 /// The lowest id with five bytes.
 const END: u32 = 1 << 28;
 
-/// The id of a connection's call with this number, counted from 0. Ids repeat only after all are used.
+/// Sequence id of a connection's call with this number, counted from 0. Ids repeat only after all are used.
 #[inline]
 pub(crate) fn id(number: u64) -> u32 {
     FIRST + (number % u64::from(END - FIRST)) as u32

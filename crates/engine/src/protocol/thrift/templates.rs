@@ -29,7 +29,7 @@ impl Templates {
             let request = payload.request(index);
             let bytes = T::framed(&[&head, request, &[STOP]].concat());
             out.extend_from_slice(&bytes);
-            // After the request comes only the end of the arguments.
+            // Only the end of the arguments follows the request.
             let message = bytes.len() - 1 - request.len();
             Layout { body: message, message, last_frame: 0 }
         });

@@ -1,4 +1,4 @@
-//! Thrift's transports: where a message begins and ends.
+//! Thrift's transports, which delimit messages.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -23,8 +23,8 @@ pub(crate) trait Transport: Debug + Send + 'static {
     /// A message in the transport's form.
     fn framed(message: &[u8]) -> Vec<u8>;
 
-    /// The range of the first message in `bytes`, once it is complete. Until then the next call gets the same bytes and more;
-    /// then, those after the message.
+    /// Range of the first message in `bytes`, once it is complete. Until then, the next call gets the same bytes and more;
+    /// after that, the bytes after the message.
     fn next(&mut self, bytes: &[u8]) -> Result<Option<Range<usize>>, Problem>;
 }
 
@@ -32,7 +32,7 @@ pub(crate) trait Transport: Debug + Send + 'static {
 #[derive(Debug)]
 pub(crate) struct Framed<E>(PhantomData<E>);
 
-/// Messages without lengths: their structure shows their end.
+/// Messages without lengths: their structure shows where they end.
 #[derive(Debug)]
 pub(crate) struct Buffered<E> {
     scanner: Scanner<E>,

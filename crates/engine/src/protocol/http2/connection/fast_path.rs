@@ -43,7 +43,7 @@ impl<C: Http2Application> Connection<C> {
         Some(bytes.len() - rest?.len())
     }
 
-    /// Takes the `rest` of a reply after its headers, or nothing more.
+    /// Takes the whole reply if its `rest` follows the headers; otherwise only the headers.
     #[inline]
     fn fast_headers<'a>(
         &mut self,
@@ -66,7 +66,8 @@ impl<C: Http2Application> Connection<C> {
         exchange.plain_headers(self.heads.last_headers()).then_some(rest)
     }
 
-    /// If `bytes` begin with a DATA frame, and with the trailers of `stream` if any: the content of DATA, and the bytes after.
+    /// If `bytes` begin with a DATA frame and, where required, the trailers of `stream`: the content of DATA, and the bytes
+    /// after.
     #[inline]
     fn rest_of_reply<'a>(&self, stream: u32, bytes: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
         let head = Head::parse(bytes).filter(|head| head.stream == stream)?;
@@ -135,7 +136,7 @@ impl<C: Http2Application> Connection<C> {
         Some(rest)
     }
 
-    /// Bytes received with this content of a DATA frame. `None` if the window must be opened then.
+    /// Bytes received, including this content of a DATA frame. `None` if the window must be opened now.
     #[inline]
     fn room_for(&self, data: &[u8]) -> Option<u32> {
         let received = self.received + data.len() as u32;

@@ -3,11 +3,11 @@
 use super::Connection;
 use crate::protocol::http2::Http2Application;
 
-/// What a peer could increase.
+/// What a peer could make grow.
 #[derive(Debug)]
 pub(crate) struct Footprint {
     pub calls: u32,
-    /// Requests that are held back in part.
+    /// Requests held back in part.
     pub held_back: usize,
     /// Memory held for an incomplete frame, bytes.
     pub frame: usize,

@@ -70,11 +70,11 @@ struct OpenBlock {
     pieces: u32,
 }
 
-/// Frames put out since the last flush: a peer that does not read can't have seen them.
+/// Frames written since the last flush: a peer that does not read can't have seen them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Unread {
     acknowledgements: u16,
-    /// Of the connection's window.
+    /// Refills of the connection's window.
     refills: u16,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct Connection<C: Http2Application> {
     state: State,
     streams: Streams<C::Exchange>,
     pieces: Pieces,
-    /// Streams from this identifier on have not been flushed at all.
+    /// First stream of which nothing has been flushed.
     unflushed: u32,
     unread: Unread,
     received: u32,
@@ -103,13 +103,13 @@ pub(crate) struct Connection<C: Http2Application> {
     pings: Pings,
 }
 
-/// What shows whether the peer is there.
+/// Signs that the peer is alive.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pings {
-    /// Own PINGs without an answer, and with one.
+    /// Our PINGs: not yet answered, and answered.
     open: u32,
     answered: u32,
-    /// Streams that were closed because their calls ran out of time.
+    /// Streams closed because their calls timed out.
     expired: u32,
 }
 
@@ -264,7 +264,7 @@ impl<C: Http2Application> protocol::Connection for Connection<C> {
 }
 
 impl<C: Http2Application> Connection<C> {
-    /// The open streams that match, in the order of their calls.
+    /// The open streams that match, oldest call first.
     fn oldest_first(&mut self, wanted: impl Fn(u32, &C::Exchange) -> bool) -> Vec<u32> {
         let streams = self.streams.iter_mut().filter(|(id, exchange)| wanted(*id, exchange));
         let mut ids: Vec<u32> = streams.map(|(id, _)| id).collect();
@@ -278,7 +278,7 @@ impl<C: Http2Application> Connection<C> {
         self.unflushed
     }
 
-    /// Takes the connection's window down to `bytes`.
+    /// Shrinks the connection's window to `bytes`.
     #[cfg(test)]
     pub fn shrink_window(&mut self, bytes: i64) {
         self.sender.window = bytes;

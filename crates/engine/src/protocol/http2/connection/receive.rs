@@ -11,11 +11,11 @@ use crate::protocol::{Broken, End, Events};
 
 /// Received bytes after which the connection's window is opened again.
 pub(super) const WINDOW_REFILL: u32 = 64 << 20;
-/// Maximum CONTINUATION frames of a header block: empty ones could go on forever.
+/// Maximum CONTINUATION frames of a header block: empty ones could arrive forever.
 const MAX_PIECES: u32 = 1024;
 /// Maximum PINGs and SETTINGS that are acknowledged between two flushes.
 const MAX_ACKNOWLEDGED: u16 = 20_000;
-/// Maximum refills of the connection's window between two flushes: with the next, the first window would be overrun.
+/// Maximum refills of the connection's window between two flushes: one more would overrun the window.
 const MAX_REFILLS: u16 = (MAX_WINDOW / WINDOW_REFILL) as u16;
 
 impl<C: Http2Application> Connection<C> {
@@ -46,7 +46,7 @@ impl<C: Http2Application> Connection<C> {
         Ok(())
     }
 
-    /// Completes the frame that the last bytes began, and returns the rest.
+    /// Completes the frame that the previous bytes began, and returns the rest.
     #[cold]
     fn complete_partial<'a>(
         &mut self,
@@ -244,7 +244,7 @@ impl<C: Http2Application> Connection<C> {
         Ok(())
     }
 
-    /// The stream's reply is complete. A request that is not is cancelled.
+    /// Closes a stream whose reply is complete. If the request is not, cancels it.
     #[inline]
     fn close(&mut self, stream: u32, out: &mut Vec<u8>) {
         if self.sender.holds_back(stream) {
@@ -277,7 +277,7 @@ impl<C: Http2Application> Connection<C> {
         }
     }
 
-    /// HEADERS or DATA of `bytes` bytes on a stream that is not open. After END_STREAM there may be none (RFC 9113, section
+    /// Handles HEADERS or DATA of `bytes` bytes on a stream that is not open. Neither may follow END_STREAM (RFC 9113, section
     /// 5.1): a peer that answers a call twice breaks the connection.
     #[cold]
     fn after_the_end(&mut self, stream: u32, bytes: usize) -> Result<(), Broken> {

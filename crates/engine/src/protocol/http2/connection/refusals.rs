@@ -5,13 +5,13 @@ use crate::protocol::End;
 /// Minimum refusals in a row that a connection tolerates.
 const MIN_TIMEOUT: u32 = 32;
 
-/// Refusals of the peer. A refused call may be sent again, but if a peer refuses call after call and answers none, the calls
+/// Refusals by the peer. A refused call may be sent again. But if a peer refuses call after call and answers none, the calls
 /// would be repeated until they time out, and the reason would be lost.
 #[derive(Debug)]
 pub(super) struct Refusals {
-    /// Streams that ended without an answer: refused, or cancelled by us.
+    /// Streams that ended without an answer: refused by the peer, or cancelled by us.
     pub unanswered: u32,
-    /// Streams that the peer had ended otherwise when it last refused one.
+    /// Streams that the peer had ended in another way when it last refused one.
     answered: u32,
     in_a_row: u32,
     patience: u32,
@@ -24,7 +24,7 @@ impl Refusals {
         Self { unanswered: 0, answered: 0, in_a_row: 0, patience }
     }
 
-    /// A stream was refused, and `closed` streams are closed by now, this one among them.
+    /// Notes that a stream was refused; `closed` streams are closed by now, including this one.
     pub fn refused(&mut self, closed: u32) -> End {
         self.unanswered += 1;
         let answered = closed.saturating_sub(self.unanswered);

@@ -1,12 +1,12 @@
-//! Content that no call waits for: after a reply that is complete or cancelled, or after a failure.
+//! Content that no call waits for: after a complete or cancelled reply, or after a failure.
 
 use std::collections::BTreeMap;
 
 use crate::protocol::Broken;
 
-/// Maximum streams that are counted apart. The oldest of them stands for all before it.
+/// Maximum streams counted separately. The oldest one also counts for all before it.
 const MAX_COUNTED: usize = 1024;
-/// Maximum such content of one stream, bytes: as much as the largest reply.
+/// Maximum bytes of such content per stream: as much as the largest reply.
 const MAX_BYTES: usize = 64 << 20;
 
 /// Bytes by stream.
@@ -14,7 +14,7 @@ const MAX_BYTES: usize = 64 << 20;
 pub(super) struct Surplus(BTreeMap<u32, usize>);
 
 impl Surplus {
-    /// Counts a frame of `bytes` bytes. The peer may go on for a while: it does not know yet that a call is cancelled.
+    /// Counts a frame of `bytes` bytes. Some are normal: the peer may not know yet that a call is cancelled.
     pub fn count(&mut self, stream: u32, bytes: usize) -> Result<(), Broken> {
         let full = self.0.len() == MAX_COUNTED;
         let oldest = self.0.first_key_value().map(|(oldest, _)| *oldest).filter(|_| full);
@@ -34,7 +34,7 @@ impl Surplus {
 mod tests {
     use super::*;
 
-    /// Frames that are taken of `streams`, each in turn.
+    /// Number of frames accepted, on `streams` streams in turn.
     fn taken(streams: u32, bytes: usize) -> Option<usize> {
         let mut surplus = Surplus::default();
         let turns = (0..streams).map(|n| 2 * n + 1).cycle().take(1 << 20);

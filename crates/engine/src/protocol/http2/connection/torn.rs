@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 const MAX_REMEMBERED: usize = 1024;
 
 /// Streams that ended without the peer's END_STREAM: reset by either side, or refused by GOAWAY. If there are too many to
-/// remember, the oldest one and all before it count as such.
+/// remember, the oldest one and all before it count as torn.
 #[derive(Debug, Default)]
 pub(super) struct Torn {
     streams: BTreeSet<u32>,
-    /// All streams before this one count.
+    /// All streams before this one count as torn.
     before: u32,
 }
 

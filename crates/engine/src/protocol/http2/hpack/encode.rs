@@ -47,7 +47,7 @@ fn string(out: &mut Vec<u8>, text: &[u8]) {
     out.extend_from_slice(text);
 }
 
-/// Appends a change of the dynamic table's size, in bytes. Allowed only at a block's start.
+/// Appends a change of the dynamic table's size, bytes. Allowed only at the start of a block.
 pub(crate) fn size_update(out: &mut Vec<u8>, size: usize) {
     integer(out, 0x20, 5, size);
 }

@@ -23,7 +23,7 @@ pub enum HpackError {
     /// An invalid Huffman code or padding.
     #[error("invalid Huffman code in a header")]
     Huffman,
-    /// A table size above the allowed one, or not at the block's start.
+    /// A table size above the allowed one, or not at the start of a block.
     #[error("header table size update to {0} is not allowed")]
     TableSize(usize),
     /// The decoded fields are too large.
