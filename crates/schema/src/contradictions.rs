@@ -1,4 +1,4 @@
-//! Contradictions in descriptors for which prost-reflect has no error. It panics when it meets them later.
+//! Finds contradictions in descriptors that prost-reflect does not report, but panics on later.
 
 use prost_types::field_descriptor_proto::Label;
 use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto};

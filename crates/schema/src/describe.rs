@@ -1,4 +1,4 @@
-//! Services, methods and types as a `.proto` file has them.
+//! Services, methods and types as in a `.proto` file.
 
 use std::collections::BTreeSet;
 
@@ -12,12 +12,12 @@ use crate::Method;
 /// Maximum messages and enums shown.
 const MAX_TYPES: usize = 50;
 
-/// A method, a service or a type, as a `.proto` file has it.
+/// A method, a service or a type, as in a `.proto` file.
 #[derive(Clone, Debug)]
 pub struct Description {
-    /// It, and the types that it leads to, each once.
+    /// The text of the item and of the types that it refers to, each once.
     pub text: String,
-    /// The methods of the service, or the one that is described.
+    /// The methods of the described service, or the described method.
     pub methods: Vec<Method>,
 }
 
@@ -45,7 +45,7 @@ impl Description {
     }
 }
 
-/// These types, and those of their fields.
+/// The text of these types and of those of their fields.
 fn types(mut queue: Vec<Kind>) -> String {
     let (mut seen, mut shown) = (BTreeSet::new(), Vec::new());
     queue.reverse();
@@ -76,7 +76,7 @@ pub(crate) fn signature(method: &MethodDescriptor) -> String {
     format!("rpc {}{request} returns {reply};", method.name())
 }
 
-/// The types that a field leads to: of a map, that of its values.
+/// The type that a field refers to; for a map, that of its values.
 fn within(kind: Kind) -> Option<Kind> {
     match kind {
         Kind::Message(entry) if entry.is_map_entry() => {
@@ -124,7 +124,7 @@ fn declaration(field: &FieldDescriptor) -> String {
     format!("{label}{group}{kind} {name} = {number}{default};{oneof}")
 }
 
-/// The oneof that a field is written in: an optional field is alone in one that is not written.
+/// The oneof that a field was written in. An optional field is alone in a oneof that was not written.
 pub(crate) fn written_oneof(field: &FieldDescriptor) -> Option<OneofDescriptor> {
     field.containing_oneof().filter(|oneof| !oneof.is_synthetic())
 }
@@ -139,14 +139,14 @@ fn kind_of(field: &FieldDescriptor) -> String {
     }
 }
 
-/// The kinds of a map's keys and values. `None` if the field is no map.
+/// The kinds of a map's keys and values. `None` if the field is not a map.
 pub(crate) fn map_kinds(field: &FieldDescriptor) -> Option<[Kind; 2]> {
     let kind = field.kind();
     let entry = kind.as_message().filter(|_| field.is_map())?;
     Some([entry.map_entry_key_field(), entry.map_entry_value_field()].map(|part| part.kind()))
 }
 
-/// True for a type of protobuf itself.
+/// True for one of protobuf's own types.
 pub(crate) fn is_well_known(kind: &MessageDescriptor) -> bool {
     kind.full_name().starts_with("google.protobuf.")
 }

@@ -1,6 +1,6 @@
-//! Files of edition 2023, rewritten as proto2: what messages look like on the wire stays the same.
+//! Rewrites files of edition 2023 as proto2, without changing messages on the wire.
 //!
-//! Fields with implicit presence become optional ones, so a zero that a request gives is sent. Source of the features and their
+//! Fields with implicit presence become optional, so a zero that a request gives is sent. Source of the features and their
 //! defaults: protobuf.dev/editions/features.
 
 use prost::Message;
@@ -9,7 +9,7 @@ use prost_types::{DescriptorProto, FieldDescriptorProto, FieldOptions, FileDescr
 
 use crate::SchemaError;
 
-/// The parts of a file that `prost_types` does not have: features and where they are set.
+/// The parts of a file that `prost_types` lacks: features and where they are set.
 #[derive(Clone, PartialEq, Message)]
 struct File {
     #[prost(message, repeated, tag = "4")]
@@ -58,7 +58,7 @@ struct RawFieldOptions {
     features: Option<Features>,
 }
 
-/// `google.protobuf.FeatureSet`, as far as it matters on the wire.
+/// The parts of `google.protobuf.FeatureSet` that matter on the wire.
 #[derive(Clone, Copy, PartialEq, Message)]
 struct Features {
     /// 1: explicit, 2: implicit, 3: required.
@@ -75,12 +75,12 @@ struct Features {
 const REQUIRED: i32 = 3;
 const EXPANDED: i32 = 2;
 const DELIMITED: i32 = 2;
-/// The numbers of editions that are known to have these features.
+/// Numbers of the editions known to have these features.
 const EDITION_2023: i32 = 1000;
 const EDITION_2024: i32 = 1001;
 
 impl Features {
-    /// These, where they say something, else those around them.
+    /// Own features, with missing ones taken from those around them.
     fn within(own: Option<Self>, around: Self) -> Self {
         let own = own.unwrap_or_default();
         Self {
@@ -91,7 +91,7 @@ impl Features {
     }
 }
 
-/// The file, which is of an edition, as one of proto2; `bytes` are the file encoded.
+/// Converts an edition's file to proto2; `bytes` are the encoded file.
 pub(crate) fn as_proto2(
     mut file: FileDescriptorProto,
     bytes: &[u8],
@@ -164,7 +164,7 @@ fn is_packable(kind: Type) -> bool {
 mod tests {
     use super::*;
 
-    /// A file with a list of numbers, a text and a message, as an edition with these features.
+    /// Fields of a rewritten file with these features: a list of numbers, a text and a message.
     fn rewritten(edition: i32, features: Features) -> Result<DescriptorProto, SchemaError> {
         let field = |name: &str, number, kind: Type, label: Label| FieldDescriptorProto {
             name: Some(name.to_owned()),

@@ -1,4 +1,4 @@
-//! Why a schema, or what a user wants of it, can't be used.
+//! Why a schema, or what a user asked of it, can't be used.
 
 use std::path::PathBuf;
 
@@ -10,21 +10,21 @@ pub enum SchemaError {
     /// A file can't be read.
     #[error("{}: can't be read: {error}", path.display())]
     Unreadable {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// What went wrong.
         error: std::io::Error,
     },
-    /// A source file can't be compiled, or a descriptor set has contradictions.
+    /// A source file can't be compiled, or a descriptor set contradicts itself.
     #[error("{0}")]
     Invalid(String),
-    /// No method, or several, have the name.
+    /// No method has this name, or several do.
     #[error("{0}")]
     NoMethod(String),
     /// The server offers no reflection.
     #[error("{server} offers no reflection ({error}); give --proto FILE, or --protoset FILE")]
     NoReflection {
-        /// Its address.
+        /// The server's address.
         server: String,
         /// What it answered.
         error: CallError,

@@ -1,4 +1,4 @@
-//! Schemas from files: `.proto` sources, and descriptor sets.
+//! Reads schemas from files: `.proto` sources, and descriptor sets.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -13,7 +13,7 @@ use rpcbench_record::regular;
 
 use crate::{Schema, SchemaError};
 
-/// An encoded `FileDescriptorSet` whose files stay as they are.
+/// An encoded `FileDescriptorSet` whose files are not decoded.
 #[derive(Clone, PartialEq, Message)]
 struct RawSet {
     #[prost(bytes = "vec", repeated, tag = "1")]
@@ -21,11 +21,11 @@ struct RawSet {
 }
 
 impl Schema {
-    /// Compiles `.proto` files, whose imports are sought in `folders`, in the current folder, and in those above each file; and
-    /// reads descriptor sets, as `protoc --include_imports --descriptor_set_out` and `buf build` write them.
+    /// Compiles `.proto` files, and reads descriptor sets, as `protoc --include_imports --descriptor_set_out` and `buf build`
+    /// write them. Imports are looked up in `folders`, in the current folder, and in those above each file.
     ///
     /// # Errors
-    /// If one can't be compiled or is invalid: the file, the line, what is wrong.
+    /// If a file can't be compiled or is invalid: the file, the line, what is wrong.
     pub fn read(
         protos: &[PathBuf],
         folders: &[PathBuf],
@@ -52,12 +52,12 @@ impl Schema {
     }
 }
 
-/// The files of a descriptor set, encoded. `None` if it is none.
+/// The encoded files of a descriptor set. `None` if it is not one.
 fn files_of(bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
     RawSet::decode(bytes).ok().map(|set| set.files).filter(|files| !files.is_empty())
 }
 
-/// The file and its imports, encoded.
+/// Compiles a file; returns it and its imports, encoded.
 fn compiled(file: &Path, folders: &[PathBuf]) -> Result<Vec<Vec<u8>>, SchemaError> {
     let mut first_problem = None;
     for root in roots(file, folders) {
@@ -86,11 +86,11 @@ fn compiled(file: &Path, folders: &[PathBuf]) -> Result<Vec<Vec<u8>>, SchemaErro
     }))
 }
 
-/// Where imports are sought: below `root`, in `folders`, in the current folder, among protobuf's own files.
+/// Looks up imports: below `root`, in `folders`, in the current folder, among protobuf's own files.
 fn resolver(root: &Path, folders: &[PathBuf]) -> ChainFileResolver {
     let mut resolver = ChainFileResolver::new();
     let others = folders.iter().cloned().chain([PathBuf::from(".")]);
-    // A user may name a file as the folder.
+    // A user may name a file instead of its folder.
     let others = others.map(|it| if it.is_file() { parent(&it) } else { it });
     for folder in std::iter::once(root.to_owned()).chain(others) {
         resolver.add(IncludeFileResolver::new(folder));
@@ -99,7 +99,7 @@ fn resolver(root: &Path, folders: &[PathBuf]) -> ChainFileResolver {
     resolver
 }
 
-/// The file and its imports as they are written, encoded, if some are public: the compiler follows such imports one step only.
+/// The file and its imports as written, encoded, if some imports are public: the compiler follows those only one step.
 fn parsed(file: &Path, resolver: &ChainFileResolver) -> Option<Vec<Vec<u8>>> {
     let mut files = BTreeMap::new();
     let mut wanted = vec![resolver.resolve_path(file)?];
@@ -114,7 +114,7 @@ fn parsed(file: &Path, resolver: &ChainFileResolver) -> Option<Vec<Vec<u8>>> {
     some_public.then(|| files.values().map(Message::encode_to_vec).collect())
 }
 
-/// Folders that imports of a file may be relative to: those given, its own, and those above it.
+/// Folders that a file's imports may be relative to: those given, its own, and those above it.
 fn roots(file: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
     let given = folders.iter().filter(|folder| file.starts_with(folder)).cloned();
     let above = file.ancestors().skip(1).map(|folder| match folder.as_os_str().is_empty() {
@@ -128,7 +128,7 @@ fn parent(file: &Path) -> PathBuf {
     file.parent().map_or_else(|| PathBuf::from("."), Path::to_owned)
 }
 
-/// The place and the problem, in one line.
+/// The position and the problem, in one line.
 fn problem(error: &protox::Error) -> String {
     let text = format!("{error:?}");
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use prost_types::FileDescriptorProto;
 
-/// Adds to each file's imports those that its imports import publicly, at any depth. prost-reflect follows such imports one step,
-/// and endlessly in a circle.
+/// Adds to each file's imports those that its imports import publicly, at any depth. prost-reflect follows such imports only
+/// one step, and forever in a cycle.
 pub(crate) fn make_explicit(files: &mut [FileDescriptorProto]) {
     let public: BTreeMap<String, Vec<String>> =
         files.iter().map(|file| (file.name().to_owned(), public_imports(file))).collect();

@@ -1,4 +1,4 @@
-//! Messages from JSON, by protobuf's mapping.
+//! Encodes messages from JSON, by protobuf's mapping.
 
 use prost::Message as _;
 use prost_reflect::{
@@ -11,18 +11,18 @@ use serde_path_to_error::{Deserializer, Path, Segment, Track};
 
 use crate::describe::{is_well_known, map_kinds, name_of};
 
-/// Characters shown of a text that does not fit.
+/// Characters shown of an invalid text.
 const MAX_SHOWN: usize = 40;
-/// How readers say that a number is too large or too small.
+/// What parsers write if a number is too large or too small.
 const OUT_OF_RANGE: [&str; 3] = ["out of range", "too large", "too small"];
 
-/// Why a text does not fit a message.
+/// Why a text does not fit a message type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{problem}", if path.is_empty() { String::new() } else { format!("{path}: ") })]
 pub struct JsonError {
-    /// Where in the text: its line, from 1. `None` if unknown.
+    /// Line in the text, from 1. `None` if unknown.
     pub line: Option<usize>,
-    /// Which value: `$.items[2].price`; empty if the text is no JSON.
+    /// Path of the value: `$.items[2].price`; empty if the text is not JSON.
     pub path: String,
     /// What is wrong with it.
     pub problem: String,
@@ -40,7 +40,7 @@ impl<'de> DeserializeSeed<'de> for Seed {
     }
 }
 
-/// What a part of a text describes.
+/// What a part of the text describes.
 enum Place {
     Message(MessageDescriptor),
     /// A field, with all its elements.
@@ -101,7 +101,7 @@ impl Place {
         }
     }
 
-    /// The message, whose fields are its members.
+    /// The type of the message whose fields are this object's members.
     fn message(&self) -> Option<MessageDescriptor> {
         match self {
             Self::Message(message) => Some(message.clone()),
@@ -112,7 +112,7 @@ impl Place {
     }
 }
 
-/// What is wrong with `value`, in terms of the schema where the `reason` of the reader is not.
+/// What is wrong with `value`, in terms of the schema if the parser's `reason` is not.
 fn problem(reason: &str, place: &Place, value: &Value) -> String {
     if reason.starts_with("unrecognized field name") {
         let fields = place.message().into_iter().flat_map(|kind| kind.fields().collect::<Vec<_>>());
@@ -151,7 +151,7 @@ fn among(problem: &str, names: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// The fields of a oneof that are members of `value`: `mail, phone`.
+/// The fields of a oneof that `value` sets: `mail, phone`.
 fn set_fields(oneof: &str, place: &Place, value: &Value) -> String {
     let oneof = oneof.trim_matches('\'');
     let all = place.message().into_iter().flat_map(|kind| kind.oneofs().collect::<Vec<_>>());
@@ -162,7 +162,7 @@ fn set_fields(oneof: &str, place: &Place, value: &Value) -> String {
     names.join(", ")
 }
 
-/// The first key of a map that is none of its keys' type.
+/// The first key of a map that does not have the type of its keys.
 fn wrong_key(place: &Place, value: &Value) -> Option<String> {
     let Place::Field(field) = place else { return None };
     let [kind, _] = map_kinds(field)?;
@@ -181,7 +181,7 @@ fn is_key(kind: &Kind, text: &str) -> bool {
     }
 }
 
-/// A value as it is named in an error.
+/// A value as errors show it.
 fn short(value: &Value) -> String {
     match value {
         Value::Object(_) => "an object".to_owned(),
@@ -193,7 +193,7 @@ fn short(value: &Value) -> String {
     }
 }
 
-/// The message that a JSON text describes, encoded.
+/// Encodes the message that a JSON text describes.
 pub(crate) fn encode(kind: &MessageDescriptor, text: &[u8]) -> Result<Vec<u8>, JsonError> {
     let mut track = Track::new();
     let mut json = serde_json::Deserializer::from_slice(text);
@@ -211,7 +211,7 @@ pub(crate) fn encode(kind: &MessageDescriptor, text: &[u8]) -> Result<Vec<u8>, J
     }
 }
 
-/// The first required field that a message or one within it lacks: `.items[2].price`.
+/// The first required field missing in a message or in one nested in it: `.items[2].price`.
 fn missing(message: &DynamicMessage) -> Option<String> {
     let lacks = |field: &FieldDescriptor| field.is_required() && !message.has_field(field);
     if let Some(field) = message.descriptor().fields().find(lacks) {
@@ -244,7 +244,7 @@ fn described(
 ) -> JsonError {
     let line = Some(error.line()).filter(|line| *line > 0);
     let reason = error.to_string();
-    // Line and path say where.
+    // The error's line and path show the position.
     let reason = reason.split(" at line ").next().unwrap_or(&reason);
     if error.is_syntax() || error.is_eof() {
         let problem = format!("invalid JSON: {reason}; expected a {}", kind.full_name());

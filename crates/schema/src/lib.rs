@@ -1,7 +1,7 @@
-//! Schemas of services that are not rpcbench's: where they come from, which methods they have, and messages from JSON.
+//! Schemas of other services than rpcbench's own: their sources, their methods, and messages from JSON.
 //!
 //! A [`Schema`] is read from `.proto` files, from descriptor sets, or from a server by reflection. A [`Method`] of it encodes
-//! requests and decodes replies. All of that happens before a load or on few replies; an [`Expectation`] alone is checked on
+//! requests and decodes replies. All of that happens before a load or on few replies; only an [`Expectation`] is checked on
 //! every reply.
 
 #![forbid(unsafe_code)]

@@ -25,7 +25,7 @@ impl Method {
         format!("/{}", self.name())
     }
 
-    /// Why it can't be called, if it streams: `shop.v1.Orders/Watch streams replies; ...`.
+    /// Why the method can't be called, if it streams: `shop.v1.Orders/Watch streams replies; ...`.
     pub fn not_unary(&self) -> Option<String> {
         let what = match (self.0.is_client_streaming(), self.0.is_server_streaming()) {
             (false, false) => return None,
@@ -36,10 +36,10 @@ impl Method {
         Some(format!("{} streams {what}; only unary methods can be called", self.name()))
     }
 
-    /// A request from protobuf's JSON.
+    /// Encodes a request from protobuf's JSON.
     ///
     /// # Errors
-    /// If it does not fit the type: where, and what was expected.
+    /// If the text does not fit the type: where, and what was expected.
     pub fn request(&self, text: &[u8]) -> Result<Vec<u8>, JsonError> {
         json::encode(&self.0.input(), text)
     }
@@ -48,33 +48,33 @@ impl Method {
         self.0.output()
     }
 
-    /// Refuses bytes that are no request.
+    /// Refuses bytes that are not a request.
     ///
     /// # Errors
-    /// Why they are none.
+    /// If they are not: why.
     pub fn check_request(&self, bytes: &[u8]) -> Result<(), String> {
         check(self.0.input(), bytes)
     }
 
-    /// Refuses bytes that are no reply.
+    /// Refuses bytes that are not a reply.
     ///
     /// # Errors
-    /// Why they are none.
+    /// If they are not: why.
     pub fn check_reply(&self, bytes: &[u8]) -> Result<(), String> {
         check(self.0.output(), bytes)
     }
 
-    /// An encoded request as JSON. `None` if it is none.
+    /// An encoded request as JSON. `None` if it is invalid.
     pub fn request_json(&self, bytes: &[u8]) -> Option<String> {
         shown(self.0.input(), bytes)
     }
 
-    /// An encoded reply as JSON. `None` if it is none.
+    /// An encoded reply as JSON. `None` if it is invalid.
     pub fn reply_json(&self, bytes: &[u8]) -> Option<String> {
         shown(self.0.output(), bytes)
     }
 
-    /// A request with every field, to be filled in.
+    /// A request with every field, to fill in.
     pub fn template(&self) -> String {
         template::of(&self.0.input())
     }

@@ -1,4 +1,4 @@
-//! All types and services that are known.
+//! All known types and services.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ pub struct Schema {
     pub(crate) pool: DescriptorPool,
 }
 
-/// Names listed at most if none is meant.
+/// Maximum names listed if none is similar.
 const MAX_LISTED: usize = 20;
-/// Lowest similarity of a name that may have been meant.
+/// Minimum similarity of a name to be suggested.
 const MIN_SIMILARITY: f64 = 0.75;
 
 impl Schema {
-    /// A schema of these encoded files, in any order. Imports of `google/protobuf` need not be among them.
+    /// A schema from these encoded files, in any order. Imports of `google/protobuf` may be missing.
     ///
     /// # Errors
     /// If one is invalid, or an import is missing.
@@ -45,7 +45,7 @@ impl Schema {
         Ok(Self { pool })
     }
 
-    /// The schema as an encoded `FileDescriptorSet`, which `--protoset` reads again.
+    /// The schema as an encoded `FileDescriptorSet`, which `--protoset` accepts.
     pub fn to_protoset(&self) -> Vec<u8> {
         self.pool.encode_to_vec()
     }
@@ -66,10 +66,10 @@ impl Schema {
         self.services().into_iter().flat_map(|service| service.methods().collect::<Vec<_>>())
     }
 
-    /// The method of that name: `package.Service/Method`, `package.Service.Method`, or an end of it that no other method has.
+    /// Finds a method by `package.Service/Method`, `package.Service.Method`, or an end of its name that no other method has.
     ///
     /// # Errors
-    /// If none or several have it.
+    /// If no method matches, or several do.
     pub fn method(&self, name: &str) -> Result<Method, SchemaError> {
         self.find_method(name).map(Method::new)
     }
@@ -87,10 +87,10 @@ impl Schema {
         }
     }
 
-    /// What a service, a method or a type looks like, by its full name or an end of it that no other has.
+    /// Describes a service, a method or a type, given its full name or an end of its name that no other has.
     ///
     /// # Errors
-    /// If it names nothing, or several.
+    /// If nothing matches, or several do.
     pub fn describe(&self, name: &str) -> Result<Description, SchemaError> {
         let wanted = dotted(name);
         if let Ok(service) = named(self.services(), &wanted, |it| it.full_name().to_owned()) {
@@ -108,7 +108,7 @@ impl Schema {
         named(kinds, name, name_of).ok()
     }
 
-    /// Why no method has this name, with those that may be meant.
+    /// Why no method has this name, with similar ones.
     fn unknown(&self, name: &str) -> String {
         let all = self.methods();
         let similarity = |other: &String| {
@@ -132,7 +132,7 @@ impl Schema {
     }
 }
 
-/// The one with this full name, or the only one whose name ends with it; otherwise all whose names do.
+/// The item with this full name, or the only one whose name ends with it; otherwise all whose names do.
 fn named<T>(
     all: impl IntoIterator<Item = T>,
     name: &str,
@@ -162,7 +162,7 @@ fn dotted(name: &str) -> String {
     name.trim_start_matches(['/', '.']).replace('/', ".")
 }
 
-/// A file as it is encoded, an edition rewritten as proto2.
+/// Decodes a file; an edition is rewritten as proto2.
 pub(crate) fn decode(bytes: &[u8]) -> Result<FileDescriptorProto, SchemaError> {
     let file = FileDescriptorProto::decode(bytes);
     let file =
@@ -173,7 +173,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<FileDescriptorProto, SchemaError> {
     }
 }
 
-/// Imports that files lack and this program has, with what they import.
+/// Missing imports that this program has, with their own imports.
 fn known_imports(files: &BTreeMap<String, FileDescriptorProto>) -> Vec<FileDescriptorProto> {
     let mut wanted: Vec<String> =
         files.values().flat_map(|file| file.dependency.iter().cloned()).collect();

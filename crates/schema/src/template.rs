@@ -1,4 +1,4 @@
-//! Requests to be filled in: every field, with an example of its type.
+//! Requests to fill in: every field, with an example of its type.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -7,16 +7,16 @@ use serde_json::{Map, Value, json};
 
 use crate::describe::written_oneof;
 
-/// How deep messages are shown within messages.
+/// Maximum nesting of messages shown.
 const MAX_DEPTH: usize = 5;
 
-/// A message as JSON with every field; of a oneof the first.
+/// A message as JSON with every field; for a oneof, the first.
 pub(crate) fn of(kind: &MessageDescriptor) -> String {
     let value = message(kind, &mut Vec::new());
     serde_json::to_string_pretty(&value).unwrap_or_default()
 }
 
-/// `within` has the types that it is shown within, the same before and after.
+/// `within` holds the types that enclose the message; it is unchanged afterwards.
 fn message(kind: &MessageDescriptor, within: &mut Vec<String>) -> Value {
     if let Some(known) = well_known(kind.full_name()) {
         return known;
@@ -33,7 +33,7 @@ fn message(kind: &MessageDescriptor, within: &mut Vec<String>) -> Value {
     members
 }
 
-/// `None` for a message that contains itself, or is too deep.
+/// An example of a field's value. `None` for a message that contains itself or is nested too deep.
 fn value(field: &FieldDescriptor, within: &mut Vec<String>) -> Option<Value> {
     if let Kind::Message(entry) = field.kind()
         && field.is_map()
@@ -53,7 +53,7 @@ fn value(field: &FieldDescriptor, within: &mut Vec<String>) -> Option<Value> {
     }
 }
 
-/// The default of the field, or of its elements; of a message, its own template.
+/// The default of the field, or of its elements; for a message, its own template.
 fn single(field: &FieldDescriptor, within: &mut Vec<String>) -> Option<Value> {
     let kind = field.kind();
     if let Kind::Message(kind) = &kind {
@@ -66,7 +66,7 @@ fn single(field: &FieldDescriptor, within: &mut Vec<String>) -> Option<Value> {
         Default::Bool(value) => json!(value),
         Default::I32(value) => json!(value),
         Default::U32(value) => json!(value),
-        // As protobuf's mapping writes them, since not every reader of JSON has 64 bits.
+        // As in protobuf's mapping, since not every JSON parser has 64-bit integers.
         Default::I64(value) => json!(value.to_string()),
         Default::U64(value) => json!(value.to_string()),
         Default::F32(value) => decimal(value.into()),
@@ -81,7 +81,7 @@ fn single(field: &FieldDescriptor, within: &mut Vec<String>) -> Option<Value> {
     })
 }
 
-/// A number, or the name that protobuf's mapping gives to what is none.
+/// A number, or the name in protobuf's mapping for a value that is not one.
 fn decimal(value: f64) -> Value {
     match value {
         value if value.is_nan() => json!("NaN"),
@@ -91,7 +91,7 @@ fn decimal(value: f64) -> Value {
     }
 }
 
-/// Types with a JSON form of their own.
+/// Examples of types with their own JSON form.
 fn well_known(name: &str) -> Option<Value> {
     Some(match name.strip_prefix("google.protobuf.")? {
         "Timestamp" => json!("2026-01-01T00:00:00Z"),

@@ -1,4 +1,4 @@
-//! The types of fields: what their content means, and what they are compared with.
+//! Field types: what their content means, and what it is compared with.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use prost_reflect::{EnumDescriptor, Kind};
@@ -6,7 +6,7 @@ use prost_reflect::{EnumDescriptor, Kind};
 use super::value::{Literal, Value};
 use super::wire::{Content, Malformed, fixed, varint};
 
-/// The value that `content` is for a field of this type.
+/// Converts the content of a field of this type to a value.
 #[inline]
 pub(super) fn value<'a>(kind: &Kind, content: Content<'a>) -> Result<Value<'a>, Malformed> {
     Ok(match (kind, content) {
@@ -64,7 +64,7 @@ pub(super) fn default(kind: &Kind) -> Value<'static> {
     }
 }
 
-/// What a field of this type is compared with, from JSON.
+/// Converts JSON to a literal to compare a field of this type with.
 pub(super) fn literal(kind: &Kind, value: &serde_json::Value) -> Result<Literal, String> {
     use serde_json::Value as Json;
     let number = |text: &str| text.parse().map(Literal::Int).ok();
@@ -77,7 +77,7 @@ pub(super) fn literal(kind: &Kind, value: &serde_json::Value) -> Result<Literal,
         }
         (Kind::Bool | Kind::String | Kind::Bytes | Kind::Message(_), _) => None,
         (_, Json::Number(number)) => Some(Literal::of_number(number)),
-        // Protobuf's JSON has numbers of 64 bits as text.
+        // Protobuf's JSON writes 64-bit numbers as text.
         (Kind::Double | Kind::Float, _) => None,
         (_, Json::String(text)) => number(text),
         _ => None,

@@ -7,14 +7,14 @@ use memchr::{memchr, memchr2};
 use super::syntax::Step;
 use super::value::Value;
 
-/// Deepest nesting accepted, that of serde_json.
+/// Maximum nesting accepted, as in serde_json.
 const MAX_DEPTH: u32 = 127;
 
 /// A path to a value in JSON.
 #[derive(Clone, Debug)]
 pub(super) struct JsonPath(Vec<Step>);
 
-/// Why a text is no JSON.
+/// Why a text is not JSON.
 type Problem = &'static str;
 
 const INVALID: Problem = "the reply is no JSON";
@@ -24,7 +24,7 @@ impl JsonPath {
         Self(steps)
     }
 
-    /// The value at the path; of equal keys the last one counts.
+    /// The value at the path; if a key occurs several times, the last one counts.
     pub fn find<'a>(&self, text: &'a [u8]) -> Result<Value<'a>, Problem> {
         let text = std::str::from_utf8(text).map_err(|_| INVALID)?;
         let mut scanner = Scanner { text, at: 0 };
@@ -35,7 +35,7 @@ impl JsonPath {
     }
 }
 
-/// True if a text with escapes is this one.
+/// True if a text with escapes stands for `expected`.
 pub(super) fn is_text(escaped: &str, expected: &str) -> bool {
     if memchr(b'\\', escaped.as_bytes()).is_none() {
         return escaped == expected;
@@ -102,7 +102,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Takes this byte, after space, if it comes next.
+    /// Skips space, and takes this byte if it comes next.
     fn takes(&mut self, byte: u8) -> bool {
         self.space();
         let comes = self.peek() == Some(byte);
@@ -114,7 +114,7 @@ impl<'a> Scanner<'a> {
         if self.takes(byte) { Ok(()) } else { Err(INVALID) }
     }
 
-    /// Takes a value, and finds what is at `steps` within it.
+    /// Takes a value, and finds the one at `steps` within it.
     fn find(&mut self, steps: &[Step], found: &mut Value<'a>, depth: u32) -> Result<(), Problem> {
         self.space();
         match (steps.split_first(), self.peek()) {
@@ -152,7 +152,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// True after a comma, false after `end`.
+    /// True if a comma follows, false if `end` does.
     fn another(&mut self, end: u8) -> Result<bool, Problem> {
         match self.takes(b',') {
             true => Ok(true),
@@ -182,7 +182,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Takes an object or a list without recursion. A bit for each open one says which.
+    /// Takes an object or a list without recursion. One bit per open container says which it is.
     fn composite(&mut self, outer: u32) -> Result<(), Problem> {
         let (mut objects, mut depth) = (0_u128, 0_u32);
         loop {
@@ -222,7 +222,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Takes the key before a value of an object.
+    /// If the container is an object, takes the key before a value.
     fn key(&mut self, is_object: bool) -> Result<(), Problem> {
         if is_object {
             self.space();
@@ -232,7 +232,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Takes a text, and returns what is between its quotes.
+    /// Takes a string, and returns what is between its quotes.
     fn string(&mut self) -> Result<&'a str, Problem> {
         if self.peek() != Some(b'"') {
             return Err(INVALID);
@@ -242,7 +242,7 @@ impl<'a> Scanner<'a> {
         loop {
             let rest = &self.text.as_bytes()[self.at..];
             let plain = memchr2(b'"', b'\\', rest).ok_or(INVALID)?;
-            // Without an early end, so that it is done many bytes at a time.
+            // No early exit, so that many bytes are checked at a time.
             if rest[..plain].iter().fold(false, |found, byte| found | (*byte < 0x20)) {
                 return Err(INVALID);
             }

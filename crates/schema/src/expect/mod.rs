@@ -1,5 +1,5 @@
-//! Expectations of replies, such as `$.state in ["OPEN", "PAID"]`: compiled once, and checked on encoded replies without
-//! decoding them and without memory.
+//! Expectations of replies, such as `$.state in ["OPEN", "PAID"]`: compiled once, then checked on encoded replies without
+//! decoding or allocating.
 
 mod field;
 mod json;
@@ -14,7 +14,7 @@ use protobuf::FieldPath;
 use syntax::{Expression, Operator};
 use value::{Literal, Value};
 
-/// What a reply must have.
+/// What a reply must contain.
 #[derive(Clone, Debug)]
 pub struct Expectation {
     text: String,
@@ -24,7 +24,7 @@ pub struct Expectation {
     test: Test,
 }
 
-/// Where the value is.
+/// The path to the value.
 #[derive(Clone, Debug)]
 enum Place {
     Json(JsonPath),
@@ -45,7 +45,7 @@ impl Expectation {
     /// An expectation of replies in JSON.
     ///
     /// # Errors
-    /// Why the text is none, and what to write.
+    /// If the text is not an expectation: why, and what to write.
     pub fn of_json(text: &str) -> Result<Self, String> {
         let Expression { path, steps, operator } = Expression::parse(text)?;
         let test = Test::of(operator, Literal::of_json)?;
@@ -56,7 +56,7 @@ impl Expectation {
     /// An expectation of the replies of a method.
     ///
     /// # Errors
-    /// Why the text is none, or does not fit the reply's type.
+    /// If the text is not an expectation, or does not fit the reply's type: why.
     pub fn of_reply(text: &str, method: &Method) -> Result<Self, String> {
         let Expression { path, steps, operator } = Expression::parse(text)?;
         let compares = !matches!(operator, Operator::Exists);
@@ -76,18 +76,18 @@ impl Expectation {
         &self.text
     }
 
-    /// Checks an encoded reply. Takes no memory if it is as expected.
+    /// Checks an encoded reply. Does not allocate if it is as expected.
     ///
     /// # Errors
-    /// What it is instead, in one line.
+    /// If the reply is not as expected: what it is instead, in one line.
     pub fn check(&self, reply: &[u8]) -> Result<(), String> {
         Self::check_all(std::slice::from_ref(self), reply)
     }
 
-    /// Checks an encoded reply by several expectations. Takes no memory if it is as expected.
+    /// Checks an encoded reply against several expectations. Does not allocate if it is as expected.
     ///
     /// # Errors
-    /// That of the first which does not hold.
+    /// The first one that is not met, as in [`Self::check`].
     pub fn check_all(expectations: &[Self], reply: &[u8]) -> Result<(), String> {
         match expectations.iter().find(|expectation| !expectation.is_met(reply)) {
             None => Ok(()),

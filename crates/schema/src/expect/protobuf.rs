@@ -1,6 +1,6 @@
 //! Finds a value in an encoded protobuf message without decoding it.
 //!
-//! As in protobuf, of several occurrences the last one counts, messages are merged, and a field of a oneof clears the others.
+//! As in protobuf, the last of several occurrences counts, messages are merged, and a field of a oneof clears the others.
 
 use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
 
@@ -12,40 +12,40 @@ use super::wire::{self, Content, Malformed};
 /// A path to a value in a message.
 #[derive(Clone, Debug)]
 pub(super) struct FieldPath {
-    /// At least one, at most [`MAX_STEPS`] and one for the value of a wrapper.
+    /// At least one step; at most [`MAX_STEPS`], and one more for the value of a wrapper.
     steps: Vec<FieldStep>,
-    /// True if the type does not tell an unset value from the default.
+    /// True if the type can't tell an unset value from the default.
     has_default: bool,
 }
 
 #[derive(Clone, Debug)]
 struct FieldStep {
     number: u32,
-    /// Of a list or a map, that of its elements or values.
+    /// Kind of the field; for a list or a map, of its elements or values.
     kind: Kind,
     select: Select,
     /// The other fields of its oneof.
     others: Box<[u32]>,
 }
 
-/// What is meant of a field.
+/// The part of a field that the path selects.
 #[derive(Clone, Debug)]
 enum Select {
     Only,
     Element(u32),
-    /// The value of a map's entry with this key of this type.
+    /// The value of the map entry with this key, of this type.
     Entry(Kind, Literal),
-    /// All of a list or a map.
+    /// The whole list or map.
     All,
 }
 
-/// How many elements of the list at each step were passed.
+/// Number of elements skipped in the list at each step.
 type Passed = [u32; MAX_STEPS + 1];
 
 const MALFORMED: &str = "the reply is not a message of its type";
 
 impl FieldPath {
-    /// The path of `steps` from `message`. `compares`: the value is compared with others.
+    /// The path of `steps` from `message`. `compares`: whether the value will be compared.
     pub fn new(
         message: &MessageDescriptor,
         steps: &[Step],
@@ -81,7 +81,7 @@ impl FieldPath {
         Ok(path)
     }
 
-    /// Of wrappers such as `google.protobuf.StringValue`, the value is meant. Refuses other messages, and lists.
+    /// Leads on to the value of a wrapper such as `google.protobuf.StringValue`. Refuses other messages, and lists.
     fn lead_to_scalar(&mut self) -> Result<(), String> {
         let Some(FieldStep { kind, select, .. }) = self.steps.last() else { return Ok(()) };
         if matches!(select, Select::All) {
@@ -107,7 +107,7 @@ impl FieldPath {
         Ok(())
     }
 
-    /// What its value is compared with.
+    /// Converts JSON to the type that the value is compared with.
     pub fn literal(&self, value: &serde_json::Value) -> Result<Literal, String> {
         self.steps.last().map_or(Ok(Literal::Null), |step| field::literal(&step.kind, value))
     }
@@ -140,7 +140,7 @@ impl FieldPath {
         found.map_err(|Malformed| MALFORMED)
     }
 
-    /// The usual path: a field of the message itself, in no oneof.
+    /// The usual path: a field of the message itself, not in a oneof.
     #[inline(always)]
     fn own_field<'a>(&self, step: &FieldStep, message: &'a [u8]) -> Result<Value<'a>, Malformed> {
         let (mut rest, mut found) = (message, None);
@@ -167,7 +167,7 @@ impl FieldPath {
         Ok(found)
     }
 
-    /// Looks for what `steps` lead to in a message; it may be a part of one that is merged with others.
+    /// Follows `steps` in a message, which may be one part of several that are merged.
     fn walk<'a>(
         &self,
         steps: &[FieldStep],
@@ -195,7 +195,7 @@ impl FieldPath {
         Ok(())
     }
 
-    /// Takes an occurrence of the field of the first step.
+    /// Takes an occurrence of the first step's field.
     #[inline]
     fn take<'a>(
         &self,
@@ -240,7 +240,7 @@ impl FieldPath {
         Ok(())
     }
 
-    /// Takes the value of the first step, or looks into it.
+    /// Takes the first step's value, or looks into it.
     #[inline(always)]
     fn enter<'a>(
         &self,
@@ -261,7 +261,7 @@ impl FieldPath {
     }
 }
 
-/// Key and value of an entry of a map.
+/// Key and value of a map entry.
 fn entry<'a>(
     of_key: &Kind,
     content: Content<'a>,
@@ -309,7 +309,7 @@ impl FieldStep {
     }
 }
 
-/// The field of that name, as JSON or `.proto` files write it.
+/// The field with this name, as written in JSON or in `.proto` files.
 fn named(message: &MessageDescriptor, name: &str) -> Result<FieldDescriptor, String> {
     let field = message.get_field_by_json_name(name).or_else(|| message.get_field_by_name(name));
     field.ok_or_else(|| {

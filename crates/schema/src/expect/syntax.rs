@@ -1,8 +1,8 @@
-//! Reads expressions: a path, an operator, and what to compare with.
+//! Parses expressions: a path, an operator, and what to compare with.
 
 use serde_json::Value;
 
-/// Maximum steps of a path.
+/// Maximum steps in a path.
 pub(super) const MAX_STEPS: usize = 16;
 
 /// A part of a path.
@@ -46,7 +46,7 @@ impl Expression {
     }
 }
 
-/// The steps of a path, and what follows it.
+/// Parses the steps of a path; also returns the rest of the text.
 fn path(text: &str) -> Result<(Vec<Step>, &str), String> {
     let mut rest = text.strip_prefix('$').ok_or(EXAMPLE)?;
     let mut steps = Vec::new();
@@ -70,7 +70,7 @@ fn name(text: &str) -> Result<(Step, &str), String> {
     }
 }
 
-/// What is between brackets, of which the first is taken: an index, or a key in quotes.
+/// Parses the content of brackets, after the opening one: an index, or a key in quotes.
 fn subscript(text: &str) -> Result<(Step, &str), String> {
     const PROBLEM: &str = "an index or a key must be in brackets: [0], [\"a key\"]";
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();

@@ -1,4 +1,4 @@
-//! Values of replies, as they are encoded, and what they are compared with.
+//! Encoded values in replies, and the literals they are compared with.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::json;
 /// Characters shown of a text.
 const MAX_SHOWN: usize = 80;
 
-/// A value of a reply.
+/// A value in a reply.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value<'a> {
     Missing,
@@ -17,17 +17,17 @@ pub(super) enum Value<'a> {
     Uint(u64),
     Float(f32),
     Double(f64),
-    /// JSON's, as written.
+    /// A JSON number, as written.
     Number(&'a str),
-    /// Protobuf's, and bytes.
+    /// A protobuf string, or bytes.
     Bytes(&'a [u8]),
-    /// JSON's, with its escapes, without quotes.
+    /// A JSON string, with its escapes, without quotes.
     Escaped(&'a str),
     /// A message, an object or a list.
     Composite,
 }
 
-/// What a value is compared with.
+/// What to compare a value with.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Literal {
     Null,
@@ -40,7 +40,7 @@ pub(super) enum Literal {
 
 impl Literal {
     /// # Errors
-    /// None; expectations of messages have some.
+    /// Never; expectations of messages can fail.
     pub fn of_json(value: &serde_json::Value) -> Result<Self, String> {
         Ok(match value {
             serde_json::Value::Bool(value) => Self::Bool(*value),
@@ -86,7 +86,7 @@ impl Value<'_> {
         }
     }
 
-    /// True for the value of a field that is not set, if its type does not tell the two apart.
+    /// True for the value of a field that is not set, if its type can't tell the two apart.
     pub fn is_default(&self) -> bool {
         match *self {
             Self::Missing => true,

@@ -1,6 +1,6 @@
 //! Protobuf's wire format: the fields of an encoded message.
 
-/// What a field has on the wire.
+/// Content of a field on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content<'a> {
     Varint(u64),
@@ -8,11 +8,11 @@ pub(super) enum Content<'a> {
     Fixed64(u64),
     /// A length and this many bytes.
     Bytes(&'a [u8]),
-    /// Between the tags of a group.
+    /// The bytes between a group's tags.
     Group(&'a [u8]),
 }
 
-/// The reply is no message.
+/// The reply is not a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Malformed;
 
@@ -51,7 +51,7 @@ fn scalar<'a>(rest: &mut &'a [u8], kind: u8) -> Result<Content<'a>, Malformed> {
     })
 }
 
-/// Takes the content of the group with this number, and its end.
+/// Takes the content and the end of the group with this number.
 #[cold]
 fn group<'a>(rest: &mut &'a [u8], number: u32) -> Result<&'a [u8], Malformed> {
     let whole = *rest;

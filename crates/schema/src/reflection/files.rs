@@ -1,4 +1,4 @@
-//! The files of a schema, as a server gives them, and those that it lacks.
+//! The files of a schema as a server sends them, and those that it lacks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::Reflection;
 use crate::schema::{decode, well_known};
 use crate::{Schema, SchemaError};
 
-/// Files by their own names.
+/// Files by name.
 #[derive(Debug, Default)]
 pub(super) struct Files(BTreeMap<String, FileDescriptorProto>);
 
@@ -25,7 +25,7 @@ impl Files {
         Ok(names)
     }
 
-    /// Adds those of another service of the same server.
+    /// Adds the files of another service of the same server.
     pub fn merge(&mut self, other: Self) {
         for (name, file) in other.0 {
             self.0.entry(name).or_insert(file);
@@ -36,8 +36,8 @@ impl Files {
         self.0.is_empty()
     }
 
-    /// Gets the imports of all files, and theirs: from the server, then from protobuf's own files, then by the symbols that
-    /// they define, as some servers know a file under another name than its importers do.
+    /// Gets the imports of all files, and their own imports: from the server, then from protobuf's own files, then by the
+    /// symbols that they define, since some servers know a file by another name than its importers do.
     pub fn complete(&mut self, server: &mut Reflection) -> Result<(), SchemaError> {
         let mut sought = BTreeSet::new();
         while let Some((importer, import)) = self.missing(&sought) {
@@ -60,7 +60,7 @@ impl Files {
         Ok(())
     }
 
-    /// A file and an import of it that is not there.
+    /// A file, and one of its imports that is missing.
     fn missing(&self, sought: &BTreeSet<String>) -> Option<(String, String)> {
         let imports = self.0.values().flat_map(|file| {
             file.dependency.iter().map(|import| (file.name().to_owned(), import.clone()))
@@ -69,7 +69,7 @@ impl Files {
         imports.find(|(_, import)| !sought.contains(import))
     }
 
-    /// Replaces an import by the files that define what the importer uses of it.
+    /// Replaces an import by the files that define what the importer uses from it.
     fn replace(
         &mut self,
         importer: &str,
@@ -97,7 +97,7 @@ impl Files {
         Ok(())
     }
 
-    /// Full names of all messages and enums, with a dot before them.
+    /// Full names of all messages and enums, with a leading dot.
     fn defined(&self) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         for file in self.0.values() {
@@ -124,7 +124,7 @@ fn define(kind: &DescriptorProto, scope: &str, names: &mut BTreeSet<String>) {
     names.insert(name);
 }
 
-/// Drops an import, whose position others refer to.
+/// Drops an import, and adjusts the import indices in the file.
 fn remove_import(file: &mut FileDescriptorProto, import: &str) {
     let Some(at) = file.dependency.iter().position(|name| name == import) else { return };
     file.dependency.remove(at);
@@ -134,7 +134,7 @@ fn remove_import(file: &mut FileDescriptorProto, import: &str) {
     }
 }
 
-/// Full names of the types that a file uses and no known file defines, without the dot.
+/// Full names, without a leading dot, of the types that a file uses and no known file defines.
 fn unresolved(file: &FileDescriptorProto, defined: &BTreeSet<String>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     file.message_type.iter().for_each(|kind| used_by(kind, &mut names));

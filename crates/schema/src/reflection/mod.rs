@@ -1,4 +1,4 @@
-//! Schemas from a server by reflection (`grpc.reflection.v1`, then `v1alpha`), a call for each question.
+//! Schemas from a server by reflection (`grpc.reflection.v1`, then `v1alpha`), with one call per question.
 
 mod files;
 pub(crate) mod wire;
@@ -13,17 +13,17 @@ use crate::{Schema, SchemaError};
 use files::Files;
 use wire::{Answer, Question, Request, Response};
 
-/// The service, its newest version first.
+/// Names of the service, newest version first.
 const SERVICES: [&str; 2] =
     ["grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"];
-/// gRPC's code of methods that a server does not have.
+/// gRPC's code for methods that a server does not have.
 const UNIMPLEMENTED: u32 = 12;
-/// Questions asked of a server at most: more than any real service has files.
+/// Maximum questions per server: more than any real service has files.
 const MAX_QUESTIONS: usize = 5000;
-/// Bytes of all answers at most.
+/// Maximum bytes of all answers.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Makes a call, and returns the reply to it.
+/// Makes a call and returns its reply.
 type Caller = Box<dyn FnMut(&Target, &[u8]) -> Result<Vec<u8>, CallError>>;
 
 /// A server that is asked for its schema.
@@ -31,14 +31,14 @@ pub struct Reflection {
     caller: Caller,
     server: String,
     headers: Vec<CallHeader>,
-    /// Which of [`SERVICES`] answers; the first that may.
+    /// Index of the version in [`SERVICES`]; the first one that may answer.
     version: usize,
     asked: usize,
     bytes: usize,
 }
 
 impl Reflection {
-    /// Asks a server, with header fields; `timeout` bounds each question.
+    /// Reflection on a server, with header fields; `timeout` bounds each question.
     pub fn new(server: ConnectionOptions, headers: Vec<CallHeader>, timeout: Duration) -> Self {
         let name = server.authority.clone();
         let mut client = Client::new(server, timeout);
@@ -50,16 +50,16 @@ impl Reflection {
         Self { caller, server, headers, version: 0, asked: 0, bytes: 0 }
     }
 
-    /// Asks what gives these answers.
+    /// Reflection on anything that answers calls.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn of_answers(caller: Caller) -> Self {
         Self::over(caller, "server".to_owned(), Vec::new())
     }
 
-    /// Full names of the services that it offers, without reflection itself.
+    /// Full names of the server's services, without reflection itself.
     ///
     /// # Errors
-    /// If it does not answer, or offers no reflection.
+    /// If the server does not answer, or offers no reflection.
     pub fn services(&mut self) -> Result<Vec<String>, SchemaError> {
         match self.ask(Question::ListServices(String::new()))? {
             Answer::Services(services) => {
@@ -75,8 +75,8 @@ impl Reflection {
         }
     }
 
-    /// The schema of the services that may have the method `call`, or of all, with everything that they use. Of several
-    /// services, one that can't be described is left out.
+    /// The schema of the services that may have the method `call`, or of all services, with everything that they use. If there
+    /// are several services, those that can't be described are left out.
     ///
     /// # Errors
     /// If the server does not answer, or describes none of them.
@@ -107,7 +107,7 @@ impl Reflection {
         }
     }
 
-    /// The files of a service, with those that they import.
+    /// The files of a service and their imports.
     fn complete(&mut self, service: &str) -> Result<Files, SchemaError> {
         let mut files = Files::default();
         let found = self.files_of_symbol(service)?;
@@ -117,7 +117,7 @@ impl Reflection {
         Ok(files)
     }
 
-    /// The files that define a symbol, encoded; or why not.
+    /// The encoded files that define a symbol, or the server's reason for sending none.
     fn files_of_symbol(
         &mut self,
         symbol: &str,
@@ -125,7 +125,7 @@ impl Reflection {
         self.files(Question::FileContainingSymbol(symbol.to_owned()))
     }
 
-    /// The file of this name and maybe others, encoded; or why not.
+    /// The encoded file with this name and maybe others, or the server's reason for sending none.
     fn files_of_name(&mut self, name: &str) -> Result<Result<Vec<Vec<u8>>, String>, SchemaError> {
         self.files(Question::FileByFilename(name.to_owned()))
     }
@@ -156,7 +156,7 @@ impl Reflection {
         Response::decode(&*reply).ok().and_then(|response| response.answer).ok_or_else(odd)
     }
 
-    /// Calls the newest version that the server has.
+    /// Calls the newest version that the server supports.
     fn call(&mut self, request: &[u8]) -> Result<Vec<u8>, SchemaError> {
         loop {
             let name = format!("/{}/ServerReflectionInfo", SERVICES[self.version]);
