@@ -1,6 +1,6 @@
 //! The only place in the workspace that reads time.
 //!
-//! Everything that has logic takes the time as an argument, so that tests run in virtual time.
+//! Everything with logic takes the time as an argument, so that tests run in virtual time.
 
 mod own;
 mod span;
@@ -14,12 +14,12 @@ use rustix::time::{ClockId as Clock, Timespec, clock_gettime};
 pub use own::OwnClock;
 pub use span::Span;
 
-/// A point on the monotonic clock, or a distance between two, nanoseconds.
+/// A point on the monotonic clock, or a distance between two; nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nanos(pub u64);
 
 impl Nanos {
-    /// The end of time.
+    /// Infinitely far in the future.
     pub const NEVER: Self = Self(u64::MAX);
 
     /// From milliseconds.
@@ -27,7 +27,7 @@ impl Nanos {
         Self(millis * 1_000_000)
     }
 
-    /// The distance from `earlier`, 0 if that is later.
+    /// The distance from `earlier`; 0 if `earlier` is later.
     #[inline]
     pub const fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
@@ -89,7 +89,7 @@ pub fn thread_cpu() -> Nanos {
     read(Clock::ThreadCPUTime)
 }
 
-/// Now, on the calendar.
+/// Now, in calendar time.
 pub fn wall() -> jiff::Timestamp {
     jiff::Timestamp::now()
 }

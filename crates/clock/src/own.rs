@@ -2,30 +2,30 @@
 
 use crate::{Nanos, now};
 
-/// A clock that stands still while what it belongs to is out of its turn: real time less all the time out of turn.
+/// A clock that stands still while its owner is out of its turn: real time less all the time out of turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OwnClock {
     stood_still: Nanos,
 }
 
 impl OwnClock {
-    /// One that shows `own` at the instant `real`, and runs from then on.
+    /// A clock that shows `own` at the instant `real`, and runs from then on.
     pub fn showing(own: Nanos, real: Nanos) -> Self {
         Self { stood_still: real - own }
     }
 
-    /// Now, in own time.
+    /// Now, by this clock.
     #[inline]
     pub fn now(self) -> Nanos {
         now() - self.stood_still
     }
 
-    /// The own time of an instant since it last began to run.
+    /// Converts an instant since the clock last began to run to this clock.
     pub fn own(self, real: Nanos) -> Nanos {
         if real == Nanos::NEVER { real } else { real - self.stood_still }
     }
 
-    /// The instant at which it will show `own` if it runs until then.
+    /// The instant at which this clock will show `own` if it runs until then.
     #[inline]
     pub fn real(self, own: Nanos) -> Nanos {
         own + self.stood_still

@@ -12,7 +12,7 @@ use rustix::time::{
     timerfd_settime,
 };
 
-/// Events of a turn, as in the engine's epoll driver.
+/// Maximum events per turn, as in the engine's epoll driver.
 const EVENTS: usize = 1024;
 /// Marks the timer among the events.
 const TIMER: u64 = u64::MAX;
@@ -33,7 +33,7 @@ impl Events {
         Ok(events)
     }
 
-    /// Reports what becomes possible on a socket, once each time, with this number.
+    /// Reports when a socket, by this number, becomes readable or writable, once each time.
     pub fn add_socket(&self, socket: impl AsFd, number: usize) -> anyhow::Result<()> {
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
         self.add(socket, number as u64, flags)
@@ -81,6 +81,6 @@ pub(super) enum Source {
     Timer,
     /// A socket that can be read, by its number.
     Readable(usize),
-    /// One that can only be written.
+    /// A socket that is only writable, by its number.
     Writable(usize),
 }

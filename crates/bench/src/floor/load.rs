@@ -19,11 +19,11 @@ use super::requests::Requests;
 use super::tls::Records;
 use super::wire;
 
-/// Bytes of a read, as in the engine's epoll driver.
+/// Maximum bytes per read, as in the engine's epoll driver.
 const RECEIVE_BUFFER: usize = 256 * 1024;
 /// How long to wait for the last replies.
 const GRACE: Duration = Duration::from_secs(5);
-/// Received bytes of DATA after which the connection's window is opened again.
+/// Received bytes of DATA after which the connection's window is reopened.
 const REFILL: u64 = 1 << 30;
 
 #[derive(Clone, Copy)]
@@ -40,11 +40,11 @@ struct Connection {
     sent: u64,
     answered: u64,
     received: u64,
-    /// Calls answered when the window was last opened.
+    /// Number of calls answered when the window was last opened.
     refilled: u64,
 }
 
-/// Connections that keep a fixed number of calls in flight each, to a server whose replies all have one size.
+/// Connections that each keep a fixed number of calls in flight, to a server whose replies all have one size.
 pub(super) struct Floor {
     events: Events,
     connections: Vec<Connection>,
@@ -59,8 +59,8 @@ pub(super) struct Floor {
 }
 
 impl Floor {
-    /// Opens the connections of `load`, with TLS if there is a configuration, and makes three checked calls on each. Fails if
-    /// replies differ in size.
+    /// Opens the connections of `load`, with TLS if there is a configuration, and makes [`CALLS`] checked calls on each. Fails
+    /// if replies differ in size.
     pub fn open(
         address: SocketAddr,
         tls: Option<&Arc<ClientConfig>>,
@@ -101,7 +101,7 @@ impl Floor {
     }
 
     /// Keeps calls in flight for `length`, waits for the last replies, and returns the number of calls. Fails if a connection
-    /// is lost or the bytes are not those of the replies.
+    /// is lost or bytes were received that belong to no reply.
     pub fn run(&mut self, length: Duration) -> anyhow::Result<u64> {
         let before: u64 = self.answered();
         self.loading = true;
@@ -148,14 +148,14 @@ impl Floor {
             match self.events.source(index) {
                 Source::Timer => rang = true,
                 Source::Readable(connection) => self.exchange(connection)?,
-                // The kernel takes all that is sent.
+                // The kernel takes everything that is sent.
                 Source::Writable(_) => {}
             }
         }
         Ok(rang)
     }
 
-    /// Reads what has arrived, and sends as many calls as were answered.
+    /// Reads what has arrived, and sends one call for each that was answered.
     fn exchange(&mut self, index: usize) -> anyhow::Result<()> {
         loop {
             let connection = &mut self.connections[index];
@@ -212,7 +212,7 @@ impl Floor {
         Ok(())
     }
 
-    /// Opens the connection's window by the bytes received since it was last opened, once there are many. A reply counts for
+    /// Reopens the connection's window by the bytes received since it was last opened, once there are many. A reply counts
     /// `windowed` bytes.
     fn refill(&mut self, index: usize, windowed: u64) -> anyhow::Result<()> {
         let connection = &mut self.connections[index];

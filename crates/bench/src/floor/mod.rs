@@ -1,12 +1,12 @@
 //! The floor: a client that writes and reads the bytes of calls but parses nothing.
 //!
-//! It makes the same system calls as the engine's epoll driver: for each connection one read and one write per turn.
-//! Requests are prepared bytes, in which only the call's number is patched. Replies are counted by their number of bytes, so
-//! it needs a server whose replies all have one size, such as the testkit's null servers. It decodes, compares and times
-//! nothing; no real client can be cheaper.
+//! It makes the same system calls as the engine's epoll driver: one read and one write per connection and turn. Requests are
+//! prepared bytes, in which only the call's number is patched. Replies are counted by their bytes, so the server's replies
+//! must all have one size, as those of the testkit's null servers do. The floor decodes, compares and times nothing; no real
+//! client can be cheaper.
 //!
-//! With TLS, rustls makes the handshake, and records are sealed and opened in place: the plain floor plus cryptography. With
-//! [`Arguments::short`] each call has a connection, and rustls does all that is done.
+//! With TLS, rustls does the handshake, and records are sealed and opened in place: the plain floor plus cryptography. With
+//! [`Arguments::short`], each call has its own connection, and rustls does all of TLS.
 
 mod events;
 mod load;
@@ -64,7 +64,7 @@ pub struct Arguments {
     no_resumption: bool,
 }
 
-/// The number of calls as JSON.
+/// Runs the load, and returns the number of calls as JSON.
 pub fn run(arguments: &Arguments) -> anyhow::Result<String> {
     let Arguments { address, protocol, connections, in_flight, .. } = *arguments;
     let length = Duration::from_secs(arguments.duration);

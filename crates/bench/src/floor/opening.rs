@@ -1,4 +1,4 @@
-//! The first calls of a connection. They are checked, and show the size of a reply.
+//! The first calls on a connection. They are checked, and show the size of a reply.
 
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::peer::Peer;
 use super::tls::Records;
 use super::wire::{Reply, Wire};
 
-/// Calls made before the connection is handed over.
+/// Calls made before the load takes over the connection.
 pub(super) const CALLS: u32 = 3;
 
 /// A connection that has made [`CALLS`] calls, and the size of its replies.
@@ -47,7 +47,7 @@ fn calls(peer: &mut Peer, wire: &dyn Wire, corpus: &Corpus) -> anyhow::Result<us
     Ok(sizes[0])
 }
 
-/// Makes the connection's call `number`, checks the reply, and returns its size.
+/// Makes call `number` on the connection, checks the reply, and returns its size.
 fn call(peer: &mut Peer, wire: &dyn Wire, corpus: &Corpus, number: u32) -> anyhow::Result<usize> {
     let entry = number as usize;
     peer.write(&wire.request(number, corpus.request(entry)))?;

@@ -37,7 +37,7 @@ impl Peer {
         Ok(bytes)
     }
 
-    /// The next line with its end.
+    /// The next line, including its end.
     pub fn read_line(&mut self) -> io::Result<String> {
         let mut line = String::new();
         self.0.read_line(&mut line)?;
@@ -49,7 +49,7 @@ impl Peer {
         Ok(head.frame(self.read(head.length)?))
     }
 
-    /// The socket, now non-blocking, and the keys of its records. All that came must have been read.
+    /// The socket, now non-blocking, and the keys of its records. Everything received must have been read.
     pub fn into_parts(self) -> anyhow::Result<(TcpStream, Option<Records>)> {
         let unread = self.0.buffer().len();
         anyhow::ensure!(unread == 0, "{unread} bytes after the last reply");

@@ -1,11 +1,11 @@
 //! Counts calls by bytes, for replies of one size.
 
-/// Bytes of DATA after which the null server opens the connection's window again.
+/// Bytes of DATA after which the null server reopens the connection's window.
 const REFILL: u64 = 1 << 29;
 const WINDOW_UPDATE: u64 = 13;
 
-/// The bytes a server sends as a function of the number of calls: replies of one size, and in HTTP/2 a WINDOW_UPDATE before
-/// every reply at which its window is opened again.
+/// The bytes that a server sends, as a function of the number of calls: replies of one size, and in HTTP/2 a WINDOW_UPDATE
+/// before every reply at which its window is reopened.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Replies {
     size: u64,
@@ -14,7 +14,7 @@ pub(super) struct Replies {
 }
 
 impl Replies {
-    /// Replies of `size` bytes to requests of which `windowed` bytes count against the server's window, if it has one.
+    /// Replies of `size` bytes to requests with `windowed` bytes that count against the server's window, if it has one.
     pub fn new(size: u64, windowed: Option<u64>) -> Self {
         Self { size, period: windowed.map(|bytes| REFILL.div_ceil(bytes)) }
     }

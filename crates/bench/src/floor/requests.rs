@@ -4,7 +4,7 @@ use rpcbench_contract::Corpus;
 
 use super::wire::{Numbers, Wire};
 
-/// Highest number of a call. RFC 9113, section 5.1.1; in Thrift it is an i32.
+/// Maximum number of a call. RFC 9113, section 5.1.1; in Thrift it is an i32.
 const LAST_NUMBER: u64 = 0x7fff_ffff;
 
 /// All requests of a corpus back to back, followed by the first ones again.
@@ -28,14 +28,14 @@ impl Requests {
             "requests of {least} and of {longest} bytes: the floor needs a shape of one size, such as text:100"
         );
         let entries = 0..corpus.len() + max;
-        // Like any call but a connection's first.
+        // Like any call except a connection's first.
         let bytes: Vec<u8> =
             entries.clone().flat_map(|entry| wire.request(1, corpus.request(entry))).collect();
         let size = bytes.len() / entries.len();
         Ok(Self { bytes, size, entries: corpus.len(), numbers: wire.numbers(), next: 0 })
     }
 
-    /// The next `count` requests, for a connection's calls from `call` on. `None` if it runs out of numbers.
+    /// The next `count` requests, for a connection's calls from `call` on. `None` if the numbers run out.
     pub fn take(&mut self, count: usize, call: u64) -> Option<&[u8]> {
         if self.numbers.of(call + count as u64) > LAST_NUMBER {
             return None;

@@ -1,4 +1,4 @@
-//! A connection with TLS for each call: connect, handshake, one request, one reply, close.
+//! One TLS connection per call: connect, handshake, one request, one reply, close.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -32,7 +32,7 @@ struct Connection {
     received: usize,
 }
 
-/// What was done.
+/// What a run has done.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Calls {
     pub calls: u64,
@@ -41,7 +41,8 @@ pub(super) struct Calls {
 }
 
 impl Short {
-    /// Makes checked calls on a connection. Fails for protocols that say more than a request and its reply.
+    /// Makes checked calls on a connection to learn the size of a reply. Fails for protocols that exchange more than a request
+    /// and its reply.
     pub fn new(
         address: SocketAddr,
         config: Arc<ClientConfig>,
@@ -56,7 +57,7 @@ impl Short {
         Ok(Self { address, config, events, connections, requests, reply })
     }
 
-    /// Keeps `connections` open for `length`. Calls that have no reply by then don't count.
+    /// Keeps `connections` open for `length`. Calls without a reply by then don't count.
     pub fn run(&mut self, connections: u32, length: Duration) -> anyhow::Result<Calls> {
         self.events.ring_after(length)?;
         for number in 0..connections as usize {
@@ -90,7 +91,7 @@ impl Short {
         Ok(rang)
     }
 
-    /// A connection whose request goes out with the end of its handshake.
+    /// Opens a connection whose request is sent with the end of the handshake.
     fn connect(&mut self, number: usize) -> anyhow::Result<Connection> {
         let socket = TcpStream::connect(self.address)?;
         socket.set_nodelay(true)?;

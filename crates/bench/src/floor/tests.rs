@@ -1,4 +1,4 @@
-//! The floor against the testkit's servers.
+//! Tests the floor against the testkit's servers.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -43,7 +43,7 @@ fn answered_calls_are_counted_exactly() {
     }
 }
 
-/// Sends more than both windows of a connection: the server's, opened again every 512 MiB, and our own of 2 GiB.
+/// Sends more than both windows of a connection: the server's, which is reopened every 512 MiB, and our own of 2 GiB.
 #[test]
 fn load_continues_when_windows_are_opened_again() {
     let server = server("null");
@@ -80,7 +80,7 @@ fn missing_server_is_named() {
     assert!(error.to_string().starts_with(&format!("can't connect to {address};")), "{error}");
 }
 
-/// A null server with TLS, and the file of its certificate, which is its own authority.
+/// A null server with TLS, and the file with its certificate, which is its own authority.
 fn secure(behaviour: &str, records: Records) -> (Server, NamedTempFile) {
     let issued = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let (certificate, key) = (NamedTempFile::new().unwrap(), NamedTempFile::new().unwrap());

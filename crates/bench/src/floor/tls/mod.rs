@@ -1,4 +1,4 @@
-//! TLS 1.3: a handshake by rustls, and then records alone.
+//! TLS 1.3: rustls does the handshake; after it, only records are handled.
 
 mod records;
 mod stream;
@@ -16,10 +16,10 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore};
 pub(super) use records::Records;
 pub(super) use stream::Stream;
 
-/// The host in the server's certificate.
+/// The host name in the server's certificate.
 const HOST: &str = "localhost";
 
-/// What to offer a server whose certificate is issued by one in this file.
+/// What to offer a server whose certificate was issued by an authority in this file.
 pub(super) fn config(authorities: &Path, resume: bool) -> anyhow::Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
     let certificates = CertificateDer::pem_file_iter(authorities)
@@ -39,7 +39,7 @@ pub(super) fn config(authorities: &Path, resume: bool) -> anyhow::Result<ClientC
     Ok(config)
 }
 
-/// A session that has not begun.
+/// A new session, before the handshake.
 pub(super) fn session(config: &Arc<ClientConfig>) -> anyhow::Result<ClientConnection> {
     Ok(ClientConnection::new(Arc::clone(config), HOST.try_into()?)?)
 }

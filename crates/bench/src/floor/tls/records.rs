@@ -1,4 +1,4 @@
-//! Records with data, sealed and opened in place. Any other record ends the load.
+//! Data records, sealed and opened in place. Any other record ends the load.
 
 use anyhow::{anyhow, bail, ensure};
 use ring::aead::{
@@ -10,7 +10,7 @@ use rustls::{ConnectionTrafficSecrets, ExtractedSecrets};
 /// Bytes of a record's header: type, version, length.
 const HEADER: usize = 5;
 const TAG: usize = 16;
-/// The type of records with data, and of all that are sealed.
+/// Type of data records, and outer type of all sealed records.
 const DATA: u8 = 23;
 /// Maximum plaintext of a record.
 const MAX_PLAINTEXT: usize = 16 << 10;
@@ -20,7 +20,7 @@ pub(in crate::floor) struct Records {
     sent: Keys,
     received: Keys,
     sealed: Vec<u8>,
-    /// The start of a record whose end has not come.
+    /// The start of an incomplete record.
     torn: Vec<u8>,
 }
 
@@ -56,7 +56,7 @@ impl Records {
         Ok(sealed)
     }
 
-    /// Opens whole records and returns how many bytes of data they have.
+    /// Opens whole records, and returns the number of data bytes in them.
     pub fn open(&mut self, bytes: &mut [u8]) -> anyhow::Result<u64> {
         if self.torn.is_empty() {
             let (data, used) = self.received.open(bytes)?;
@@ -93,7 +93,7 @@ impl Keys {
         Nonce::assume_unique_for_key(nonce)
     }
 
-    /// Bytes of data in whole records, and the bytes of these records.
+    /// Bytes of data in the whole records, and the length of these records.
     fn open(&mut self, bytes: &mut [u8]) -> anyhow::Result<(u64, usize)> {
         let (mut data, mut used) = (0, 0);
         while let Some((head, rest)) = bytes[used..].split_first_chunk_mut::<HEADER>() {

@@ -12,11 +12,11 @@ use crate::floor::peer::Peer;
 
 const SETTINGS: [(u16, u32); 2] =
     [(setting::ENABLE_PUSH, 0), (setting::INITIAL_WINDOW_SIZE, MAX_WINDOW)];
-/// Offset of the stream's number in a frame.
+/// Offset of the stream identifier in a frame.
 const STREAM: usize = 5;
-/// `:method: POST` and `:scheme: http` of HPACK's static table.
+/// `:method: POST` and `:scheme: http` in HPACK's static table.
 const STATIC: [u8; 2] = [0x83, 0x86];
-/// An HPACK literal with a new name that is added to the table.
+/// An HPACK literal with a new name that enters the table.
 const INSERTED: u8 = 0x40;
 /// The newest entry of HPACK's dynamic table, as an indexed field.
 const NEWEST: u8 = 0x80 | 62;

@@ -1,4 +1,4 @@
-//! JSON over HTTP/1.1. Replies come in the order of the requests, which have no numbers.
+//! JSON over HTTP/1.1. Replies come in request order; requests have no numbers.
 
 use anyhow::Context as _;
 
@@ -6,7 +6,7 @@ use super::{Numbers, Reply, USER_AGENT, Wire};
 use crate::floor::peer::Peer;
 
 pub(super) struct Json {
-    /// A request up to the length of its body.
+    /// The head of a request, up to the length of its body.
     head: String,
 }
 

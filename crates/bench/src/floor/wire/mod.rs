@@ -1,4 +1,4 @@
-//! Requests and replies as bytes: everything in which protocols differ.
+//! Requests and replies as bytes: all differences between protocols.
 
 mod grpc;
 mod json;
@@ -14,14 +14,14 @@ use super::peer::Peer;
 
 /// How a protocol writes requests and reads replies. The calls of a connection are counted from 0.
 pub(super) trait Wire {
-    /// Exchanges what comes before the first call.
+    /// Exchanges everything that precedes the first call.
     fn greet(&self, _peer: &mut Peer) -> io::Result<()> {
         Ok(())
     }
 
     fn request(&self, call: u32, message: &[u8]) -> Vec<u8>;
 
-    /// The numbers in requests other than a connection's first.
+    /// The numbers in requests, except for a connection's first.
     fn numbers(&self) -> Numbers;
 
     fn reply(&self, peer: &mut Peer, call: u32) -> anyhow::Result<Reply>;
@@ -48,12 +48,12 @@ impl Numbers {
 }
 
 pub(super) struct Reply {
-    /// Bytes, including those around the message.
+    /// Total bytes, including those around the message.
     pub size: usize,
     pub message: Vec<u8>,
 }
 
-/// How to call the method of `shape` of the server at `address`, and the requests.
+/// How to call the method of `shape` on the server at `address`, and the requests.
 pub(super) fn of(
     protocol: Protocol,
     shape: &Shape,

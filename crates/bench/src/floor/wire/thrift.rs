@@ -10,7 +10,7 @@ use crate::floor::peer::Peer;
 
 /// Bytes of a frame's length.
 const LENGTH: usize = 4;
-/// Bytes of the version and of the name's length in the binary protocol.
+/// Bytes of the version and the name's length in the binary protocol.
 const BEFORE_NAME: usize = 8;
 
 pub(super) struct Thrift {
