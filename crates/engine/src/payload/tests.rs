@@ -86,7 +86,7 @@ fn replies_to_requests_with_several_patches_are_judged_each_time() {
     }
 }
 
-/// Every reply is wrong, and `a` is not as expected.
+/// Every reply is wrong, and `a` fails the expectation.
 struct Wrong(Verdict, Filler);
 
 impl Payload for Wrong {
@@ -166,7 +166,7 @@ fn empty_reply_is_remembered() {
     let payload = Filler { verdict: Verdict::Echo, ..Filler::of(&[0]) };
     let mut checker = Checker::new(&payload, 1);
     assert_eq!(check(&mut checker, &payload, call(0, 0), b""), Ok(()));
-    // Judged again, it would be wrong.
+    // If it were judged again, it would be wrong.
     let wrong = Wrong(Verdict::Echo, payload);
     assert_eq!(check(&mut checker, &wrong, call(0, 0), b""), Ok(()));
 }

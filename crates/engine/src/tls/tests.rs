@@ -1,4 +1,4 @@
-//! Records of TLS 1.3 that sessions seal and open without rustls, with rustls as the peer, in memory.
+//! TLS 1.3 records that sessions seal and open without rustls, with rustls as the peer, in memory.
 
 use std::io::{Read as _, Write as _};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use rustls::{ServerConfig, ServerConnection};
 use super::records::{ALERT, DATA, HANDSHAKE, Keys};
 use super::{Cryptography, Session, TlsClient, TlsSettings, TlsVersion, Trust};
 
-/// A session that has taken its records over, and its peer.
+/// A session that has taken over its records, and its peer.
 struct Pair {
     session: Session,
     peer: ServerConnection,
@@ -59,13 +59,13 @@ impl Pair {
         pair
     }
 
-    /// The peer reads what the session has written.
+    /// Lets the peer read what the session has written.
     fn forward(&mut self) {
         self.session.flush(|mut records| self.peer.read_tls(&mut records)).unwrap();
         self.peer.process_new_packets().unwrap();
     }
 
-    /// What the peer has written.
+    /// The records that the peer has written.
     fn answer(&mut self) -> Vec<u8> {
         let mut records = Vec::new();
         while self.peer.wants_write() {
@@ -83,14 +83,14 @@ impl Pair {
         opened
     }
 
-    /// What the session opens of these records.
+    /// What the session opens from these records.
     fn open(&mut self, records: &mut [u8]) -> Result<Vec<u8>, String> {
         let mut data = 0..0;
         let opened = self.session.open_in_place(records, &mut data);
         opened.map(|()| records[data].to_vec()).map_err(|error| error.to_string())
     }
 
-    /// The session, and its peer's keys, to seal and to open.
+    /// The session, and its peer's keys for sealing and opening.
     fn into_keys(mut self) -> (Self, (Keys, Keys)) {
         let mut tickets = self.answer();
         assert_eq!(self.open(&mut tickets).unwrap(), b"");
@@ -110,7 +110,7 @@ fn record(keys: &mut Keys, kind: u8, content: &[u8]) -> Vec<u8> {
     sealed
 }
 
-/// What is said of a record of no known type.
+/// The error for a record of an unknown type.
 const NO_TLS: &str = "the server does not speak TLS on this port; write http:// for https://, grpc:// for grpcs://, or leave --tls out";
 
 #[test]

@@ -64,7 +64,7 @@ fn receive(driver: &mut impl Driver, connection: usize, length: usize) -> Vec<u8
     bytes
 }
 
-/// Bytes without repeated stretches.
+/// Bytes without repeated runs.
 fn pattern(length: usize) -> Vec<u8> {
     (0..length.div_ceil(4) as u32).flat_map(u32::to_be_bytes).take(length).collect()
 }
@@ -114,7 +114,7 @@ fn any_number_of_bytes_may_wait_to_be_received() {
     let all = pattern(16 << 20);
     let theirs = all.clone();
     let writer = std::thread::spawn(move || peer.write_all(&theirs).map(|()| peer));
-    // More arrives than the driver's buffer takes.
+    // More bytes arrive than the driver's buffer holds.
     let mut ready = Vec::new();
     let mut first = 0;
     for _ in 0..100 {
@@ -206,7 +206,7 @@ fn wait_ends_when_its_time_has_come() {
 fn what_comes_next_is_waited_for_awake_and_what_comes_later_is_not() {
     let (mut driver, _) = driver();
     let mut ready = Vec::new();
-    // If this thread is preempted, the time has passed already.
+    // If this thread is preempted, the time is already over.
     while driver.awake() == Nanos(0) {
         let until = clock::now() + Nanos(8_000);
         driver.wait(until, &mut ready).unwrap();
@@ -236,7 +236,7 @@ fn far_deadline_ends_the_wait_wherever_it_moves() {
     for until in [millis(20), millis(10), millis(40)] {
         while wait(begin + until) < begin + until {}
     }
-    // It has passed already.
+    // A deadline in the past.
     wait(begin);
     wait(Nanos(0));
 }

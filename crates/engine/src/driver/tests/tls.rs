@@ -19,7 +19,7 @@ use crate::driver::{Driver, EpollDriver, Sources, TlsDriver, Waker};
 use crate::tls::{TlsClient, TlsSettings, TlsVersion, Trust};
 use rpcbench_clock::Nanos;
 
-/// An authority, and what it has issued for a server.
+/// An authority, and the certificate and key it issued for a server.
 pub(super) struct Issued {
     pub authority: CertificateDer<'static>,
     pub chain: Vec<CertificateDer<'static>>,
@@ -38,7 +38,7 @@ pub(super) fn issue(change: impl FnOnce(&mut CertificateParams)) -> Issued {
     issue_by("Test Authority", change)
 }
 
-/// By an authority of this name.
+/// Like [`issue`], by an authority with this name.
 pub(super) fn issue_by(authority: &str, change: impl FnOnce(&mut CertificateParams)) -> Issued {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -94,7 +94,7 @@ pub(super) fn serve<T: Send + 'static>(
     (address, server)
 }
 
-/// Waits until the connection is open, or says why it is not.
+/// Waits until the connection is open, or returns why it is not.
 pub(super) fn open(driver: &mut impl Driver, address: std::net::SocketAddr) -> io::Result<()> {
     driver.connect(0, &address.into())?;
     while !wait(driver).iter().any(|event| event.writable) {}
@@ -114,14 +114,14 @@ pub(super) fn send_all(driver: &mut impl Driver, mut bytes: &[u8]) {
     }
 }
 
-/// Makes requests, the second of which lets the session seal and open its records without rustls.
+/// Makes requests; from the second on, the session seals and opens its records without rustls.
 pub(super) fn take_over(driver: &mut impl Driver, requests: usize) {
     for _ in 0..requests {
         send_all(driver, b"?");
     }
 }
 
-/// Passes bytes on one at a time, so that records come torn at every byte.
+/// Passes bytes on one at a time, so that records arrive torn at every byte.
 struct Trickle(TcpStream);
 
 impl Read for Trickle {
@@ -205,7 +205,7 @@ fn data_that_comes_with_the_end_of_the_handshake_opens_the_session() {
     for version in [TlsVersion::V1_2, TlsVersion::V1_3] {
         let issued = issue(|_| {});
         let (address, server) = serve(server_config(&issued), |mut peer| {
-            // Waits in the session until the handshake has ended, and leaves with its last record.
+            // This waits in the session until the handshake has ended, and leaves with its last record.
             peer.conn.writer().write_all(b"first").unwrap();
             while peer.conn.is_handshaking() || peer.conn.wants_write() {
                 peer.conn.complete_io(&mut peer.sock).unwrap();
@@ -214,7 +214,7 @@ fn data_that_comes_with_the_end_of_the_handshake_opens_the_session() {
         });
         let mut driver = driver(TlsSettings { version, ..settings(&issued) });
         open(&mut driver, address).unwrap();
-        // It may have come with the event that opened the session.
+        // It may have arrived with the event that opened the session.
         let with_it = driver.receive(0).map(|received| received.bytes.to_vec());
         assert_eq!(with_it.unwrap_or_else(|_| receive(&mut driver, 0, 5)), b"first");
         server.join().unwrap();
@@ -287,8 +287,8 @@ fn write_records(peer: &mut Peer) {
     peer.sock.write_all(&records).unwrap();
 }
 
-/// Sends its close_notify in one write with the last data, and waits for the client's before it closes the socket. True if that
-/// comes.
+/// Sends close_notify in one write with the last data, then waits for the client's before it closes the socket. True if the
+/// client's arrives.
 fn say_last(peer: &mut Peer) -> bool {
     peer.conn.writer().write_all(b"last").unwrap();
     peer.conn.send_close_notify();
@@ -322,14 +322,14 @@ fn close_notify_with_the_end_of_the_handshake_ends_the_stream() {
         while peer.conn.is_handshaking() {
             peer.conn.read_tls(&mut peer.sock).unwrap();
             peer.conn.process_new_packets().unwrap();
-            // Its last message waits for the data.
+            // The last handshake message waits for the data.
             if peer.conn.is_handshaking() {
                 write_records(&mut peer);
             }
         }
         say_last(&mut peer)
     });
-    // Its handshake ends with a message of the server.
+    // This handshake ends with a message from the server.
     let mut driver = driver(TlsSettings { version: TlsVersion::V1_2, ..settings(&issued) });
     open(&mut driver, address).unwrap();
     assert_eq!(driver.receive(0).unwrap().bytes, b"last");
@@ -338,7 +338,7 @@ fn close_notify_with_the_end_of_the_handshake_ends_the_stream() {
     assert!(server.join().unwrap(), "no close_notify");
 }
 
-/// A server that accepts `connections`, one after another; returns which of them resumed a session.
+/// A server that accepts `connections`, one after another, and returns which of them resumed a session.
 fn serve_each(
     config: ServerConfig,
     connections: usize,

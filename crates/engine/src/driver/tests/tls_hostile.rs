@@ -19,13 +19,13 @@ use super::{receive, wait};
 use crate::driver::Driver;
 use crate::tls::{Cryptography, TlsSettings, TlsVersion};
 
-/// A record of the handshake with this content.
+/// A handshake record with this content.
 fn record(content: &[u8]) -> Vec<u8> {
     let length = u16::try_from(content.len()).unwrap().to_be_bytes();
     [&[22, 3, 3], &length[..], content].concat()
 }
 
-/// A server that sends these bytes again and again, until the client is gone.
+/// A server that sends these bytes over and over until the client is gone.
 fn repeat(bytes: Vec<u8>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -87,13 +87,13 @@ fn alert_in_the_middle_of_a_stream_is_named() {
     }
 }
 
-/// After this many requests.
+/// An alert after this many requests is named.
 fn alert_is_named(requests: usize) {
     let issued = issue(|_| {});
     let (address, server) = serve(server_config(&issued), move |mut peer| {
         peer.read_exact(&mut vec![0; requests]).unwrap();
         peer.write_all(b"first").unwrap();
-        // A record that was not sealed with the keys of this session.
+        // A record that is not sealed with this session's keys.
         let forged = [&[23, 3, 3, 0, 32][..], &[7; 32]].concat();
         peer.conn.read_tls(&mut &forged[..]).unwrap();
         peer.conn.process_new_packets().unwrap_err();
@@ -138,7 +138,7 @@ fn failed_session_sends_an_alert_with_the_reason() {
     }
 }
 
-/// Reads until it fails.
+/// Reads until reading fails.
 fn failure(driver: &mut impl Driver) -> String {
     loop {
         match driver.receive(0) {
@@ -149,7 +149,7 @@ fn failure(driver: &mut impl Driver) -> String {
     }
 }
 
-/// A ticket of TLS 1.3: its lifetime, its age, its nonce, the ticket, no extensions.
+/// A TLS 1.3 ticket: its lifetime, its age, its nonce, the ticket, no extensions.
 const TICKET: [u8; 22] = [4, 0, 0, 18, 0, 0, 1, 0, 1, 2, 3, 4, 1, 0, 0, 4, 1, 2, 3, 4, 0, 0];
 
 #[test]
@@ -166,7 +166,7 @@ fn request_is_sealed_while_half_of_a_ticket_has_come() {
     let mut driver = driver(settings(&issued));
     open(&mut driver, address).unwrap();
     assert_eq!(receive(&mut driver, 0, 1), b"x");
-    // The second one, which rustls seals as well.
+    // The second request, which rustls also seals.
     take_over(&mut driver, 1);
     driver.send(0, b"ask").unwrap();
     assert_eq!(receive(&mut driver, 0, 1), b"y");
@@ -189,7 +189,7 @@ fn bytes_without_end_are_refused_after_the_handshake() {
             while forger.send(&[(kind, &content)]).is_ok() {}
         });
         let mut driver = driver(TlsSettings { version, ..settings(&issued) });
-        // They may come with the end of the handshake.
+        // The records may arrive with the end of the handshake.
         let said = match open(&mut driver, address) {
             Ok(()) => failure(&mut driver),
             Err(error) => error.to_string(),
@@ -201,7 +201,7 @@ fn bytes_without_end_are_refused_after_the_handshake() {
     }
 }
 
-/// A server's keys after its handshake, with which it seals what no server sends.
+/// A server's keys after its handshake, for sealing records that no server sends.
 struct Forger {
     socket: TcpStream,
     is_13: bool,

@@ -17,12 +17,12 @@ use super::{receive, wait};
 use crate::driver::Driver;
 use crate::tls::{ClientIdentity, TlsError, TlsSettings, TlsVersion, Trust};
 
-/// Handshakes with a server of this configuration, and returns why it fails.
+/// Handshakes with a server of this configuration, and returns why the handshake fails.
 pub(super) fn refused(config: ServerConfig, settings: TlsSettings) -> String {
     let (address, server) = serve(config, |mut peer| peer.read(&mut [0; 1]).map(|_| ()));
     let mut driver = driver(settings);
     let mut result = open(&mut driver, address);
-    // A refusal of the client's certificate comes after the handshake of TLS 1.3.
+    // With TLS 1.3, the server refuses a client's certificate after the handshake.
     if result.is_ok() {
         result = loop {
             match driver.receive(0) {
@@ -63,7 +63,7 @@ fn unusable_certificates_are_named_with_the_reason() {
     );
 }
 
-/// rustls has a name for each error, and most have no sentence of ours.
+/// rustls has a name for each error; most have no sentence of ours.
 #[test]
 fn errors_are_words_and_no_names_of_the_library() {
     let certificate = |error: CertificateError| rustls::Error::from(error);
@@ -96,7 +96,7 @@ fn errors_are_words_and_no_names_of_the_library() {
     }
 }
 
-/// Keys of other kinds than ECDSA can't be made here: the error of such a pair is rustls's own for this one.
+/// Only ECDSA keys can be made here, so the error for a pair with another kind of key is rustls's, made directly.
 #[test]
 fn authority_with_the_name_of_a_trusted_one_is_no_issuer() {
     let (issued, namesake) = (issue(|_| {}), issue(|_| {}));
@@ -160,7 +160,7 @@ fn unverified_server_is_accepted_whatever_its_certificate() {
     server.join().unwrap();
 }
 
-/// A server that wants a certificate of this authority from its clients.
+/// A server that requires client certificates from this authority.
 fn mutual(issued: &Issued) -> ServerConfig {
     let mut roots = RootCertStore::empty();
     roots.add(issued.authority.clone()).unwrap();

@@ -1,4 +1,4 @@
-//! Replies without a connection: read alike however cut, or refused.
+//! Replies without a connection: read the same no matter how they are cut, or refused.
 
 use proptest::prelude::*;
 
@@ -11,12 +11,12 @@ use crate::protocol::too_long;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Read {
     replies: Vec<(u16, String)>,
-    /// True if a head said that no other reply follows.
+    /// True if a head announced that no other reply follows.
     last: bool,
     problem: Option<Problem>,
 }
 
-/// Reads the pieces; `ends` says that the connection ends then.
+/// Reads the pieces; `ends` if the connection ends after them.
 fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, ends: bool) -> Read {
     let (mut replies, mut read) = (Replies::new(Kept::Successes, MAX_REPLY), Read::default());
     let text = |body: &[u8]| String::from_utf8_lossy(body).into_owned();
@@ -48,7 +48,7 @@ fn read_anyhow(bytes: &[u8]) -> Read {
     read_cut(bytes, 1)
 }
 
-/// The same, cut at every multiple of `step`.
+/// Same, cut at every multiple of `step`.
 fn read_cut(bytes: &[u8], step: usize) -> Read {
     let whole = read([bytes], true);
     assert_eq!(read(bytes.chunks(1), true), whole, "byte by byte");

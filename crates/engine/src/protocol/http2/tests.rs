@@ -52,7 +52,7 @@ impl<C: Http2Application> Bench<C> {
         Self { connection, out, seen: Seen::default() }
     }
 
-    /// After the handshake, before the first request.
+    /// After the handshake and before the first request.
     pub fn open(requests: &[usize]) -> Self {
         let mut bench = Self::new(requests);
         bench.settings(&[]).unwrap();
@@ -89,7 +89,7 @@ impl<C: Http2Application> Bench<C> {
         self.connection.send(Call { request, ..Call::default() }, &mut self.out);
     }
 
-    /// Length of the start of `bytes` that the fast path takes.
+    /// Length of the prefix of `bytes` that the fast path takes.
     pub fn plain(&mut self, bytes: &[u8]) -> Option<usize> {
         self.connection.fast_path(Head::parse(bytes)?, bytes, &mut self.seen)
     }

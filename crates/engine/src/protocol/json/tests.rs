@@ -74,7 +74,7 @@ fn right() -> Vec<u8> {
     reply("", "right")
 }
 
-/// How two calls of `target` end that get these replies; none may end the connection.
+/// How two calls to `target` end with these replies, none of which may end the connection.
 fn ends_of(target: &Target, replies: &str) -> [End; 2] {
     let payload = Filler { targets: vec![target.clone()], ..Filler::of(&[0]) };
     let templates = Arc::new(Connection::templates(&payload, "host:80"));

@@ -139,7 +139,7 @@ fn peer_without_a_table_gets_every_field_too() {
     assert!(fields.contains(&(b"content-type".to_vec(), b"application/json".to_vec())));
 }
 
-/// Asserts how a call that gets these frames ends.
+/// Asserts how a call that receives these frames ends.
 fn assert_ends(frames: &[Frame], end: End) {
     let mut bench = Bench::open(&[3]);
     bench.call(0);
@@ -347,7 +347,7 @@ fn frames() -> impl Strategy<Value = Vec<Vec<u8>>> {
             7 | 8 => frame(frame::DATA, frame::END_STREAM, b""),
             9 => frame(frame::HEADERS, LAST, b"\x8d"),
             10 => frame(frame::HEADERS, LAST, b""),
-            // It enters the table, which invalidates all that was remembered.
+            // It enters the table, which invalidates everything remembered.
             _ => frame(frame::HEADERS, frame::END_HEADERS, b"\x88\x5f\x10application/json"),
         }
         bytes

@@ -81,7 +81,7 @@ impl Payload for Few<'_> {
     }
 }
 
-/// Created once for all connections, as it takes longer than the rest of a test.
+/// Created once for all connections, since that takes longer than the rest of a test.
 fn corpus(shape: Shape, encoding: Message) -> Arc<Corpus> {
     type Made = HashMap<(Shape, Message), Arc<Corpus>>;
     static MADE: LazyLock<Mutex<Made>> = LazyLock::new(Mutex::default);
@@ -239,7 +239,7 @@ fn exception_is_a_status() {
     each_form!(test);
 }
 
-/// Why these bytes break a connection with one call; the call is not taken from it yet.
+/// Why these bytes break a connection with one call; the call still has to be taken from it.
 fn loses<T: Transport>(bytes: &[u8]) -> String {
     let mut client = Client::<T>::new(Shape::Text(100)).send(&[0]);
     let problem = client.receive(bytes).map(ends).unwrap_err().to_string();

@@ -33,7 +33,7 @@ fn queue_makes_calls_wait_for_all_those_before_them() {
     assert_eq!(tally.carried_in.0 / MS, (1..20).map(|place| 2 * place).sum::<u64>());
 }
 
-/// All ten are answered at the same time, three or four times in a window.
+/// All ten calls are answered at the same time, three or four times in a window.
 #[test]
 fn call_that_an_edge_cuts_counts_by_the_part_of_it_that_lies_within() {
     for length in [180, 250, 330] {
@@ -61,7 +61,7 @@ fn silence_ends_in_timeouts_each_counted_once_and_never_later_than_the_grace() {
     assert!(tally.errors.min().unwrap() >= 100 * MS);
 }
 
-/// The grace, 100 ms, is for measured calls; the timeout is 200 ms.
+/// The grace period of 100 ms is for measured calls; the timeout is 200 ms.
 #[test]
 fn calls_outside_of_the_window_have_their_whole_timeout() {
     let service = Service::Takes(Nanos(150 * MS));
@@ -79,7 +79,7 @@ fn calls_outside_of_the_window_have_their_whole_timeout() {
     start(&mut worker, "closed", None);
     let begin = worker.now();
     worker.measure(Span { start: begin, end: begin + Nanos(10 * MS) });
-    // Due in the window: four, which end in time for none but their timeout. Those that follow them are not cut.
+    // Four calls are due in the window; only the timeout leaves them enough time. The calls after them are not cut off.
     assert_eq!(paused(&mut worker).1, 0);
 }
 
@@ -165,7 +165,7 @@ fn cut_leaves_the_series_room_up_to_the_new_end() {
 
 #[test]
 fn window_ends_at_the_given_time() {
-    // An end that is past takes effect an instant later. Calls come due each millisecond, six times.
+    // An end in the past takes effect an instant later. Calls come due each millisecond, six at a time.
     let late = Nanos(30 * MS + 1);
     for (cut, end, due) in [(40, Nanos(40 * MS), 40), (10, late, 31), (200, Nanos(200 * MS), 200)] {
         let mut worker = connected(2, 6, Service::Takes(Nanos(MS)), usize::MAX);
@@ -247,7 +247,7 @@ fn calls_are_stamped_when_the_kernel_has_taken_them_whole() {
     assert_eq!(written(&mut worker), [true, true]);
 }
 
-/// A listener's queue may have room for no more than 128.
+/// A listener's queue may have room for only 128.
 #[test]
 fn connections_are_opened_one_after_another() {
     let began = Simulation::new(1000, Service::Takes(Nanos(MS))).now;
@@ -270,7 +270,7 @@ fn reason_of_a_goaway_is_reported_until_the_connection_is_open_again() {
     assert_eq!(worker.connect_problem(), (1, None));
 }
 
-/// A window of this many calls, after `warm_up`; its tally and its span. Calls take 2 ms, until the server stops.
+/// The tally and the span of a window of this many calls, after `warm_up`. Calls take 2 ms, until the server stops.
 fn counted(calls: u64, warm_up: Nanos, stops_after: Nanos) -> (Tally, Span) {
     let mut worker = connected(5, 10, Service::Takes(Nanos(2 * MS)), usize::MAX);
     let now = worker.now();
@@ -304,7 +304,7 @@ fn window_of_calls_has_exactly_these_and_ends_with_the_last() {
 #[test]
 fn calls_of_a_counted_window_that_get_no_answer_end_it_too() {
     let (tally, _) = counted(1000, Nanos(0), Nanos(100 * MS));
-    // Each call that times out lets the next come due, until all have.
+    // Each call that times out lets the next one come due, until all have.
     assert_eq!(tally.outcomes.total(), 1000);
     assert!(tally.outcomes.timeout > 0 && tally.outcomes.ok > 0, "{:?}", tally.outcomes);
 }
@@ -347,7 +347,7 @@ fn absence_in(simulation: Simulation) -> u64 {
     worker.calls().recorder.take().unwrap().longest_absence.0 / MS
 }
 
-/// The same if the client's thread does not run for a time.
+/// Same if the client's thread does not run for some time.
 fn absence(from: u64, to: u64, oversleep: u64) -> u64 {
     absence_in(Simulation {
         stopped: Some((Nanos(from * MS), Nanos(to * MS))),

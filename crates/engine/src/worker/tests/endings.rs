@@ -1,4 +1,4 @@
-//! Connections of HTTP/1.1 that the peer ends.
+//! HTTP/1.1 connections that the peer ends.
 
 use super::open::load_as;
 use super::{peers, *};

@@ -1,4 +1,4 @@
-//! Connections that live for a number of calls.
+//! Connections with a call limit.
 
 use super::*;
 use crate::protocol::http2::frame::{self, put};
@@ -7,7 +7,7 @@ use crate::protocol::http2::frame::{self, put};
 const CONNECT: Nanos = Nanos::from_millis(3);
 const CALL: Nanos = Nanos::from_millis(5);
 
-/// A worker whose connections live for `life`. A connect takes [`CONNECT`], and a call [`CALL`].
+/// A worker whose connections have the limit `life`. A connect takes [`CONNECT`], and a call [`CALL`].
 fn with_life(life: &str, connections: u32, in_flight: u32) -> Worker<Connection, Simulation> {
     let plan = LoadPlan { connection_life: life.parse().unwrap(), ..plan(connections, in_flight) };
     let simulation = Simulation::new(connections as usize, Service::Takes(CALL));

@@ -53,7 +53,7 @@ fn same() -> Arc<dyn Payload> {
     Arc::new(Same(Target::new("/p")))
 }
 
-/// Measures a span of `length` after one of warm-up; the tally, and the calls outside of it.
+/// Measures a span of `length` after a warm-up of the same length; returns the tally, and the number of calls outside it.
 fn measure(connections: u32, in_flight: u32, service: Service, length: Nanos) -> (Tally, u64) {
     let mut worker = connected(connections, in_flight, service, usize::MAX);
     start(&mut worker, "closed", None);

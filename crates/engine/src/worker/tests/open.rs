@@ -20,7 +20,7 @@ fn load(arrivals: &str, in_flight: u32, seconds: u64, simulation: Simulation) ->
     load_as::<Connection>(plan, same(), (arrivals, seconds), simulation)
 }
 
-/// The same over any protocol, with arrivals for some seconds.
+/// Same over any protocol, with arrivals for some seconds.
 pub(super) fn load_as<C: protocol::Connection>(
     plan: LoadPlan,
     payload: Arc<dyn Payload>,
@@ -53,7 +53,7 @@ fn takes(connections: usize, time: Nanos) -> Simulation {
     Simulation::new(connections, Service::Takes(time))
 }
 
-/// Asserts that a value is within a share of the expected one.
+/// Asserts that a value differs from the expected one by at most this share.
 pub(super) fn assert_close(what: &str, value: u64, expected: u64, share: f64) {
     let off = value.abs_diff(expected) as f64 / expected as f64;
     assert!(off <= share, "{what}: {value}, expected {expected} within {share}");
@@ -83,7 +83,7 @@ fn stall_of_one_second_in_ten_is_in_the_quantiles() {
     // longer than 0.9 s.
     let stall = Service::Pauses(Nanos(4 * SECOND), Nanos(5 * SECOND), Nanos(MS / 10));
     let free = load("constant:1000", 5000, 10, Simulation::new(5, stall));
-    // A cap on calls in flight moves the wait from the server to the client, and does not hide it.
+    // A cap on calls in flight moves the wait from the server to the client, but does not hide it.
     let capped = load("constant:1000", 50, 10, Simulation::new(5, stall));
     for measured in [&free, &capped] {
         let quantile = |q| measured.tally.ok.quantile(q).unwrap();
@@ -158,9 +158,9 @@ fn every_call_due_while_the_client_is_stopped_is_late_with_or_without_room() {
     for in_flight in [50, 5000] {
         let stopped = Simulation { stopped: Some((from, to)), ..takes(5, Nanos(MS / 10)) };
         let measured = load("constant:1000", in_flight, 10, stopped);
-        // The last millisecond is no lateness.
+        // The last millisecond does not count as late.
         assert_close("late", measured.tally.pacing.late, 999, 0.002);
-        // Those of the last millisecond, and those due while the client catches up.
+        // Those due in the last millisecond, and those due while the client catches up.
         assert!(measured.tally.pacing.held_back <= 5, "{}", measured.tally.pacing.held_back);
         assert_close("p99", measured.tally.ok.quantile(0.99).unwrap(), SECOND / 10 * 9, 0.01);
     }
@@ -168,7 +168,7 @@ fn every_call_due_while_the_client_is_stopped_is_late_with_or_without_room() {
 
 #[test]
 fn client_that_is_stopped_while_no_connection_has_room_is_late_too() {
-    // Nothing is answered from 1 s to 3 s, and the client does not run for a second of it.
+    // Nothing is answered from 1 s to 3 s, and the client does not run for one second of that.
     let pauses = Service::Pauses(Nanos(SECOND), Nanos(3 * SECOND), Nanos(MS));
     let stopped = Some((Nanos(3 * SECOND / 2), Nanos(5 * SECOND / 2)));
     let simulation = Simulation { stopped, ..Simulation::new(5, pauses) };

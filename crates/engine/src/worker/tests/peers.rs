@@ -1,4 +1,4 @@
-//! The server's side of each protocol, for the simulation: correct, for canonical requests.
+//! The server side of each protocol for the simulation: correct for canonical requests.
 
 use rpcbench_contract::{Method, thrift_reply};
 use rpcbench_testkit::thrift::{Form, Message, kind};
@@ -18,7 +18,7 @@ pub(super) enum Said {
 /// Takes complete requests from the bytes of a connection, and returns what to send.
 pub(super) type Peer = fn(&mut Vec<u8>) -> Vec<Said>;
 
-/// A protobuf message comes back with field 1 as field 2, any other unchanged.
+/// A protobuf message comes back with field 1 as field 2; any other comes back unchanged.
 pub(super) fn grpc(bytes: &mut Vec<u8>) -> Vec<Said> {
     http2(bytes, |stream, mut message| {
         if let Some(tag @ 0x0a) = message.get_mut(5) {

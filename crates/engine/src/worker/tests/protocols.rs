@@ -22,7 +22,7 @@ struct Load {
 }
 
 impl Load {
-    /// Calls in flight: as many as come due in a second, or one for each of many connections.
+    /// Calls in flight: one second's worth of arrivals, or one for each of many connections.
     fn plan(&self) -> LoadPlan {
         let connections = self.simulation.sockets.len() as u32;
         let most = if self.protocol.takes_one_call_at_a_time() { connections } else { 100_000 };
@@ -52,7 +52,7 @@ fn server(peer: Peer, service: Service) -> Simulation {
     Simulation { peer, ..Simulation::new(40, service) }
 }
 
-/// The same tests over each protocol and the server's side of it.
+/// Runs the same tests over each protocol and its server side.
 macro_rules! over {
     ([$($module:ident: $protocol:ident, $peer:expr);+ $(;)?], $tests:tt) => {
         $(mod $module {
@@ -121,7 +121,7 @@ fn stall_of_one_second_in_ten_is_in_the_quantiles(protocol: Protocol, peer: Peer
     assert_eq!((measured.tally.pacing.late, measured.tally.outcomes.errors()), (0, 0));
 }
 
-/// A closed loop for 100 ms. The server counts more calls than came due in it: 40 follow, which keep the load on its last
+/// A closed loop for 100 ms. The server counts more calls than came due in it: 40 follow, which keep up the load on its last
 /// calls.
 struct ClosedLoop(Protocol, Simulation);
 

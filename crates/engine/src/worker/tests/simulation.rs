@@ -15,26 +15,26 @@ pub(super) enum Service {
     Takes(Nanos),
     /// Calls one after another, each for a fixed time.
     Queues(Nanos),
-    /// As `Takes`, until it stops answering.
+    /// Like `Takes`, until the server stops answering.
     StopsAt(Nanos, Nanos),
     /// Each call after a fixed time, but nothing happens from the first instant to the second.
     Pauses(Nanos, Nanos, Nanos),
-    /// Calls take the first time, but one in every so often takes the second.
+    /// Most calls take the first time, but one in this many takes the second.
     Mixes(Nanos, u64, Nanos),
 }
 
 /// The network and a server, in virtual time.
 pub(super) struct Simulation {
-    /// What the server speaks.
+    /// The server's side of the protocol.
     pub peer: Peer,
     pub now: Nanos,
-    /// The client's.
+    /// The client's clock.
     pub clock: OwnClock,
     pub service: Service,
     pub free_at: Nanos,
     pub calls: u64,
     pub sockets: Vec<Socket>,
-    /// What reaches the client: when, and on which connection.
+    /// Bytes on the way to the client: when they arrive, and on which connection.
     pub in_transit: BTreeMap<(Nanos, u64), (usize, Vec<u8>)>,
     pub sequence: u64,
     pub buffer: Vec<u8>,
@@ -52,9 +52,9 @@ pub(super) struct Simulation {
     pub refuses: bool,
     /// Number of connections opened.
     pub opened: u64,
-    /// From when to when the client's thread does not run at all.
+    /// When the client's thread does not run at all.
     pub stopped: Option<(Nanos, Nanos)>,
-    /// Part of each wait that is taken by handshakes of TLS.
+    /// Part of each wait that TLS handshakes take.
     pub handshaking: Nanos,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Socket {
     pub calls: u64,
     to_server: Vec<u8>,
     to_client: VecDeque<u8>,
-    /// The server has closed it.
+    /// True once the server has closed it.
     closed: bool,
 }
 
@@ -97,13 +97,13 @@ impl Simulation {
         }
     }
 
-    /// No bytes: the server closes the connection.
+    /// Without bytes, the server closes the connection.
     pub fn arrive(&mut self, at: Nanos, connection: usize, bytes: Vec<u8>) {
         self.sequence += 1;
         self.in_transit.insert((at, self.sequence), (connection, bytes));
     }
 
-    /// The server is frozen for this long, and with it all that it would do.
+    /// Freezes the server, and everything it would do, for this long.
     pub fn freeze(&mut self, length: Nanos) {
         self.now = self.now + length;
         self.free_at = self.free_at + length;
@@ -134,7 +134,7 @@ impl Simulation {
         }
     }
 
-    /// Sends these in answer to a call.
+    /// Sends these pieces in answer to a call.
     fn answer(&mut self, connection: usize, pieces: impl IntoIterator<Item = Vec<u8>>) {
         self.sockets[connection].calls += 1;
         if let Some(at) = self.done_at() {
@@ -142,7 +142,7 @@ impl Simulation {
         }
     }
 
-    /// The sockets whose connect has ended, and those that take bytes again.
+    /// Reports the sockets whose connect has ended, and those that accept bytes again.
     fn tell_writable(&mut self, ready: &mut Vec<Ready>) {
         for (connection, socket) in self.sockets.iter_mut().enumerate() {
             let full = socket.taken >= self.room && self.room > 0;

@@ -6,11 +6,11 @@ use rpcbench_clock::OwnClock;
 use super::*;
 use crate::counted::Part;
 
-/// A server that is loaded through all of it.
+/// A server under load through all of its turns.
 struct Turns {
     worker: Worker<Connection, Simulation>,
     turns: usize,
-    /// Before which turns the server is frozen while the client is out of its turn.
+    /// Turns before which the server is frozen while the client is out of its turn.
     freezes: Vec<usize>,
 }
 
@@ -41,7 +41,7 @@ impl Turns {
         }
     }
 
-    /// A window of these parts, milliseconds of own time. Each is known as it begins.
+    /// A window of these parts, in milliseconds of own time. Each part becomes known as it begins.
     fn window(&mut self, parts: &[(u64, u64)]) -> Tally {
         for (at, (from, to)) in parts.iter().enumerate() {
             self.run_until(from - 10);
@@ -66,7 +66,7 @@ fn window_in_parts_counts_the_parts_alone() {
     assert_eq!((tally.series.len(), tally.outcomes.errors()), (3, 0));
 }
 
-/// All are answered at the same time, every 70 ms, before and after gaps.
+/// All calls are answered at the same time, every 70 ms, before and after gaps.
 #[test]
 fn call_across_a_gap_counts_by_its_part_within() {
     let tally = Turns::new(Service::Takes(Nanos(70 * MS)), "closed", &[]).window(&PARTS);

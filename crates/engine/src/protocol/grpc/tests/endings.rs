@@ -189,7 +189,7 @@ fn content_length_that_does_not_fit_is_never_a_success() {
     ends(reply.len() - 1)(aborted("a body longer than its content-length"));
 }
 
-/// The second reply with a header block is compared by bytes: it must fail too.
+/// The second reply with the same header block is compared by bytes: it must fail too.
 #[test]
 fn malformed_block_is_refused_again_when_it_comes_again() {
     let block = |block: &[&[u8]]| block.concat();
@@ -215,7 +215,7 @@ fn malformed_block_is_refused_again_when_it_comes_again() {
     }
 }
 
-/// Asserts how a call that gets these frames ends.
+/// Asserts how a call that receives these frames ends.
 fn assert_ends(frames: &[(u8, u8, Vec<u8>)], end: End) {
     let mut bench = Bench::open(&[3]);
     bench.call(0);
@@ -315,7 +315,7 @@ fn calls_that_came_due_too_long_ago_expire() {
     assert_eq!(bench.ended(), [(0, RIGHT)]);
 }
 
-/// The end of a call whose reply is this frame, if compression was offered.
+/// How a call ends if its reply is this frame and compression was offered.
 fn end_of_offered(data: &[Vec<u8>]) -> End {
     let mut bench = Bench::open(&[3]);
     bench.seen.target = Some(Target { gzip: true, ..Target::new("/p") });
@@ -336,7 +336,7 @@ fn compressed_message_is_judged_as_it_is_once_it_is_whole() {
         bytes
     };
     let whole = compressed(&crate::gzip::gzip(b"REPLY 0"));
-    // Judged as it is, and so as wrong: those who look into it decompress it.
+    // Judged as it is, and therefore wrong: replies are decompressed only if something looks into them.
     assert_eq!(end_of_offered(std::slice::from_ref(&whole)), WRONG);
     assert_eq!(end_of_offered(&[whole[..9].to_vec(), whole[9..].to_vec()]), WRONG);
     let other = "compressed message that is not gzip, the only compression that was offered";
@@ -354,7 +354,7 @@ fn answered_ping_shows_that_the_peer_is_there() {
     bench.connection.ping(&mut bench.out);
     assert_eq!(bench.written()[0].0, frame::PING);
     assert_eq!(bench.connection.answers(), before);
-    // That its own calls run out of time shows nothing.
+    // A timeout of our own calls shows nothing about the peer.
     bench.call(0);
     assert_eq!(bench.connection.expire(Nanos::NEVER, &mut bench.out).len(), 1);
     assert_eq!(bench.connection.answers(), before);

@@ -1,4 +1,4 @@
-//! Comparing bytes must accept exactly what decoding accepts.
+//! Comparing bytes accepts exactly what decoding accepts.
 
 use super::*;
 use crate::protocol::Connection as _;
@@ -104,7 +104,7 @@ fn frames() -> impl Strategy<Value = Vec<Vec<u8>>> {
             4 => frame(frame::DATA, 0, b"\0\0"),
             5 | 6 => frame(frame::HEADERS, LAST, OK),
             7 => frame(frame::HEADERS, LAST, b"\x00\x0bgrpc-status\x015"),
-            // It enters the table, which invalidates all that was remembered.
+            // It enters the table, which invalidates everything remembered.
             _ => frame(frame::HEADERS, LAST, b"\x40\x0bgrpc-status\x010"),
         }
         bytes

@@ -1,4 +1,4 @@
-//! Peers that send without end: memory and output stay bounded.
+//! Peers that never stop sending: memory and output stay bounded.
 
 use super::{Bench, OK, RESPONSE, RIGHT, message};
 use crate::protocol::http2::frame;
@@ -144,7 +144,7 @@ fn frames_that_bring_no_call_forward_are_named_if_they_have_no_end() {
     }
 }
 
-/// The peer answers each call, and sends 64 KiB of what no one asked for with each reply.
+/// The peer answers each call, and sends 64 KiB of unknown frames with each reply.
 #[test]
 fn large_unknown_frames_with_every_reply_are_a_flood() {
     let mut bench = Bench::open(&[3]);
@@ -183,7 +183,7 @@ fn window_updates_are_named_if_they_have_no_end() {
     }
 }
 
-/// A server that gives back every 128 bytes it reads, of the connection and of the stream, and one that lets a body
+/// A server that gives back every 128 bytes it reads, for the connection and for the stream, and a server that lets a body
 /// through byte by byte.
 #[test]
 fn small_window_updates_for_bytes_that_were_sent_are_no_flood() {
@@ -208,7 +208,7 @@ fn small_window_updates_for_bytes_that_were_sent_are_no_flood() {
     assert_eq!(bench.ended().len(), 610);
 }
 
-/// Bytes that are taken until the connection breaks, and how it breaks.
+/// Number of bytes accepted until the connection breaks, and how it breaks.
 fn broken_by(mut bench: Bench, frames: &[u8], most: usize) -> (usize, Option<Broken>) {
     let chunk = frames.repeat(16);
     let broken = (0..most).find_map(|n| bench.receive(&chunk).err().map(|broken| (n, broken)));
@@ -239,7 +239,7 @@ fn content_without_end_that_no_call_waits_for_breaks_the_connection() {
         bench.frame(frame::DATA, 0, 1, &message(b"REPLY 0")).unwrap();
         bench
     };
-    // An error page, a second message, a call that is given up.
+    // An error page, a second message, and a cancelled call.
     for bench in [open(b"\x8e"), answered(), cancelled()] {
         let (bytes, broken) = broken_by(bench, &data, 1000);
         assert_eq!(broken, endless);

@@ -1,4 +1,4 @@
-//! Limits of the peer, and resources that run out.
+//! The peer's limits, and resources that run out.
 
 use super::{Bench, RIGHT};
 use crate::protocol::Connection as _;

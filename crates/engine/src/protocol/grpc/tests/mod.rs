@@ -1,4 +1,4 @@
-//! Connections that carry gRPC, and with it HTTP/2 itself.
+//! gRPC connections, and with them HTTP/2 itself.
 
 mod endings;
 mod fast_path;

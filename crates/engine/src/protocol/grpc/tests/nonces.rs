@@ -11,7 +11,7 @@ use crate::payload::Filler;
 use crate::protocol::http2::frame;
 use crate::protocol::{Call, Connection as _};
 
-/// The message of each of the requests that were written, by their DATA frames.
+/// The message of each written request, from its DATA frames.
 fn messages(bench: &mut Bench, streams: usize) -> Vec<Vec<u8>> {
     let mut bodies = vec![Vec::new(); streams];
     for (kind, _, stream, payload) in bench.written() {
