@@ -50,7 +50,7 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// The largest [`Self::spread`] measured: sixteen processes of a Node.js server (docs/evidence.md).
+    /// The largest [`Self::spread`] measured: eight processes of a server in Java (docs/evidence.md).
     pub const MAX_SPREAD: f64 = 0.03;
 
     /// An observation without a machine reference, with the spread of an unknown entry.
