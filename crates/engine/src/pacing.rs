@@ -174,12 +174,12 @@ impl Part {
     fn new(schedule: Schedule, origin: Nanos, stride: Stride) -> Self {
         let connection = stride.thread;
         let mut part = Self { origin, schedule, stride, connection, due: Nanos::NEVER };
-        part.go_on(connection + 1);
+        part.advance_by(connection + 1);
         part
     }
 
     /// Advances by `calls`, at least 1.
-    fn go_on(&mut self, calls: u32) {
+    fn advance_by(&mut self, calls: u32) {
         let due = self.schedule.nth(calls as usize - 1);
         self.due = due.map_or(Nanos::NEVER, |due| self.origin + due);
     }
@@ -187,7 +187,7 @@ impl Part {
     fn advance(&mut self) {
         let (calls, connection) = self.stride.step(self.connection);
         self.connection = connection;
-        self.go_on(calls);
+        self.advance_by(calls);
     }
 }
 

@@ -347,7 +347,7 @@ fn stopped_build_ends_its_process_tree() {
     let mut go_on = || !begun.exists();
     let stopped = rpcbench_harness::build::build(&server, &[], &env, &mut go_on).unwrap_err();
     let stopped = stopped.to_string();
-    assert_eq!(stopped, "sh-one: the build was stopped before it was over");
+    assert_eq!(stopped, "sh-one: the build was stopped before it finished");
     let child = fs::read_to_string(project.path("build/servers/sh-one/child")).unwrap();
     let child = child.trim().parse().unwrap();
     support::wait_until("the child's end", || !support::is_running(child));

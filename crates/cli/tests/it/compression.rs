@@ -100,7 +100,7 @@ fn bomb_is_a_wrong_answer_in_bounded_memory() {
         Reply::message(true, &bytes)
     });
     let ended = text_calls(&broken.to_string(), &options).expect(1);
-    assert!(ended.out.contains("a reply that is not valid gzip: it is cut"), "{}", ended.out);
+    assert!(ended.out.contains("a reply that is not valid gzip: it is truncated"), "{}", ended.out);
 }
 
 #[test]

@@ -66,7 +66,7 @@ impl EpollDriver {
     }
 
     /// Takes pending events, or waits for events until the timeout.
-    fn look(&mut self, timeout: Option<&Timespec>) -> io::Result<()> {
+    fn poll(&mut self, timeout: Option<&Timespec>) -> io::Result<()> {
         match epoll::wait(&self.epoll, spare_capacity(&mut self.events), timeout) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
@@ -74,10 +74,10 @@ impl EpollDriver {
     }
 
     /// Polls for events until `until`.
-    fn look_until(&mut self, until: Nanos, begin: Nanos) -> io::Result<()> {
+    fn poll_until(&mut self, until: Nanos, begin: Nanos) -> io::Result<()> {
         let mut now = begin;
         while self.events.is_empty() && now < until {
-            self.look(Some(&timespec(0)))?;
+            self.poll(Some(&timespec(0)))?;
             now = clock::now();
         }
         self.awake = self.awake + (now - begin);
@@ -140,8 +140,8 @@ impl Driver for EpollDriver {
         self.events.clear();
         let until = self.clock.real(until);
         match self.alarm.wait(until, clock::now)? {
-            Wait::Asleep(timeout) => self.look(timeout.as_ref())?,
-            Wait::Awake { since } => self.look_until(until, since)?,
+            Wait::Asleep(timeout) => self.poll(timeout.as_ref())?,
+            Wait::Awake { since } => self.poll_until(until, since)?,
         }
         const END: EventFlags = EventFlags::RDHUP.union(EventFlags::HUP);
         const READ: EventFlags = EventFlags::IN.union(END);

@@ -39,7 +39,7 @@ pub enum SessionError {
     #[error("no load is running, or no span of it is measured; start it and measure a span first")]
     NotLoading,
     /// The wait was given up. The session is no longer usable.
-    #[error("stopped before it was over")]
+    #[error("stopped before it finished")]
     GivenUp,
     /// A load thread is gone.
     #[error("a load thread ended unexpectedly; please report this")]

@@ -25,7 +25,7 @@ pub use error::SessionError;
 pub use measurement::{Measurement, Progress, Sample};
 
 /// How often a wait for load threads checks whether to give up.
-const ASK: Duration = Duration::from_millis(50);
+const GIVE_UP_CHECK: Duration = Duration::from_millis(50);
 
 /// Load threads connected to a server.
 ///
@@ -152,7 +152,7 @@ impl Session {
         tick: &mut dyn FnMut(),
     ) -> Result<Report, SessionError> {
         loop {
-            match thread.reports.recv_timeout(ASK) {
+            match thread.reports.recv_timeout(GIVE_UP_CHECK) {
                 Ok(Report::Broken(error)) => return Err(error.into()),
                 Ok(report) => return Ok(report),
                 Err(RecvTimeoutError::Timeout) if (self.given_up)() => {
@@ -164,7 +164,7 @@ impl Session {
         }
     }
 
-    fn tell(&self, command: &Command) {
+    fn send_all(&self, command: &Command) {
         for thread in &self.threads {
             // If the thread is gone, waiting for its report shows it.
             let _ = thread.commands.send(command.clone());
@@ -205,7 +205,7 @@ impl Session {
             for thread in &self.threads {
                 thread.counters.drained.store(false, Ordering::Relaxed);
             }
-            self.tell(&Command::Start(start));
+            self.send_all(&Command::Start(start));
         }
     }
 
@@ -249,7 +249,7 @@ impl Session {
     /// If a load thread is gone.
     pub fn sample(&self) -> Result<Sample, SessionError> {
         let (sender, samples) = channel();
-        self.tell(&Command::Sample(sender));
+        self.send_all(&Command::Sample(sender));
         let mut sum = Sample { progress: self.progress(), ..Sample::default() };
         for _ in &self.threads {
             sum.add(&samples.recv().map_err(|_| SessionError::Lost)?);
@@ -272,7 +272,7 @@ impl Session {
     /// If a load thread is gone.
     pub fn leave(&mut self) -> Result<(), SessionError> {
         if self.left_at.is_none() {
-            self.tell(&Command::Leave);
+            self.send_all(&Command::Leave);
             let left = |thread| match self.report(thread)? {
                 Report::Left(at) => Ok(at),
                 _ => Err(SessionError::Lost),
@@ -287,7 +287,7 @@ impl Session {
     pub fn enter(&mut self) {
         if let Some(left_at) = self.left_at.take() {
             self.clock = OwnClock::showing(left_at, clock::now());
-            self.tell(&Command::Enter(self.clock));
+            self.send_all(&Command::Enter(self.clock));
         }
     }
 
@@ -299,7 +299,7 @@ impl Session {
         if !self.loading {
             return Err(SessionError::NotLoading);
         }
-        self.tell(&Command::Drain);
+        self.send_all(&Command::Drain);
         self.unmeasured()
     }
 
@@ -332,7 +332,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.tell(&Command::Close);
+        self.send_all(&Command::Close);
         for thread in &mut self.threads {
             if let Some(thread) = thread.thread.take() {
                 let _ = thread.join();

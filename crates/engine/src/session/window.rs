@@ -44,7 +44,7 @@ impl Session {
         if self.loading && self.span.is_none() {
             let span = self.own(span);
             (self.span, self.continues) = (Some(span), false);
-            self.tell(&Command::Measure(span));
+            self.send_all(&Command::Measure(span));
         }
     }
 
@@ -54,7 +54,7 @@ impl Session {
         if self.loading {
             let span = self.own(span);
             (self.span, self.continues) = (Some(span), true);
-            self.tell(&Command::MeasurePart(Part { span, is_last }));
+            self.send_all(&Command::MeasurePart(Part { span, is_last }));
         }
     }
 
@@ -71,7 +71,7 @@ impl Session {
         let end = self.clock.own(end);
         let Some(span) = &mut self.span else { return false };
         span.end = end;
-        self.tell(&Command::EndAt(end));
+        self.send_all(&Command::EndAt(end));
         true
     }
 

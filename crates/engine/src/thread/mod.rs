@@ -266,7 +266,7 @@ impl<C: Connection, D: Driver> Running<C, D> {
             }
         }
         let (open, problem) = self.worker.connect_problem();
-        self.tell(Report::Connected { open, problem, tls: self.worker.tls().cloned() });
+        self.send_report(Report::Connected { open, problem, tls: self.worker.tls().cloned() });
         Ok(true)
     }
 
@@ -298,14 +298,14 @@ impl<C: Connection, D: Driver> Running<C, D> {
                         is_away = true;
                         // A frozen server sends nothing after the end of a part, so no turn has read the counters since.
                         use_of.look(self.worker.now(), || reading(&self.worker));
-                        self.tell(Report::Left(self.worker.now()));
+                        self.send_report(Report::Left(self.worker.now()));
                     }
                     Ok(Command::Enter(clock)) => {
                         is_away = false;
                         self.worker.set_clock(clock);
                     }
                     Ok(Command::EndAt(end)) => use_of.end_at(self.worker.end_at(end)),
-                    Ok(Command::Sample(samples)) => self.tell_sample(&samples),
+                    Ok(Command::Sample(samples)) => self.send_sample(&samples),
                     Ok(Command::Drain) => self.worker.drain(),
                     Ok(Command::Close) | Err(TryRecvError::Disconnected) => return Ok(()),
                     Err(TryRecvError::Empty) => break,
@@ -337,10 +337,10 @@ impl<C: Connection, D: Driver> Running<C, D> {
         });
         self.counters.drained.store(true, Ordering::Relaxed);
         let outside = recorder.outside().clone();
-        self.tell(Report::Drained(Box::new(Drained { measured, outside })));
+        self.send_report(Report::Drained(Box::new(Drained { measured, outside })));
     }
 
-    fn tell_sample(&mut self, samples: &Sender<ThreadSample>) {
+    fn send_sample(&mut self, samples: &Sender<ThreadSample>) {
         let calls = self.worker.calls();
         let measured = calls.recorder.so_far();
         let (outstanding, cpu) = (calls.outstanding, clock::thread_cpu());
@@ -348,7 +348,7 @@ impl<C: Connection, D: Driver> Running<C, D> {
         let _ = samples.send(ThreadSample { outstanding, cpu, measured });
     }
 
-    fn tell(&self, report: Report) {
+    fn send_report(&self, report: Report) {
         // The owner may be gone; the next command shows it.
         let _ = self.reports.send(report);
     }

@@ -87,7 +87,7 @@ impl Display for TlsError {
             Error::AlertReceived(alert) => received(f, *alert),
             Error::NoApplicationProtocol => f.write_str(NO_COMMON_PROTOCOL),
             Error::InvalidMessage(InvalidMessage::InvalidContentType) => {
-                f.write_str("the server does not speak TLS on this port; write http:// for https://, grpc:// for grpcs://, or leave --tls out")
+                f.write_str("the server does not speak TLS on this port; use http:// instead of https://, grpc:// instead of grpcs://, or omit --tls")
             }
             Error::InvalidMessage(InvalidMessage::HandshakePayloadTooLarge) => {
                 f.write_str("the server sends a handshake message of more than 64 KiB")

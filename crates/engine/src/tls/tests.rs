@@ -111,7 +111,7 @@ fn record(keys: &mut Keys, kind: u8, content: &[u8]) -> Vec<u8> {
 }
 
 /// The error for a record of an unknown type.
-const NO_TLS: &str = "the server does not speak TLS on this port; write http:// for https://, grpc:// for grpcs://, or leave --tls out";
+const NO_TLS: &str = "the server does not speak TLS on this port; use http:// instead of https://, grpc:// instead of grpcs://, or omit --tls";
 
 #[test]
 fn data_of_records_in_one_read_is_put_together() {

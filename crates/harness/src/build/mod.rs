@@ -198,7 +198,7 @@ pub(crate) fn run(
     kill_marked(BUILD_DIR, &folder.to_string_lossy());
     let status = status?;
     if stopped {
-        return Err(BuildError::of(server, "the build was stopped before it was over"));
+        return Err(BuildError::of(server, "the build was stopped before it finished"));
     }
     let ended = match status {
         _ if flooded => format!("wrote more than {} to its log", units::bytes(log::MAX_LOG)),

@@ -88,7 +88,7 @@ impl From<&Workload> for CallOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The run must stop now.
-    #[error("stopped before it was over")]
+    #[error("stopped before it finished")]
     Stopped,
     /// The load failed.
     #[error("{0}")]

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use itertools::Itertools as _;
 use rpcbench_record::{
     Counterpart, Isolation, Machine, PlannedTrial, Preparation, Readiness, Run, Tool, Toolchain,
     TrialResult,
@@ -67,7 +66,8 @@ fn same_server(before: &Preparation, subject: &Subject<'_>) -> Result<(), Resume
         let libraries = versions.iter().map(|(name, version)| format!("{name} {version}"));
         let tools = tools.iter().map(Toolchain::to_string);
         let lock = lock.get(..12).map(|lock| format!("lock file {lock}"));
-        format!("{entry} ({})", libraries.chain(tools).chain(lock).join(", "))
+        let parts: Vec<String> = libraries.chain(tools).chain(lock).collect();
+        format!("{entry} ({})", parts.join(", "))
     };
     let then = made_of(&before.versions, &before.lock_hash, &before.toolchains);
     same("with", then, made_of(&now.versions, &now.lock_hash, &now.toolchains))?;

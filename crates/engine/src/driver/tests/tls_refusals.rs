@@ -65,7 +65,7 @@ fn unusable_certificates_are_named_with_the_reason() {
 
 /// rustls has a name for each error; most have no sentence of ours.
 #[test]
-fn errors_are_words_and_no_names_of_the_library() {
+fn errors_use_words_not_library_names() {
     let certificate = |error: CertificateError| rustls::Error::from(error);
     let cannot = "the server's certificate can't be verified";
     let expected = [
@@ -98,7 +98,7 @@ fn errors_are_words_and_no_names_of_the_library() {
 
 /// Only ECDSA keys can be made here, so the error for a pair with another kind of key is rustls's, made directly.
 #[test]
-fn authority_with_the_name_of_a_trusted_one_is_no_issuer() {
+fn authority_with_a_trusted_name_but_another_key_is_refused() {
     let (issued, namesake) = (issue(|_| {}), issue(|_| {}));
     let other_kind = CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext {
         signature_algorithm_id: vec![1],
@@ -237,7 +237,7 @@ fn plain_server_and_silent_end_are_named() {
     for (answer, expected) in [
         (
             "HTTP/1.1 400 Bad Request\r\n\r\n",
-            "TLS: the server does not speak TLS on this port; write http:// for https://, grpc:// for grpcs://, or leave --tls out",
+            "TLS: the server does not speak TLS on this port; use http:// instead of https://, grpc:// instead of grpcs://, or omit --tls",
         ),
         ("", "TLS: the server closed the connection during the handshake"),
     ] {

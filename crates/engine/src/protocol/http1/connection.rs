@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rpcbench_record::Protocol;
 
 use super::replies::Kept;
-use super::{CODING, Came, Problem, Replies, Reply, error_snippet};
+use super::{CODING, Problem, Replies, Reply, ReplyEvent, error_snippet};
 use crate::payload::{Payload, Verdict};
 use crate::protocol::allowance::Holding;
 use crate::protocol::head::{Head, distinct_targets};
@@ -174,7 +174,7 @@ impl<A: Http1Application> Connection<A> {
             }
             let see = |name: &[u8], value: &[u8]| events.field(false, name, value);
             match self.replies.next(&mut rest, see)? {
-                Came::Head(head)
+                ReplyEvent::Head(head)
                     if self.templates.has_head_requests && awaits_head(&self.calls, events) =>
                 {
                     self.replies.skip_body();
@@ -182,13 +182,13 @@ impl<A: Http1Application> Connection<A> {
                         self.leave(events);
                     }
                 }
-                Came::Head(head) => {
+                ReplyEvent::Head(head) => {
                     if head.is_last() {
                         self.leave(events);
                     }
                 }
-                Came::Reply(reply) => answer::<A>(&mut self.calls, &reply, events),
-                Came::Nothing => break,
+                ReplyEvent::Reply(reply) => answer::<A>(&mut self.calls, &reply, events),
+                ReplyEvent::Nothing => break,
             }
         }
         if self.holding.resize(self.replies.room()) {

@@ -18,8 +18,8 @@ pub(crate) use connection::{Connection, Http1Application};
 pub(crate) use head::length;
 #[cfg(test)]
 use replies::Kept;
-use replies::{Came, Replies};
 pub(crate) use replies::{MAX_INTERIM, MAX_START, Reply};
+use replies::{Replies, ReplyEvent};
 
 /// Longest head accepted, bytes.
 const MAX_HEAD: usize = 64 << 10;

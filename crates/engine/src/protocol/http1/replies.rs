@@ -13,7 +13,7 @@ pub(crate) const MAX_INTERIM: u32 = 16;
 
 /// The next event of a stream.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Came<'a> {
+pub(crate) enum ReplyEvent<'a> {
     /// The head of a reply.
     Head(Head),
     Reply(Reply<'a>),
@@ -86,22 +86,24 @@ impl Replies {
         &'a mut self,
         bytes: &mut &'b [u8],
         see: impl FnMut(&[u8], &[u8]),
-    ) -> Result<Came<'a>, Problem> {
+    ) -> Result<ReplyEvent<'a>, Problem> {
         if let Stage::Body(body) = &mut self.stage {
             let status = body.status;
-            let Some(body) = body.read(&mut self.kept, bytes)? else { return Ok(Came::Nothing) };
+            let Some(body) = body.read(&mut self.kept, bytes)? else {
+                return Ok(ReplyEvent::Nothing);
+            };
             self.stage = Stage::Between;
-            return Ok(Came::Reply(Reply { status, body }));
+            return Ok(ReplyEvent::Reply(Reply { status, body }));
         }
         if matches!(self.stage, Stage::Between) {
             self.kept.clear();
             self.stage = Stage::Head;
         }
-        let Some(head) = self.head(bytes, see)? else { return Ok(Came::Nothing) };
+        let Some(head) = self.head(bytes, see)? else { return Ok(ReplyEvent::Nothing) };
         let most = if head.status == 200 { self.most.0 } else { self.most.1 };
         self.stage = Stage::Body(Body::of(head, most, self.limit));
         self.interim = 0;
-        Ok(Came::Head(head))
+        Ok(ReplyEvent::Head(head))
     }
 
     /// Skips the body of the reply whose head came last: it answers HEAD, so it has none.

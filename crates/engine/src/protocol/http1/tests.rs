@@ -24,11 +24,11 @@ fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, ends: bool) -> Read {
         let mut rest = piece;
         loop {
             match replies.next(&mut rest, |_, _| ()) {
-                Ok(Came::Head(head)) => read.last |= head.is_last(),
-                Ok(Came::Reply(Reply { status, body })) => {
+                Ok(ReplyEvent::Head(head)) => read.last |= head.is_last(),
+                Ok(ReplyEvent::Reply(Reply { status, body })) => {
                     read.replies.push((status, text(body)));
                 }
-                Ok(Came::Nothing) => break,
+                Ok(ReplyEvent::Nothing) => break,
                 Err(problem) => {
                     read.problem = Some(problem);
                     return read;

@@ -3,7 +3,7 @@
 use super::{Field, Problem};
 
 /// Connection-specific fields of HTTP/1.1. RFC 9113, section 8.2.2.
-const OF_CONNECTIONS: [&[u8]; 5] =
+const CONNECTION_FIELDS: [&[u8]; 5] =
     [b"connection", b"keep-alive", b"proxy-connection", b"transfer-encoding", b"upgrade"];
 
 /// The part of a header block that does not depend on the application.
@@ -35,7 +35,7 @@ impl CommonFields {
                 }
             }
             [b':', ..] => return Err("a pseudo-header that replies don't have"),
-            name if OF_CONNECTIONS.contains(&name) => {
+            name if CONNECTION_FIELDS.contains(&name) => {
                 return Err("a header field that HTTP/2 does not have, such as connection");
             }
             name if name.iter().any(u8::is_ascii_uppercase) => {

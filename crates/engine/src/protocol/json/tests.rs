@@ -327,7 +327,7 @@ proptest! {
 
     /// Any bytes end in outcomes or in a broken connection, and every call ends once.
     #[test]
-    fn any_bytes_are_survived(bytes in "(HTTP/1.[01] [1-5]0[0-4] \r\n|Content-Length: [0-9]|Connection: close|\r\n|[a-z]|0){0,30}") {
+    fn arbitrary_bytes_are_handled(bytes in "(HTTP/1.[01] [1-5]0[0-4] \r\n|Content-Length: [0-9]|Connection: close|\r\n|[a-z]|0){0,30}") {
         let mut connection = with_calls(3);
         let mut seen = Seen::default();
         let _ = connection.receive(bytes.as_bytes(), &mut Vec::new(), &mut seen);

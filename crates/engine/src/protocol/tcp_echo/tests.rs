@@ -137,7 +137,7 @@ proptest! {
 
     /// Any bytes end in outcomes or in a broken connection, and every call ends once.
     #[test]
-    fn any_bytes_are_survived(bytes in prop::collection::vec(0_u8..4, 0..200)) {
+    fn arbitrary_bytes_are_handled(bytes in prop::collection::vec(0_u8..4, 0..200)) {
         let (mut connection, _) = with_calls(&[0, 1, 2]);
         let mut seen = Seen::default();
         let _ = connection.receive(&bytes, &mut Vec::new(), &mut seen);

@@ -398,7 +398,7 @@ proptest! {
 
     /// Any bytes after the head of a reply end in outcomes or in a lost connection, and every call ends once.
     #[test]
-    fn any_bytes_are_survived(bytes in prop::collection::vec(0_u8..16, 0..200), whole: bool) {
+    fn arbitrary_bytes_are_handled(bytes in prop::collection::vec(0_u8..16, 0..200), whole: bool) {
         fn survives<T: Transport>(bytes: &[u8], whole: bool) {
             let mut client = Client::<T>::new(Shape::Dto).send(&[0, 1, 2]);
             let reply = client.message(REPLY, 0, bytes);

@@ -6,7 +6,7 @@ use rpcbench_testkit::thrift::{Form, Message, kind};
 use crate::protocol::http2::frame::{self, Head, put};
 
 /// What a server sends after it has read something.
-pub(super) enum Said {
+pub(super) enum ServerOutput {
     /// Its part of the handshake.
     AtOnce(Vec<u8>),
     /// A reply, when the call is done.
@@ -16,10 +16,10 @@ pub(super) enum Said {
 }
 
 /// Takes complete requests from the bytes of a connection, and returns what to send.
-pub(super) type Peer = fn(&mut Vec<u8>) -> Vec<Said>;
+pub(super) type Peer = fn(&mut Vec<u8>) -> Vec<ServerOutput>;
 
 /// A protobuf message comes back with field 1 as field 2; any other comes back unchanged.
-pub(super) fn grpc(bytes: &mut Vec<u8>) -> Vec<Said> {
+pub(super) fn grpc(bytes: &mut Vec<u8>) -> Vec<ServerOutput> {
     http2(bytes, |stream, mut message| {
         if let Some(tag @ 0x0a) = message.get_mut(5) {
             *tag = 0x12;
@@ -34,7 +34,7 @@ pub(super) fn grpc(bytes: &mut Vec<u8>) -> Vec<Said> {
 }
 
 /// Requests are one DATA frame each; `answer` makes the reply from its content.
-fn http2(bytes: &mut Vec<u8>, answer: impl Fn(u32, Vec<u8>) -> Vec<u8>) -> Vec<Said> {
+fn http2(bytes: &mut Vec<u8>, answer: impl Fn(u32, Vec<u8>) -> Vec<u8>) -> Vec<ServerOutput> {
     let mut said = Vec::new();
     if bytes.starts_with(frame::PREFACE) {
         bytes.drain(..frame::PREFACE.len());
@@ -42,7 +42,7 @@ fn http2(bytes: &mut Vec<u8>, answer: impl Fn(u32, Vec<u8>) -> Vec<u8>) -> Vec<S
         put(&mut settings, frame::SETTINGS, 0, 0, &[]);
         let window = 0x7fff_ffff_u32 - 0xffff;
         put(&mut settings, frame::WINDOW_UPDATE, 0, 0, &window.to_be_bytes());
-        said.push(Said::AtOnce(settings));
+        said.push(ServerOutput::AtOnce(settings));
     }
     if bytes.len() < frame::PREFACE.len() && frame::PREFACE.starts_with(bytes) {
         return said;
@@ -52,14 +52,14 @@ fn http2(bytes: &mut Vec<u8>, answer: impl Fn(u32, Vec<u8>) -> Vec<u8>) -> Vec<S
         let message = message.to_vec();
         bytes.drain(..frame::HEADER + head.length());
         if head.kind() == frame::DATA {
-            said.push(Said::InReply(answer(head.stream, message)));
+            said.push(ServerOutput::InReply(answer(head.stream, message)));
         }
     }
     said
 }
 
 /// A text in JSON comes back under another key.
-pub(super) fn json_h2c(bytes: &mut Vec<u8>) -> Vec<Said> {
+pub(super) fn json_h2c(bytes: &mut Vec<u8>) -> Vec<ServerOutput> {
     http2(bytes, |stream, message| {
         let mut reply = Vec::new();
         put(&mut reply, frame::HEADERS, frame::END_HEADERS, stream, b"\x88");
@@ -73,19 +73,19 @@ fn under_another_key(text: Vec<u8>) -> Vec<u8> {
 }
 
 /// The same over HTTP/1.1.
-pub(super) fn json(bytes: &mut Vec<u8>) -> Vec<Said> {
+pub(super) fn json(bytes: &mut Vec<u8>) -> Vec<ServerOutput> {
     http1(bytes, under_another_key)
 }
 
 /// HTTP/1.1 replies without a length, which end with the connection.
-pub(super) fn until_close(bytes: &mut Vec<u8>) -> Vec<Said> {
+pub(super) fn until_close(bytes: &mut Vec<u8>) -> Vec<ServerOutput> {
     let whole = bytes.ends_with(b"same").then(|| std::mem::take(bytes));
-    let reply = || Said::LastReply(b"HTTP/1.0 200 OK\r\n\r\nsame".to_vec());
+    let reply = || ServerOutput::LastReply(b"HTTP/1.0 200 OK\r\n\r\nsame".to_vec());
     whole.into_iter().map(|_| reply()).collect()
 }
 
 /// A protobuf message with field 1 as field 2.
-pub(super) fn connect(bytes: &mut Vec<u8>) -> Vec<Said> {
+pub(super) fn connect(bytes: &mut Vec<u8>) -> Vec<ServerOutput> {
     http1(bytes, |mut message| {
         if let Some(tag @ 0x0a) = message.first_mut() {
             *tag = 0x12;
@@ -94,7 +94,7 @@ pub(super) fn connect(bytes: &mut Vec<u8>) -> Vec<Said> {
     })
 }
 
-fn http1(bytes: &mut Vec<u8>, answer: impl Fn(Vec<u8>) -> Vec<u8>) -> Vec<Said> {
+fn http1(bytes: &mut Vec<u8>, answer: impl Fn(Vec<u8>) -> Vec<u8>) -> Vec<ServerOutput> {
     let mut said = Vec::new();
     while let Some(start) = bytes.windows(4).position(|it| it == b"\r\n\r\n").map(|at| at + 4) {
         let head = String::from_utf8(bytes[..start].to_vec()).unwrap().to_lowercase();
@@ -103,35 +103,39 @@ fn http1(bytes: &mut Vec<u8>, answer: impl Fn(Vec<u8>) -> Vec<u8>) -> Vec<Said> 
         let Some(body) = bytes.get(start..start + length) else { break };
         let reply = answer(body.to_vec());
         let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", reply.len());
-        said.push(Said::InReply([head.into_bytes(), reply].concat()));
+        said.push(ServerOutput::InReply([head.into_bytes(), reply].concat()));
         bytes.drain(..start + length);
     }
     said
 }
 
 /// Thrift in the form of this index.
-pub(super) fn thrift<const FORM: usize>(bytes: &mut Vec<u8>) -> Vec<Said> {
+pub(super) fn thrift<const FORM: usize>(bytes: &mut Vec<u8>) -> Vec<ServerOutput> {
     let form = Form::all().nth(FORM).unwrap();
     let mut said = Vec::new();
     while let Some((call, length)) = form.read(bytes).unwrap() {
         let request = form.unwrap(1, call.body).unwrap();
         let reply = thrift_reply(form.encoding, Method::Text, request).unwrap();
         let body = form.wrap(0, &reply);
-        said.push(Said::InReply(form.write(&Message { kind: kind::REPLY, body: &body, ..call })));
+        said.push(ServerOutput::InReply(form.write(&Message {
+            kind: kind::REPLY,
+            body: &body,
+            ..call
+        })));
         bytes.drain(..length);
     }
     said
 }
 
 /// A length and that many bytes come back unchanged.
-pub(super) fn tcp_echo(bytes: &mut Vec<u8>) -> Vec<Said> {
+pub(super) fn tcp_echo(bytes: &mut Vec<u8>) -> Vec<ServerOutput> {
     let mut said = Vec::new();
     while let Some((prefix, rest)) = bytes.split_first_chunk() {
         let length = u32::from_be_bytes(*prefix) as usize;
         if rest.len() < length {
             break;
         }
-        said.push(Said::InReply(bytes.drain(..prefix.len() + length).collect()));
+        said.push(ServerOutput::InReply(bytes.drain(..prefix.len() + length).collect()));
     }
     said
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 
-use super::peers::{self, Peer, Said};
+use super::peers::{self, Peer, ServerOutput};
 use crate::address::ServerAddress;
 use crate::driver::{Driver, Ready, Received};
 use rpcbench_clock::{Nanos, OwnClock};
@@ -159,9 +159,9 @@ impl Simulation {
         let mut bytes = std::mem::take(&mut self.sockets[connection].to_server);
         for said in (self.peer)(&mut bytes) {
             match said {
-                Said::AtOnce(greeting) => self.arrive(self.now, connection, greeting),
-                Said::InReply(reply) => self.answer(connection, [reply]),
-                Said::LastReply(reply) => self.answer(connection, [reply, Vec::new()]),
+                ServerOutput::AtOnce(greeting) => self.arrive(self.now, connection, greeting),
+                ServerOutput::InReply(reply) => self.answer(connection, [reply]),
+                ServerOutput::LastReply(reply) => self.answer(connection, [reply, Vec::new()]),
             }
         }
         self.sockets[connection].to_server = bytes;

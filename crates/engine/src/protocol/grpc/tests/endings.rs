@@ -191,7 +191,7 @@ fn content_length_that_does_not_fit_is_never_a_success() {
 
 /// The second reply with the same header block is compared by bytes: it must fail too.
 #[test]
-fn malformed_block_is_refused_again_when_it_comes_again() {
+fn repeated_malformed_block_is_refused() {
     let block = |block: &[&[u8]]| block.concat();
     let headers = frame::END_HEADERS;
     for (first, last) in [

@@ -217,7 +217,7 @@ fn broken_by(mut bench: Bench, frames: &[u8], most: usize) -> (usize, Option<Bro
 
 #[test]
 fn content_without_end_that_no_call_waits_for_breaks_the_connection() {
-    let endless = Some(Broken::Http2("content without end on a stream that wants no more of it"));
+    let endless = Some(Broken::Http2("too much content on a stream whose call has ended"));
     let mut data = Vec::new();
     frame::put(&mut data, frame::DATA, 0, 1, &[0; 16_384]);
     let mut heads = Vec::new();

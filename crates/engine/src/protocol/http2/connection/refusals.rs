@@ -3,7 +3,7 @@
 use crate::protocol::End;
 
 /// Minimum refusals in a row that a connection tolerates.
-const MIN_TIMEOUT: u32 = 32;
+const MIN_TOLERATED: u32 = 32;
 
 /// Refusals by the peer. A refused call may be sent again. But if a peer refuses call after call and answers none, the calls
 /// would be repeated until they time out, and the reason would be lost.
@@ -20,7 +20,7 @@ pub(super) struct Refusals {
 impl Refusals {
     /// For a connection with `in_flight` calls at once: all of them may be refused twice.
     pub fn new(in_flight: u32) -> Self {
-        let patience = in_flight.saturating_mul(2).max(MIN_TIMEOUT);
+        let patience = in_flight.saturating_mul(2).max(MIN_TOLERATED);
         Self { unanswered: 0, answered: 0, in_a_row: 0, patience }
     }
 

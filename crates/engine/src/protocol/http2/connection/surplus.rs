@@ -24,7 +24,7 @@ impl Surplus {
         let counted = self.0.entry(oldest.map_or(stream, |oldest| stream.max(oldest))).or_default();
         *counted += bytes;
         if *counted > MAX_BYTES {
-            return Err(Broken::Http2("content without end on a stream that wants no more of it"));
+            return Err(Broken::Http2("too much content on a stream whose call has ended"));
         }
         Ok(())
     }

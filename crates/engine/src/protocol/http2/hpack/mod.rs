@@ -15,7 +15,7 @@ pub enum HpackError {
     #[error("header block ends within a field")]
     Truncated,
     /// An integer above 2^28.
-    #[error("header block holds an integer past 2^28")]
+    #[error("integer above 2^28 in a header block")]
     Integer,
     /// An index beyond the tables.
     #[error("header index {0} is in no table")]
