@@ -9,4 +9,7 @@ replace (
 
 require rpcbench.dev/clients/go/driver v0.0.0
 
-require rpcbench.dev/servers/go/service v0.0.0 // indirect
+require (
+	golang.org/x/sys v0.48.0 // indirect
+	rpcbench.dev/servers/go/service v0.0.0 // indirect
+)
