@@ -100,7 +100,7 @@ impl Gunzip {
 
     /// Appends the content of the first member, and returns what follows it.
     fn member<'a>(&mut self, bytes: &'a [u8], most: usize) -> Result<&'a [u8], GzipError> {
-        const CUT: GzipError = GzipError::Invalid("it is cut");
+        const CUT: GzipError = GzipError::Invalid("it is truncated");
         let (rest, begin) = (after_header(bytes)?, self.content.len());
         self.inflate.reset(false);
         let length = loop {
@@ -160,7 +160,7 @@ pub(crate) fn start(reply: &[u8], most: usize) -> Cow<'_, [u8]> {
 
 /// What follows the header of a member.
 fn after_header(bytes: &[u8]) -> Result<&[u8], GzipError> {
-    const CUT: GzipError = GzipError::Invalid("its header is cut");
+    const CUT: GzipError = GzipError::Invalid("its header is truncated");
     if !is_gzip(bytes) {
         return Err(GzipError::Invalid("something else follows it"));
     }

@@ -115,7 +115,7 @@ fn wrong_protocol_is_named_at_once() {
     });
     let ended = look(&words).expect(2);
     answering.join().unwrap();
-    ended.complains(&["it speaks HTTP/1.1, not gRPC. Give the port of its gRPC service"]);
+    ended.complains(&["it speaks HTTP/1.1, not gRPC. Give its gRPC port"]);
 }
 
 /// In this protocol, neither side sends anything before the first call.
