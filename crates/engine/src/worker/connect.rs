@@ -27,10 +27,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     pub fn connect_problem(&self) -> (usize, Option<String>) {
         let open = self.slots.iter().filter(|slot| slot.is_open()).count();
         let mut others = self.slots.iter().enumerate().filter(|(_, slot)| !slot.is_open());
-        let unfinished = |index| {
-            let is_pending = self.driver.handshake(index).is_some_and(Handshake::is_pending);
-            is_pending.then(|| TlsError::Unfinished.to_string())
-        };
+        let unfinished = |index| self.is_in_tls(index).then(|| TlsError::Unfinished.to_string());
         (open, others.find_map(|(index, slot)| slot.problem.clone().or_else(|| unfinished(index))))
     }
 
@@ -214,11 +211,16 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         for slot in 0..self.slots.len() {
             let since = self.slots[slot].opening_since();
             if since.is_some_and(|since| since + self.plan.connect_timeout <= now) {
-                let in_tls = self.driver.handshake(slot).is_some_and(Handshake::is_pending);
-                let awaited = if in_tls { "TLS handshake" } else { C::HANDSHAKE };
-                let reason = format!("no {awaited} within the connect timeout");
+                let reason = match self.is_in_tls(slot) {
+                    true => TlsError::Unfinished.to_string(),
+                    false => format!("no {} within the connect timeout", C::HANDSHAKE),
+                };
                 self.lose(slot, &reason);
             }
         }
+    }
+
+    fn is_in_tls(&self, slot: usize) -> bool {
+        self.driver.handshake(slot).is_some_and(Handshake::is_pending)
     }
 }
