@@ -51,11 +51,11 @@ impl Rate {
     }
 }
 
-/// When calls come due. All but [`Arrivals::Closed`] are open loops: calls come due whether or not earlier ones have
-/// ended, at one rate over all connections and client threads.
+/// When calls come due. All but `closed` are open loops: calls come due at a given rate over all connections and client threads,
+/// whether or not earlier calls have ended.
 ///
-/// Written `closed`, `constant:1000`, `poisson:40%`, `ramp:100..1000/30s` or `steps:100..1000+100/5s`. A rate may end in
-/// `k` or `M`.
+/// Written `closed`, `constant:1000`, `poisson:40%`, `ramp:100..1000/30s` or `steps:100..1000+100/5s`. A rate may end in `k` or
+/// `M`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]
 #[schemars(with = "String")]

@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 /// One of two compared builds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Build {
-    /// Which of the two.
+    /// Which of the two builds it is.
     pub age: Age,
-    /// The folder it was built from, or the revision as typed.
+    /// Folder that the build was made from, or the revision as typed.
     pub origin: String,
-    /// The commit of the revision, hex. `None` for a folder.
+    /// Commit of the revision, hex. `null` for a folder.
     pub commit: Option<String>,
 }
 
-/// Which of two builds.
+/// Which of two builds: the baseline or the new one.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -24,7 +24,7 @@ pub struct Build {
 pub enum Age {
     /// The baseline.
     Old,
-    /// The build compared with it.
+    /// The build compared with the baseline.
     New,
 }
 

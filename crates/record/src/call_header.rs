@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::protocol::Protocol;
 use crate::units::ParseError;
 
-/// A header field of every call: HTTP, or gRPC metadata. Written as in `x-trace: 7`.
+/// A header field of every call: an HTTP header, or gRPC metadata. Written `x-trace: 7`.
 ///
-/// The record keeps no value of a field that carries secrets: see [`Self::is_sensitive`].
+/// Values that may be secrets, such as credentials and cookies, are recorded as `[redacted]`.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]
 #[schemars(with = "String")]

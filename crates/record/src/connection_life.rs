@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::ParseError;
 
-/// How many calls a connection carries before the client closes it. Written `long`, `short` or `calls:100`.
+/// Calls that a connection carries before the client closes it: `long` (all calls), `short` (one) or `calls:100`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]
 #[schemars(with = "String")]

@@ -3,42 +3,43 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Connections that ended or could not be opened, and calls that the peer refused: from the start of the window until its
-/// last call has ended.
+/// Connections that ended or could not be opened, and calls that the peer refused, from the start of the window until its last
+/// call ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Connections {
-    /// Connections opened, if connections live for a number of calls.
+    /// Connections opened. Absent if 0, and unless connections have a call limit (`connection_life`).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub opened: u64,
     /// Connections closed by the peer or lost.
     pub ended: u64,
-    /// Those that the peer closed cleanly: announced with GOAWAY or `Connection: close`, and with every call answered.
+    /// Connections that the peer closed cleanly: announced with GOAWAY or `Connection: close`, and with every call answered.
+    /// Included in `ended`. Absent if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub orderly: u64,
-    /// Those that the peer reset.
+    /// Connections that the peer reset. Included in `ended`. Absent if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reset: u64,
-    /// Connections that the client closed as planned after their last call. Not counted in `ended`.
+    /// Connections that the client closed as planned after their last call. Not included in `ended`. Absent if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub retired: u64,
-    /// Attempts to connect that failed or timed out.
+    /// Attempts to connect that failed or timed out. Absent if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub connect_failed: u64,
-    /// Those that the peer refused.
+    /// Attempts to connect that the peer refused. Included in `connect_failed`. Absent if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub connect_refused: u64,
     /// Connections on which the peer broke the protocol, including those that were never fully open.
     pub broken: u64,
-    /// Attempts to replace a connection.
+    /// Attempts to connect again after a connection was lost or could not be opened.
     pub reopened: u64,
     /// Calls that the peer refused without processing them. A call refused twice counts twice.
     pub refused: u64,
-    /// Times that such a call was sent again, including calls refused before the window.
+    /// Times that a refused call was sent again, including calls refused before the window.
     pub resent: u64,
-    /// Lowest limit on calls at once that the peer set on a connection. `None` if it allowed as many as planned.
+    /// Lowest limit on concurrent calls that the peer set on a connection. Absent if it allowed as many as planned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls_allowed: Option<u32>,
-    /// Why the first connection ended, one line. `None` if none did.
+    /// Why the first connection ended or broke, in one line. Absent if none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

@@ -11,37 +11,37 @@ use crate::units;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Content {
-    /// A shape of rpcbench's contract, as written: `text:100`, `record`, `dto`, `tree`.
+    /// A shape of rpcbench's contract, such as `text:100`, `record`, `dto` or `tree`.
     Shape(String),
-    /// Requests to a service that is not rpcbench's.
+    /// Requests to a service other than rpcbench's.
     Call(DescribedCall),
 }
 
 /// Requests to any service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DescribedCall {
-    /// What they address: `GET /path?x=y`, `shop.v1.Orders/Get`.
+    /// What the requests address: `GET /path?x=y` or `shop.v1.Orders/Get`.
     pub target: String,
-    /// Different requests, sent in turn; at least 1.
+    /// Number of different requests, sent in turn; at least 1.
     pub requests: u64,
-    /// Size of the smallest one, as it is sent, without what the protocol adds. Bytes.
+    /// Size of the smallest request as sent, without what the protocol adds, bytes.
     pub bytes_min: u64,
-    /// Size of the largest one. Bytes.
+    /// Size of the largest request, likewise, bytes.
     pub bytes_max: u64,
-    /// BLAKE3 digest of all of them before they are compressed, hexadecimal.
+    /// BLAKE3 digest of all requests before compression, hex.
     pub digest: String,
-    /// Statuses that count as success: `2xx`, `OK,NOT_FOUND`.
+    /// Statuses that count as success, such as `2xx` or `OK,NOT_FOUND`.
     pub ok: String,
-    /// How they are compressed, and replies may be: `gzip`. `None`: they are not.
+    /// Compression of requests, also accepted for replies: `gzip`. Absent without compression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coding: Option<String>,
-    /// Of how many replies one is decoded, from the first on. `None`: only statuses are judged.
+    /// One in this many replies is decoded, starting with the first. Absent if replies are not decoded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decoded_one_in: Option<u32>,
-    /// When servers should give up a call, milliseconds after it began, as calls say. `None`: they don't.
+    /// Deadline that calls send to the server, milliseconds from their beginning. Absent if they send none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_ms: Option<u64>,
-    /// What every reply must have: `$.state == "OPEN"`.
+    /// Conditions that every reply must meet, such as `$.state == "OPEN"`. Absent if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expect: Vec<String>,
 }

@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 use crate::outcome::OutcomeKind;
 use crate::protocol::Protocol;
 
-/// The calls of a window that ended in one way other than `ok`.
+/// Calls of a window that failed in the same way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailureKind {
-    /// How they ended.
+    /// How the calls ended; never `ok`.
     pub outcome: OutcomeKind,
-    /// The protocol's code, if they ended with a status. `None` for the codes beyond the first sixteen kinds.
+    /// The protocol's status code. Absent if the calls ended without a status, and for codes beyond the first sixteen kinds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u32>,
-    /// How many.
+    /// Number of calls.
     pub calls: u64,
-    /// Median of their response times, from due until they ended, nanoseconds.
+    /// Median response time, from due until the end of the call, nanoseconds.
     pub p50_ns: u64,
-    /// 99th percentile.
+    /// 99th percentile of the response time, nanoseconds.
     pub p99_ns: u64,
-    /// Largest.
+    /// Longest response time, nanoseconds.
     pub max_ns: u64,
-    /// The first ones that differ, at most three.
+    /// The first calls that differ from each other, at most three. Absent if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<FailedCall>,
 }
@@ -37,12 +37,12 @@ impl FailureKind {
     }
 }
 
-/// Replies of another service than the contract's that were judged by more than their status.
+/// Replies that were checked beyond their status. Only of services other than rpcbench's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Checks {
-    /// By all expectations.
+    /// Replies checked against all expectations.
     pub expected: u64,
-    /// Decoded as the declared message.
+    /// Replies decoded as the declared message type.
     pub decoded: u64,
 }
 
@@ -61,12 +61,12 @@ impl Checks {
 /// A call that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedCall {
-    /// The server's message, or what is wrong. Without a message, the start of HTTP's body.
+    /// The server's message, or what is wrong. Over HTTP without a message: the start of the body.
     pub message: String,
-    /// Details of a status, each its type and the texts in it: `google.rpc.ErrorInfo (NO_STOCK, shop.v1)`.
+    /// Details of the status, each with its type and texts: `google.rpc.ErrorInfo (NO_STOCK, shop.v1)`. Absent if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<String>,
-    /// The start of a wrong reply: text, or hexadecimal.
+    /// Start of a wrong reply, as text or in hex. Absent if there was no wrong reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<String>,
 }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::{Builder, Uuid};
 
-/// Identifies a run when rows of several runs are joined: a UUID of version 7 (RFC 9562), which sorts by the start of
+/// Identifies a run, for example where rows of several runs are joined. A UUID of version 7 (RFC 9562): ids sort by the start of
 /// the run.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,

@@ -13,16 +13,16 @@ const ERROR: f64 = 0.05;
 /// widens the intervals of the last one.
 const LATEST: f64 = 2.0 / 3.0;
 
-/// An interim analysis, which ends a workload if its answer is clear.
+/// An interim analysis of a workload. It ends the workload if its result is clear.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InterimAnalysis {
-    /// See [`crate::Workload::name`].
+    /// Name of the workload.
     pub workload: String,
-    /// Trials of the workload that had ended.
+    /// Number of the workload's trials that had ended.
     pub trials: usize,
-    /// Part of its time that was over, or of its rounds if the run has no time limit, 0 to 1.
+    /// Share of the workload's time that was over, or of its rounds if the run has no time limit, 0 to 1.
     pub part: f64,
-    /// Whether each two neighbours differed clearly or were equal within the precision, which ends the workload.
+    /// True if every two neighbours in the table differed clearly or were equal within the precision. This ends the workload.
     pub is_clear: bool,
 }
 

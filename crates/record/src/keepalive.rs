@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::units;
 
-/// Pings of HTTP/2 on connections that nothing comes from.
+/// HTTP/2 pings on connections on which nothing is received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KeepAlive {
-    /// A ping is sent when nothing came for this long. Milliseconds.
+    /// Time without received data after which a ping is sent, milliseconds.
     pub every_ms: u64,
-    /// A connection on which nothing comes for this long after it is lost. Milliseconds.
+    /// Time without received data after a ping until the connection counts as lost, milliseconds.
     pub timeout_ms: u64,
 }
 

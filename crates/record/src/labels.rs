@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::ParseError;
 
-/// A name and tags, which change nothing of what is measured.
+/// Name and tags that the user gave the run. They have no effect on the measurement.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Labels {
-    /// Its name.
+    /// Name of the run. Absent if none was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Keys and values.
+    /// Tags of the run: keys and values. Absent if empty.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
 }

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 /// The machines of a run, by role.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Machines {
-    /// The machine of the client, which makes the load.
+    /// Machine of the client, which generates the load.
     pub client: Machine,
-    /// The machine of the servers.
+    /// Machine of the servers.
     pub server: ServerMachine,
-    /// The program that ran the servers for their placement. `None`: rpcbench itself.
+    /// The container engine that ran the servers, and its version. Absent if rpcbench ran them itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<Toolchain>,
 }
@@ -23,9 +23,9 @@ pub struct Machines {
 pub enum ServerMachine {
     /// The client's machine.
     SameAsClient,
-    /// Unknown: a server at an address.
+    /// Unknown, since only the server's address is known.
     Unknown,
-    /// Another machine.
+    /// A separate machine.
     Own(Box<Machine>),
 }
 
@@ -36,26 +36,26 @@ impl From<Machine> for Machines {
     }
 }
 
-/// A machine's hardware and kernel.
+/// Hardware and kernel of a machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
-    /// `uname -r`.
+    /// Kernel release, as shown by `uname -r`.
     pub kernel: String,
-    /// `PRETTY_NAME` of os-release.
+    /// Name and version of the operating system: `PRETTY_NAME` of os-release.
     pub os: String,
     /// The processors.
     pub cpu: Cpu,
-    /// Bytes.
+    /// Memory of the machine, bytes.
     pub memory_bytes: u64,
-    /// `v2`, `v1`, or `none` if no cgroup can be created.
+    /// Version of the cgroups that rpcbench can create: `v2`, `v1`, or `none` if it can create none.
     pub cgroup: String,
-    /// The hypervisor, if the kernel reports one.
+    /// The hypervisor. `null` if the kernel reports none.
     pub virtualization: Option<String>,
-    /// The kernel's clock source: `tsc`, `kvm-clock`, ...
+    /// The kernel's clock source, such as `tsc` or `kvm-clock`. `null` if unknown.
     pub clock_source: Option<String>,
-    /// The setting of transparent huge pages.
+    /// Setting of transparent huge pages, such as `madvise`. `null` if unknown.
     pub huge_pages: Option<String>,
-    /// Open-file limit of the client.
+    /// Maximum number of open files of the client.
     pub open_files: u64,
 }
 
@@ -64,22 +64,22 @@ pub struct Machine {
 pub struct Cpu {
     /// Model name from the kernel.
     pub model: String,
-    /// Logical CPUs that this process may use.
+    /// Number of logical CPUs that rpcbench may use.
     pub logical: u32,
-    /// Physical cores among them.
+    /// Number of physical cores that these CPUs belong to.
     pub cores: u32,
-    /// Frequency governor, if there is one.
+    /// Frequency governor. `null` if the kernel reports none.
     pub governor: Option<String>,
-    /// True if turbo is enabled. `None` if the kernel does not report it.
+    /// True if turbo is enabled. `null` if the kernel does not report it.
     pub turbo: Option<bool>,
 }
 
-/// A compiler or runtime on the machine.
+/// A compiler, runtime or container engine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Toolchain {
-    /// `go`, `java`, ...
+    /// Name, such as `go` or `java`.
     pub name: String,
-    /// The version it reports.
+    /// Version that the program reports.
     pub version: String,
 }
 

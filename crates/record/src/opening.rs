@@ -5,21 +5,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::trial::Latency;
 
-/// Times of connections that opened within a window, by step.
+/// Times of the steps in which connections opened within a window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Opening {
-    /// From before the socket is created until TCP's handshake is done, if connections live for a number of calls. `None`
-    /// without any.
+    /// From just before the socket is created to the end of the TCP handshake. Absent if no connection opened, and unless
+    /// connections have a call limit (`connection_life`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<Latency>,
-    /// From there until the server can be written to over TLS, of full handshakes. `None` without any.
+    /// From the end of the TCP handshake until data can be sent to the server over TLS. Full handshakes only. Absent if there
+    /// were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_handshake: Option<Latency>,
-    /// The same of handshakes that resumed a session.
+    /// As `full_handshake`, for handshakes that resumed a session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed_handshake: Option<Latency>,
-    /// From the end of the last handshake until the first byte of the protocol came, if connections live for a number of
-    /// calls: over HTTP/2 the server's SETTINGS, otherwise the first reply. `None` without any.
+    /// From the end of the last handshake, TCP or TLS, to the first byte of the protocol: over HTTP/2 the server's SETTINGS,
+    /// otherwise the first reply. Absent if no connection opened, and unless connections have a call limit (`connection_life`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_byte: Option<Latency>,
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub enum OutcomeKind {
     /// Answered correctly.
     Ok,
-    /// Answered with success, but with wrong content.
+    /// Answered with success but wrong content.
     WrongAnswer,
     /// Ended with an error status of the protocol.
     Status,

@@ -21,39 +21,39 @@ use crate::workload::Workload;
 /// The largest seed: a JSON number that JavaScript and jq read exactly.
 pub const MAX_SEED: u64 = (1 << 53) - 1;
 
-/// What the server may use.
+/// CPUs and memory that each server may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Limits {
-    /// Whole CPUs.
+    /// Number of whole CPUs.
     pub cpus: u32,
-    /// Bytes. `None`: the machine's.
+    /// Memory limit, bytes. `null` if the machine's memory is the limit.
     pub memory_bytes: Option<u64>,
 }
 
-/// One entry: a server or a client under one of its protocols, in one of its variants.
+/// One entry: a server or a client with one protocol and one variant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedServer {
-    /// Unique in the run: `go-grpc`, `java-grpc@zgc`, and `go-connect:json` of a server that speaks several
-    /// protocols; the second time the same is entered it is `go-grpc#2`, and of two builds `go-grpc#old`, `go-grpc#new`. A client
-    /// that calls a server under test is `go-grpc+java-grpc@zgc`.
+    /// Name, unique in the run: `go-grpc`, `java-grpc@zgc`, or `go-connect:json` for a server that speaks several protocols. The
+    /// second of two equal entries is `go-grpc#2`; two builds are `go-grpc#old` and `go-grpc#new`. A client that calls a server
+    /// under test is `go-grpc+java-grpc@zgc`.
     pub entry: String,
-    /// The server without protocol and variant: `java-grpc`.
+    /// Name without protocol and variant: `java-grpc`.
     pub server: String,
-    /// How calls travel to it.
+    /// Protocol of the calls.
     pub protocol: Protocol,
-    /// The variant, where the server has variants.
+    /// Name of the variant. `null` if the server has no variants.
     pub variant: Option<String>,
-    /// `java`, `go`, ...
+    /// Programming language, such as `java` or `go`.
     pub language: String,
-    /// What a reader knows it by: `grpc-java`.
+    /// Name by which readers know the library: `grpc-java`.
     pub library: String,
-    /// Whether it is a server or a client.
+    /// Whether the entry is a server or a client. Absent for a server.
     #[serde(default, skip_serializing_if = "Role::is_server")]
     pub role: Role,
-    /// The server that a client calls: name and variant. `None`: the reference server, and of a server.
+    /// The server that a client calls: name and variant. Absent for a server, and if the client calls the reference server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counterpart: Option<String>,
-    /// Which of two builds it is, where a run compares builds.
+    /// Build of the entry. Absent unless the run compares two builds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<Build>,
 }
@@ -86,15 +86,14 @@ impl PlannedServer {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PlacementKind {
-    /// As processes of the harness's own machine. A server must keep the contract, and a call that fails is its
-    /// fault.
+    /// As processes on rpcbench's own machine. A server must implement the contract, and a failed call is its fault.
     #[default]
     Native,
-    /// In containers that the `docker` command starts on the harness's own machine. Otherwise as native.
+    /// In containers on rpcbench's own machine, started by the `docker` command. Otherwise like `native`.
     Docker,
-    /// The same by the `podman` command.
+    /// The same with the `podman` command.
     Podman,
-    /// Wherever someone else runs them. The outcome of their calls is the result.
+    /// Anywhere, started by the user. A failed call is a result, not a fault.
     Unmanaged,
 }
 
@@ -139,58 +138,58 @@ impl FromStr for PlacementKind {
     }
 }
 
-/// Who makes the load.
+/// What generates the load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadGeneratorKind {
     /// Threads of the rpcbench process.
     #[default]
     InProcess,
-    /// Client libraries under test, each in a program that calls the reference server.
+    /// Client libraries under test, each in a program that calls the reference server or a server under test.
     ClientPrograms,
 }
 
-/// One trial to be: an entry under a workload.
+/// A planned trial of an entry under a workload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedTrial {
-    /// See [`PlannedServer::entry`].
+    /// Name of the entry, as in `servers`.
     pub entry: String,
-    /// See [`Workload::name`].
+    /// Name of the workload.
     pub workload: String,
-    /// 1-based number of the entry's process that serves it. Workloads that can share a process do.
+    /// Number of the entry's process that is measured, from 1. Workloads share a process if they can.
     pub process: u32,
-    /// 1-based trial number within its cell. The n-th trials of all processes of all entries are round n.
+    /// Number of the trial within its cell, from 1. The n-th trials of all processes of all entries are round n.
     pub number: u32,
 }
 
-/// When a run ends before its order does.
+/// Conditions that end a run before its `order` is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stopping {
-    /// As soon as each two neighbours of a table differ clearly, or are known to be equal within this fraction. `None`:
-    /// no such condition.
+    /// A workload ends as soon as every two neighbours in its table differ clearly or are equal within this share. `null` without
+    /// this condition.
     pub precision: Option<f64>,
-    /// A cell has no more trials after two in a row whose standard deviations of response time differ by at most this
-    /// fraction of the smaller. `None`: no such condition.
+    /// A cell ends after two trials in a row whose standard deviations of response time differ by at most this share of the
+    /// smaller one. Absent without this condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement: Option<f64>,
-    /// Before the trial that would take it beyond this, milliseconds; workloads share the time. `None`: no limit.
+    /// The run ends before a trial that would exceed this time, milliseconds. Workloads share the time. `null` without a limit.
     pub max_time_ms: Option<u64>,
-    /// Processes of each entry that run from the start, if more are planned: those start later if they narrow the intervals
-    /// more than further windows. `None`: all run from the start.
+    /// Processes of each entry that run from the start. The others start later, if they narrow the intervals more than further
+    /// windows would. Absent if all run from the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_processes: Option<u32>,
 }
 
-/// A published figure, measured on another machine: only its ratio to others of the same workload can be compared.
+/// A published figure. It was measured on another machine, so only its ratio to others of the same workload can be compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Published {
-    /// See [`Workload::name`].
+    /// Name of the workload.
     pub workload: String,
-    /// The entry that comes nearest to what was measured, as in [`PlannedServer::entry`].
+    /// Name of the entry that is closest to what was measured, as in `servers`.
     pub entry: String,
     /// Correct answers per second.
     pub calls_per_s: f64,
-    /// Who published it and where, as far as that is known.
+    /// Who published the figure, and where if known.
     pub source: String,
 }
 
@@ -205,55 +204,55 @@ impl Stopping {
     }
 }
 
-/// The whole plan.
+/// The plan of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// Name of the suite that the workloads came from.
     pub suite: String,
-    /// Seed of the order of trials and of the payloads.
+    /// Seed for the order of trials and for the payloads.
     pub seed: u64,
     /// Where the servers run.
     pub placement: PlacementKind,
-    /// Who makes the load.
+    /// What generates the load.
     pub load_generator: LoadGeneratorKind,
-    /// What must not become true of a window (`rpcbench load --fail-if`).
+    /// Conditions that make the load fail if they are true for a window (`rpcbench load --fail-if`). Absent if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fail_if: Vec<Threshold>,
-    /// What must not become true while a window is measured: the load ends then (`rpcbench load --stop-if`).
+    /// Conditions that end the load as soon as they are true in a window (`rpcbench load --stop-if`). Absent if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stop_if: Vec<Threshold>,
-    /// What the user calls the run.
+    /// Name and tags that the user gave the run. Absent if none were given.
     #[serde(default, skip_serializing_if = "Labels::is_none")]
     pub labels: Labels,
-    /// What is odd about it, a sentence each (`rpcbench load`).
+    /// Warnings about the plan, one sentence each (`rpcbench load`). Absent if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Whether every measured call is written to a file of its trial.
+    /// True if every measured call is written to a file of its trial. Absent if false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub log_calls: bool,
-    /// Whether servers are asked for statistics of their runtimes: see [`crate::Measured::runtime`].
+    /// True if servers are asked for statistics of their runtimes. Absent if false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub runtime_statistics: bool,
-    /// The limits of the suite, where this machine is too small for them and the run was scaled to it. `None`: it was not.
+    /// Limits of the suite, if this machine is too small for them and the run was scaled to it. Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scaled_from: Option<Limits>,
-    /// What servers' CPU time and memory cost. `None`: no cost is shown.
+    /// Price of the servers' CPU time and memory. Absent if no cost is shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
-    /// Figures published elsewhere for these workloads.
+    /// Figures published elsewhere for these workloads. Absent if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Published>,
-    /// When the run may end before its order does. `None`: never.
+    /// Conditions under which the run may end early. Absent if it never ends early.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopping: Option<Stopping>,
-    /// What each server may use. Of an unmanaged one: the CPUs of its process, or of this machine where no process
-    /// is named.
+    /// CPUs and memory that each server may use. For an unmanaged server: the CPUs of its process, or of this machine if no
+    /// process is named.
     pub limits: Limits,
-    /// The loads, in the suite's order.
+    /// The workloads, in the suite's order.
     pub workloads: Vec<Workload>,
-    /// The servers, in the order asked for.
+    /// The entries, in the order given by the user.
     pub servers: Vec<PlannedServer>,
-    /// Every trial, in the order in which it is to run.
+    /// Every trial, in planned order.
     pub order: Vec<PlannedTrial>,
 }
 

@@ -11,91 +11,91 @@ use crate::tls::Tls;
 use crate::trial::Failure;
 use crate::unsteady::Unsteady;
 
-/// The preparation of one process of an entry for one workload.
+/// How one process of an entry was prepared for one workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Preparation {
-    /// See [`crate::PlannedServer::entry`].
+    /// Name of the entry, as in the plan's `servers`.
     pub entry: String,
-    /// See [`crate::Workload::name`].
+    /// Name of the workload.
     pub workload: String,
-    /// See [`crate::PlannedTrial::process`]. The same number twice: the process was restarted.
+    /// Number of the entry's process, from 1. If a number repeats, the process was restarted.
     pub process: u32,
-    /// Library versions read from the lock file.
+    /// Versions of the libraries, from the lock file.
     pub versions: BTreeMap<String, String>,
-    /// blake3 of the lock file, hex.
+    /// BLAKE3 hash of the lock file, hex.
     pub lock_hash: String,
-    /// blake3 of everything that it was built from, hex. Empty in older records.
+    /// BLAKE3 hash of everything that the entry was built from, hex. Absent in older records.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source_hash: String,
-    /// Compilers and runtimes that built and ran it.
+    /// Compilers and runtimes that built and ran the entry.
     pub toolchains: Vec<Toolchain>,
-    /// The build command as run.
+    /// The build command.
     pub build: String,
     /// Names of the user's environment variables that the build saw, sorted.
     pub build_env: Vec<String>,
-    /// The command line of the process.
+    /// Command line of the process.
     pub command: Vec<String>,
-    /// Environment variables set in addition to those of the process contract.
+    /// Environment variables of the process, in addition to those of the process contract.
     pub env: BTreeMap<String, String>,
-    /// The server that a client called. `None`: the reference server, and of a server.
+    /// The server under test that a client called. Absent for a server, and if the client called the reference server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counterpart: Option<Counterpart>,
-    /// What a client says that it checks of each reply, a sentence. `None` of a server, and in older records.
+    /// What a client says it checks in each reply, one sentence. Absent for a server, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_checks: Option<String>,
-    /// Where it ran and under which limits.
+    /// Where the process ran, and under which limits.
     pub isolation: Isolation,
-    /// What the load's connections agreed on for TLS. `None` without TLS.
+    /// TLS as negotiated by the load's connections. Absent without TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<Tls>,
-    /// The result of the conformance cases. Empty if an earlier process of the entry has passed them.
+    /// Result of the conformance check. Empty if an earlier process of the entry passed it.
     pub check: CheckResult,
-    /// The warm-up. `None` if it failed before, or without a warm-up.
+    /// The warm-up. `null` without a warm-up, and if the preparation failed before it.
     pub warm: Option<WarmCurve>,
-    /// What requests cost that it had never seen. Empty if that was not measured.
+    /// Cost of requests that the server had never seen, compared with those of the load. Absent if it was not measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<UnseenPair>,
-    /// Time that only the first process of an entry takes: for checks that later ones are spared, and for the part of the
-    /// warm-up that goes beyond what theirs need. Nanoseconds. Of a later process that warmed up in full, that part alone.
-    /// Zero in older records.
+    /// Time that only the first process of an entry needs, nanoseconds: for checks that later processes skip, and for the part of
+    /// its warm-up that they can skip. For a later process with a full warm-up, the latter only. Absent if 0, and in older
+    /// records.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub first_only_ns: u64,
-    /// Whether it can be measured.
+    /// Whether the process can be measured.
     pub readiness: Readiness,
 }
 
-/// What a server under test was, which a client called.
+/// A server under test that a client called.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Counterpart {
-    /// Name and variant.
+    /// Name and variant of the server.
     pub server: String,
-    /// Library versions read from the lock file.
+    /// Versions of the libraries, from the lock file.
     pub versions: BTreeMap<String, String>,
-    /// blake3 of everything that it was built from, hex.
+    /// BLAKE3 hash of everything that the server was built from, hex.
     pub source_hash: String,
-    /// The command line of the process.
+    /// Command line of the process.
     pub command: Vec<String>,
 }
 
-/// Whether a server can be measured.
+/// Whether a process can be measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Readiness {
-    /// It is ready.
+    /// Ready to be measured.
     Ready,
-    /// It can't run on this machine: a toolchain is missing, for example.
+    /// Can't run on this machine, for example because a toolchain is missing.
     Skipped {
-        /// What is missing and how to install it, one line.
+        /// What is missing and how to install it, in one line.
         reason: String,
     },
-    /// It failed while being prepared.
+    /// Failed while it was prepared.
     Failed(Failure),
 }
 
-/// The result of the conformance cases of a server.
+/// Result of the conformance check of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckResult {
-    /// Cases that passed.
+    /// Number of cases that passed.
     pub passed: u32,
     /// One line for each case that failed.
     pub failed: Vec<String>,
@@ -111,25 +111,25 @@ pub enum IsolationMode {
     CgroupV1,
     /// By CPU affinity only; no memory limit is enforced.
     Affinity,
-    /// Not at all: rpcbench did not start it.
+    /// Not isolated: rpcbench did not start the server.
     Unmanaged,
 }
 
-/// Where client and server ran.
+/// Where client and server ran, and under which limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Isolation {
-    /// How.
+    /// How the server was isolated.
     pub mode: IsolationMode,
-    /// CPUs of the server. Empty if unknown: a server at an address.
+    /// Numbers of the server's CPUs. Empty if unknown, as for a server at an address.
     pub server_cpus: Vec<u32>,
-    /// CPUs of the client, separate from the server's unless `notes` says otherwise.
+    /// Numbers of the client's CPUs. None of them is the server's, unless `notes` says so.
     pub client_cpus: Vec<u32>,
-    /// Memory limit enforced on the server, bytes.
+    /// Memory limit enforced on the server, bytes. `null` if none was enforced.
     pub memory_bytes: Option<u64>,
-    /// What else its placement says of it, by name: the `image` that it ran from.
+    /// Further details of the placement, by name, such as the `image` of a container. Absent if empty.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub details: BTreeMap<String, String>,
-    /// What a reader must know about it: missing privileges, shared CPUs.
+    /// What limits the isolation, such as missing privileges or shared CPUs.
     pub notes: Vec<String>,
 }
 
@@ -141,33 +141,35 @@ impl Isolation {
     }
 }
 
-/// The server's CPU time for as many calls with requests of the load, which it has seen before, as with others.
+/// The server's CPU time for requests that it had never seen, and for as many calls with requests of the load, which repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnseenPair {
-    /// Calls of each kind.
+    /// Number of calls of each kind.
     pub calls: u64,
-    /// CPU time of those with requests of the load, nanoseconds.
+    /// CPU time of calls with requests of the load, nanoseconds.
     pub seen_cpu_ns: u64,
-    /// CPU time of those with requests that it had never seen, nanoseconds.
+    /// CPU time of calls with requests that the server had never seen, nanoseconds.
     pub unseen_cpu_ns: u64,
 }
 
-/// The warm-up over time.
+/// A warm-up over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmCurve {
-    /// Its slices, in order and without gaps.
+    /// Slices of the warm-up, in order and without gaps.
     pub slices: Vec<WarmSlice>,
-    /// Milliseconds until steady. `None` if the cap was reached first or the length was fixed.
+    /// Time until the server was steady, milliseconds. `null` if the cap was reached first, or if the length was fixed or that of
+    /// earlier processes.
     pub steady_after_ms: Option<u64>,
-    /// Why the server was not steady at the end. `None` if it was.
+    /// Why the server was not steady at the end. `null` if it was.
     pub unsteady: Option<Unsteady>,
-    /// True if it lasted as long as those of earlier processes of the entry, or longer as the server still warmed up then.
+    /// True if the warm-up was as long as those of earlier processes of the entry, or longer because the server was not warm by
+    /// then. Absent if false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub as_earlier: bool,
-    /// Warm-up time for later processes of the entry that this one suggests, milliseconds. `None` if it suggests none.
+    /// Warm-up time that this warm-up suggests for later processes of the entry, milliseconds. Absent if it suggests none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub later_ms: Option<u64>,
-    /// Calls per second over the first second: the cold rate.
+    /// The cold rate: calls per second over the first second.
     pub cold_rate: f64,
 }
 
@@ -191,7 +193,7 @@ impl WarmCurve {
 /// One slice of a warm-up.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmSlice {
-    /// End of the slice, milliseconds since the start of the load.
+    /// End of the slice, milliseconds from the start of the load.
     pub at_ms: u64,
     /// Calls completed in the slice, of any outcome.
     pub calls: u64,

@@ -10,7 +10,8 @@ use crate::units::{ParseError, decimal};
 
 const EXAMPLES: &str = "write prices such as 0.04/cpu-hour or 0.04/cpu-hour,0.005/GiB-hour";
 
-/// What CPU time and memory cost, in one currency. One of them may be missing: it costs nothing.
+/// Price of CPU time and memory, in one currency. Either may be missing and then costs nothing. Written
+/// `$0.04/cpu-hour,$0.005/GiB-hour`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]
 #[schemars(with = "String")]

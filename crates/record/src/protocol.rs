@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::ParseError;
 
-/// How a call travels.
+/// The protocol of a call.
 #[derive(
     Clone,
     Copy,
@@ -42,12 +42,12 @@ pub enum Protocol {
     ThriftBuffered,
     /// Thrift's compact protocol, buffered.
     ThriftBufferedCompact,
-    /// A four-byte big-endian length and a body of that many bytes; the reply is the same. The least work a server can
-    /// do for a call.
+    /// A four-byte big-endian length and a body of that many bytes; the server echoes them. The least work that a server can do
+    /// for a call.
     TcpEcho,
-    /// Any requests of HTTP/1.1.
+    /// Any HTTP/1.1 requests.
     Http,
-    /// Any requests of HTTP/2 without TLS, with prior knowledge.
+    /// Any HTTP/2 requests without TLS, with prior knowledge.
     Http2,
 }
 

@@ -5,14 +5,14 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which half of a stack an entry is. What is measured is the subject; it talks to a counterpart.
+/// The side of a stack that is measured, called the subject. It talks to a counterpart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// It answers calls of the load generator.
+    /// Answers the calls of the load generator.
     #[default]
     Server,
-    /// It makes calls, which the reference server answers.
+    /// Calls the reference server or a server under test.
     Client,
 }
 

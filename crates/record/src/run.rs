@@ -19,9 +19,9 @@ use crate::trial::{Measured, Trial};
 pub struct Tool {
     /// Version of rpcbench.
     pub version: String,
-    /// Commit it was built from, with the suffix `-dirty` if the tree had changes. `None` outside git.
+    /// Commit that rpcbench was built from, with the suffix `-dirty` if the tree had changes. `null` outside git.
     pub commit: Option<String>,
-    /// Profile of the build: `release`, `first` (what `make bench` builds on a new machine) or `debug`.
+    /// Build profile: `release`, `first` (what `make bench` builds on a new machine) or `debug`.
     pub profile: String,
 }
 
@@ -33,22 +33,22 @@ impl fmt::Display for Tool {
     }
 }
 
-/// Everything known before anything is measured: the content of `run.json`.
+/// Content of `run.json`: everything known before the first measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
-    /// See [`crate::SCHEMA`].
+    /// Version of the record's format.
     pub schema: u32,
-    /// Identifies the run.
+    /// Id of the run.
     pub id: RunId,
-    /// The program that made the run.
+    /// The rpcbench that made the run.
     pub tool: Tool,
-    /// Arguments as typed, without values of headers that carry secrets.
+    /// Command-line arguments as typed, without the values of headers that may be secrets.
     pub arguments: Vec<String>,
-    /// When the run began.
+    /// Start of the run.
     pub started: Timestamp,
-    /// The machines.
+    /// The machines of the run.
     pub machines: Machines,
-    /// The plan.
+    /// The plan of the run.
     pub plan: Plan,
 }
 

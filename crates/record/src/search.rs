@@ -9,14 +9,14 @@ use crate::arrivals::PerSecond;
 use crate::threshold::Threshold;
 use crate::trial::Measured;
 
-/// A finished search.
+/// A finished search for the highest rate that meets a threshold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Search {
-    /// The condition.
+    /// Condition that a rate must meet.
     pub threshold: Threshold,
-    /// Target distance between the highest rate that met it and the lowest that did not, relative to the former.
+    /// Target distance between the highest rate that met the threshold and the lowest that did not, as a share of the former.
     pub precision: f64,
-    /// The rates tried, in order; none twice.
+    /// The rates tried, in order. Each was tried once.
     pub steps: Vec<SearchStep>,
 }
 
@@ -27,9 +27,9 @@ pub struct SearchStep {
     #[serde(with = "calls_per_s")]
     #[schemars(with = "f64")]
     pub rate: PerSecond,
-    /// Its windows, in order.
+    /// Windows measured at this rate, in order.
     pub windows: Vec<Measured>,
-    /// Their joint verdict.
+    /// Verdict on these windows together.
     pub verdict: StepVerdict,
 }
 
@@ -37,25 +37,25 @@ pub struct SearchStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepVerdict {
-    /// It did.
+    /// The rate met the threshold.
     Met,
-    /// It did not, or it is unclear.
+    /// The rate did not meet the threshold, or this is unclear.
     NotMet(NotMet),
 }
 
-/// Why a rate did not meet its threshold.
+/// Why a rate did not meet the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NotMet {
     /// The figure exceeds the limit.
     Beyond,
-    /// The maximum number of windows was not enough to decide.
+    /// Still undecided after the maximum number of windows.
     Unclear,
-    /// More than one call in a hundred did not end `ok`.
+    /// More than 1 % of the calls did not end `ok`.
     Failing,
-    /// The server ended fewer calls than came due.
+    /// The server finished fewer calls than came due.
     Overloaded,
-    /// The client did not keep its schedule: its limit, not the server's.
+    /// The client fell behind its schedule: the client's limit, not the server's.
     GeneratorLate,
     /// A load thread was saturated: the client's limit, not the server's.
     ClientBound,

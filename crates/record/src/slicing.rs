@@ -4,15 +4,15 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The slices of a window. Between them the server was frozen, and others had its CPUs.
+/// Slices of a window. Between them, the server was frozen and other entries had its CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Slicing {
-    /// Their number.
+    /// Number of slices.
     pub slices: u32,
-    /// The part of each that counts, nanoseconds.
+    /// Length of the measured part of each slice, nanoseconds.
     pub counted_ns: u64,
-    /// What does not count at the beginning of each, while the server gets back to its level, nanoseconds.
+    /// Length of the discarded start of each slice, in which the server gets back to its usual rate, nanoseconds.
     pub discarded_ns: u64,
-    /// Wall-clock time at the end of the last one.
+    /// Wall-clock time at the end of the last slice.
     pub ended: Timestamp,
 }

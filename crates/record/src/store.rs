@@ -31,7 +31,7 @@ const MAX_LINE: u64 = 256 << 20;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
-    /// A server was made ready, or failed to become so.
+    /// A process was prepared, skipped, or failed to become ready.
     Prepared(Box<Preparation>),
     /// A trial ended.
     Trial(Box<Trial>),
@@ -39,7 +39,7 @@ pub enum Event {
     InterimAnalysis(InterimAnalysis),
     /// Every trial of the plan has ended.
     Finished {
-        /// When.
+        /// Wall-clock time of the event.
         at: Timestamp,
     },
 }

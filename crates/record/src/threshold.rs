@@ -36,8 +36,7 @@ pub enum Comparison {
     Above,
 }
 
-/// A figure, a comparison and a limit: a condition that is true or false for a window. `--find-max` requires it to be true,
-/// `--fail-if` to be false.
+/// A condition on a window: a figure, a comparison and a limit. `--find-max` requires it to be true, `--fail-if` to be false.
 ///
 /// Written `p99<10ms`, `p99.9 < 1s`, `mean>500us`, `max<2s`, `errors>0.1%` or `rate<20k`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

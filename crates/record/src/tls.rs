@@ -6,7 +6,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whether connections have TLS.
+/// Whether connections use TLS.
 #[derive(
     Clone,
     Copy,
@@ -26,7 +26,7 @@ pub enum TlsMode {
     /// Without TLS.
     #[default]
     Off,
-    /// With TLS. A connection resumes the session of an earlier one, if the server lets it.
+    /// With TLS. A connection resumes the session of an earlier one if the server allows it.
     On,
     /// With TLS, and a full handshake for each connection.
     NoResumption,
@@ -67,22 +67,22 @@ impl FromStr for TlsMode {
     }
 }
 
-/// TLS of a load's connections, as its first handshake agreed on it.
+/// TLS of a load's connections, as negotiated in the first handshake.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tls {
-    /// `TLS 1.3`.
+    /// Version of TLS, such as `TLS 1.3`.
     pub version: String,
-    /// IANA's name of the cipher suite: `TLS_AES_128_GCM_SHA256`.
+    /// IANA name of the cipher suite, such as `TLS_AES_128_GCM_SHA256`.
     pub suite: String,
-    /// IANA's name of the key exchange group: `X25519`. `None` if a session was resumed without one.
+    /// IANA name of the key exchange group, such as `X25519`. `null` if a session was resumed without a key exchange.
     pub group: Option<String>,
-    /// The protocol chosen by ALPN: `h2`. `None` if the server chose none.
+    /// Protocol chosen by ALPN, such as `h2`. `null` if the server chose none.
     pub alpn: Option<String>,
-    /// By what servers were verified: `the system's authorities`, the name of a file, or `nothing`.
+    /// What server certificates were verified with: `the system's authorities`, the name of a file, or `nothing`.
     pub verified_by: String,
-    /// Full handshakes until all connections were open.
+    /// Number of full handshakes until all connections were open.
     pub full_handshakes: u64,
-    /// Handshakes that resumed a session, in the same time.
+    /// Number of handshakes until then that resumed a session.
     pub resumed_handshakes: u64,
 }
 

@@ -19,28 +19,28 @@ use crate::search::Search;
 use crate::slicing::Slicing;
 use crate::usage::{ClientUsage, MachineUsage, ServerUsage};
 
-/// One trial of one cell.
+/// One trial of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {
-    /// See [`crate::PlannedServer::entry`].
+    /// Name of the entry, as in the plan's `servers`.
     pub entry: String,
-    /// See [`crate::Workload::name`].
+    /// Name of the workload.
     pub workload: String,
-    /// See [`crate::PlannedTrial::process`].
+    /// Number of the entry's process, from 1.
     pub process: u32,
-    /// 1-based number within the cell.
+    /// Number of the trial within its cell, from 1.
     pub number: u32,
     /// Wall-clock time at the start of the window.
     pub started: Timestamp,
-    /// The arrival process of the window, its rate resolved. `None` in a closed loop and if no window was opened.
+    /// Arrival process of the window, with its rate in calls per second. Absent in a closed loop, and if no window was opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Arrivals>,
-    /// The search that found the window's rate. The window is then one of the highest rate that met the threshold.
-    /// `None` if the rate was given.
+    /// The search that found the rate of the window, which is one of those at the highest rate that met the threshold. Absent if
+    /// the rate was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<Box<Search>>,
-    /// Calls outside of windows since the connections were opened, before this window and earlier ones on the same
-    /// connections.
+    /// Calls outside of windows since the connections were opened: before this window, and before earlier ones on the same
+    /// connections. Absent if no window was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unmeasured: Option<Unmeasured>,
     /// What was measured, or why it failed.
@@ -68,7 +68,7 @@ impl Trial {
 /// Calls outside of measured windows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unmeasured {
-    /// By outcome.
+    /// The calls by outcome.
     pub outcomes: Outcomes,
     /// One example of each kind of error.
     pub error_examples: Vec<String>,
@@ -86,12 +86,12 @@ impl Unmeasured {
     }
 }
 
-/// The result of a trial.
+/// Result of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TrialResult {
     // Copies of a run share it.
-    /// It was measured to its end.
+    /// The trial was measured to its end.
     Measured(Arc<Measured>),
     /// The server failed.
     Failed(Failure),
@@ -106,120 +106,121 @@ impl From<Measured> for TrialResult {
 /// Why a server could not be measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
-    /// One line: `out of memory (limit 512 MiB)`.
+    /// Reason in one line, such as `out of memory (limit 512 MiB)`.
     pub reason: String,
     /// The last lines of the server's log.
     pub log_tail: Vec<String>,
 }
 
-/// The figures of a measured trial. All of them describe one population: the calls that came due within the window.
+/// Figures of a measured trial. All describe the same calls: those that came due within the window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
     /// Length of the window, nanoseconds.
     pub window_ns: u64,
-    /// The slices that it consists of. `None` if it was measured in one piece.
+    /// Slices that make up the window. Absent if it was measured in one piece.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slicing: Option<Slicing>,
-    /// True for a closed loop's window of a number of calls that ended with the last of them. False in older records.
+    /// True if the window had a set number of calls, in a closed loop, and ended with the last of them. Absent if false, and in
+    /// older records.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_calls: bool,
-    /// Calls by outcome. Their sum is the number of calls that came due.
+    /// Calls by outcome. They add up to the number of calls that came due.
     pub outcomes: Outcomes,
-    /// Calls that ended `ok`. A call that crosses an edge of the window counts by the part of its service time within it.
+    /// Calls that ended `ok`. A call that crosses an edge of the window counts by the share of its service time inside.
     pub ok_pro_rata: f64,
-    /// Examples of errors, a line each, at most eight.
+    /// Examples of errors, one line each, at most eight.
     pub error_examples: Vec<String>,
-    /// The calls that failed, by kind, the most frequent first. Empty in older records.
+    /// Failed calls by kind, most frequent first. Absent if empty, and in older records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailureKind>,
-    /// Replies judged by more than their status.
+    /// Replies that were checked beyond their status. Absent if none were.
     #[serde(default, skip_serializing_if = "Checks::is_none")]
     pub checks: Checks,
-    /// Response time (from due to done) of calls that ended `ok`. `None` without any.
+    /// Response time (from due to done) of calls that ended `ok`. `null` without such calls.
     pub latency: Option<Latency>,
-    /// Response time of all other calls. `None` without any.
+    /// Response time of all other calls. `null` without such calls.
     pub error_latency: Option<Latency>,
-    /// Service time (from written to done) of calls that ended `ok`. `None` without any.
+    /// Service time (from written to done) of calls that ended `ok`. `null` without such calls.
     pub service: Option<Latency>,
-    /// Send lag (from due to written) of calls that ended `ok`. `None` without any.
+    /// Send lag (from due to written) of calls that ended `ok`. `null` without such calls.
     pub send_lag: Option<Latency>,
-    /// How well an open loop kept its schedule. `None` in a closed loop.
+    /// How well an open loop kept its schedule. `null` in a closed loop.
     pub pacing: Option<Pacing>,
-    /// Bytes received in the window on all connections, with everything that the protocol adds to messages.
+    /// Bytes received within the window on all connections, including all that the protocol adds to messages. Absent if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes_in: u64,
-    /// Bytes sent in it, likewise.
+    /// Bytes sent within the window, likewise. Absent if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes_out: u64,
-    /// Replies received in it, also to calls that came due before it. 0 in older records.
+    /// Replies received within the window, including those to calls that came due before it. Absent if 0, and in older records.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub replies_in: u64,
-    /// Requests sent in it, likewise.
+    /// Requests sent within the window, likewise. Absent if 0, and in older records.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub requests_out: u64,
-    /// Time within the window of calls that came due outside of it; the sum in nanoseconds.
+    /// Total time within the window of calls that came due outside of it, nanoseconds.
     pub carried_in_ns: u64,
-    /// Time outside of the window of calls that came due in it, after its end or between its slices; the sum in nanoseconds.
+    /// Total time outside of the window of calls that came due in it, after its end or between its slices, nanoseconds.
     pub carried_out_ns: u64,
-    /// What the server used. `None` if unknown: a server at an address without a process id.
+    /// What the server used. `null` if unknown, as for a server at an address without a process id.
     pub server: Option<ServerUsage>,
-    /// Statistics of the server's runtime. `None` if it reports none or was not asked.
+    /// Statistics of the server's runtime. Absent if it reports none or was not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<RuntimeStatistics>,
-    /// The same of the server that a client calls.
+    /// Runtime statistics of the server that a client calls, likewise. Absent for a server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counterpart_runtime: Option<RuntimeStatistics>,
-    /// What the client used.
+    /// What the load threads used, or a client's counterpart.
     pub client: ClientUsage,
-    /// What happened on the machine.
+    /// Stolen time, CPU pressure and other programs on the machine.
     pub machine: MachineUsage,
-    /// Connect time of the connections opened within the window, if connections live for a number of calls. `None`
-    /// without any.
+    /// Connect time of the connections opened within the window. Absent if there were none, and unless connections have a call
+    /// limit (`connection_life`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connect: Option<Latency>,
-    /// The steps of it, and of handshakes of TLS.
+    /// Times of the steps of connecting, including TLS handshakes. Absent if no step was timed.
     #[serde(default, skip_serializing_if = "Opening::is_empty")]
     pub opening: Opening,
-    /// What happened to connections.
+    /// Connections that ended or could not be opened, and refused calls.
     pub connections: Connections,
-    /// The calls on the connections to each address of the server. Empty if they go to one.
+    /// Figures by address of the server. Absent if all calls go to one address.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub addresses: Vec<AddressFigures>,
-    /// Per 100 ms of the window, by time of completion. Calls that completed in the grace period are in no slice.
+    /// Completed calls per 100 ms of the window. Calls that completed in the grace period are in no slice.
     pub series: Vec<Slice>,
 }
 
-/// The calls on the connections to one address of several.
+/// Calls on the connections to one of several addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AddressFigures {
     /// IP address and port.
     pub address: String,
-    /// How many.
+    /// Number of calls.
     pub calls: u64,
-    /// Those that did not end `ok`.
+    /// Number of calls that did not end `ok`.
     pub failed: u64,
-    /// Median of the response times of those that ended `ok`, nanoseconds. `None` without any.
+    /// Median response time of calls that ended `ok`, nanoseconds. `null` without such calls.
     pub p50_ns: Option<u64>,
-    /// 99th percentile.
+    /// 99th percentile of these response times, nanoseconds. `null` without such calls.
     pub p99_ns: Option<u64>,
-    /// Largest.
+    /// Longest of these response times, nanoseconds. `null` without such calls.
     pub max_ns: Option<u64>,
 }
 
-/// Calls by outcome. Every call that came due has exactly one.
+/// Number of calls by outcome. Every call that came due has exactly one outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcomes {
-    /// Answered correctly.
+    /// Calls answered correctly.
     pub ok: u64,
-    /// Answered with success, but with wrong content.
+    /// Calls answered with success but wrong content.
     pub wrong_answer: u64,
-    /// Ended with an error status of the protocol, by code.
+    /// Calls that ended with an error status of the protocol, by status code.
     pub status: BTreeMap<u32, u64>,
-    /// Not answered in time.
+    /// Calls not answered in time.
     pub timeout: u64,
-    /// The connection broke, or the peer broke the protocol.
+    /// Calls whose connection broke, or whose peer broke the protocol.
     pub transport: u64,
-    /// Came due but was never sent.
+    /// Calls that came due but were never sent.
     pub not_sent: u64,
 }
 
@@ -292,30 +293,30 @@ impl Outcomes {
 /// How well an open loop kept its schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pacing {
-    /// Calls scheduled within the window.
+    /// Calls that came due within the window.
     pub due: u64,
-    /// Those in the window's second half: see [`Slice::middle_ns`].
+    /// Calls that came due in the second half of the window: half of its 100 ms slices, rounded down.
     pub due_second_half: u64,
-    /// Those that the client noticed more than 1 ms after their due time, whether or not a connection had room: its own
-    /// lateness, not the server's.
+    /// Calls that the client noticed more than 1 ms after their due time, whether or not a connection had room. The client was
+    /// late, not the server.
     pub late: u64,
-    /// Those of the others that found no room on any connection when they came due: too many calls in flight, or the
-    /// peer allows no more streams.
+    /// Other calls for which no connection had room when they came due: too many calls in flight, or more streams than the peer
+    /// allows.
     pub held_back: u64,
 }
 
 /// A distribution of times in nanoseconds. Quantiles are read from the histogram.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
-    /// Values in the histogram.
+    /// Number of values in the histogram.
     pub count: u64,
-    /// Smallest, exact.
+    /// Smallest value, exact.
     pub min_ns: u64,
     /// Arithmetic mean, exact.
     pub mean_ns: f64,
-    /// Standard deviation of the population.
+    /// Population standard deviation.
     pub stddev_ns: f64,
-    /// Quantiles, to the histogram's resolution (0.1 %).
+    /// Median. It and the other percentiles have the histogram's resolution (0.1 %).
     pub p50_ns: u64,
     /// 90th percentile.
     pub p90_ns: u64,
@@ -325,9 +326,9 @@ pub struct Latency {
     pub p99_ns: u64,
     /// 99.9th percentile.
     pub p999_ns: u64,
-    /// Largest, exact.
+    /// Largest value, exact.
     pub max_ns: u64,
-    /// The whole histogram: HdrHistogram V2 with DEFLATE, in base64.
+    /// The whole histogram: HdrHistogram V2 with DEFLATE, base64.
     pub histogram: String,
 }
 
@@ -351,18 +352,19 @@ impl Latency {
     }
 }
 
-/// 100 ms of a window.
+/// Calls that completed in 100 ms of a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Slice {
     /// Calls that completed `ok`.
     pub ok: u64,
-    /// Calls that completed otherwise.
+    /// Calls that completed with another outcome.
     pub errors: u64,
     /// Sum of the response times of `ok` calls, nanoseconds.
     pub sum_ns: u64,
     /// Largest response time of `ok` calls, nanoseconds.
     pub max_ns: u64,
-    /// Calls that completed `ok` here but came due before the window. They are in none of the figures above.
+    /// Calls that completed `ok` in this slice but came due before the window or between its slices. The other fields exclude
+    /// them. Absent if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub carried_in: u64,
 }

@@ -12,19 +12,19 @@ use crate::units;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Unsteady {
-    /// It was still getting faster.
+    /// The server was still getting faster.
     Climbing {
-        /// Change in calls per server CPU-second over the last 3 s: 0.1 is 10 % more.
+        /// Relative change in calls per server CPU-second over the last 3 s: 0.1 means 10 % more.
         change: f64,
     },
-    /// It was getting slower.
+    /// The server was getting slower.
     Falling {
-        /// Change in calls per server CPU-second over the last 3 s, negative.
+        /// Relative change in calls per server CPU-second over the last 3 s: -0.1 means 10 % fewer.
         change: f64,
     },
-    /// Its compiler threads were still busy.
+    /// Compiler threads of the server's runtime were still busy.
     Compiling {
-        /// Their share of the server's CPU time.
+        /// Share of the server's CPU time that these threads took, 0 to 1.
         share: f64,
     },
     /// The warm-up was too short to judge.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::connections::is_zero;
 
-/// Kernel counters of the server: differences over the window.
+/// Kernel counters of the server: differences between start and end of the window.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerUsage {
     /// Time between the two readings of the counters, nanoseconds.
@@ -16,30 +16,31 @@ pub struct ServerUsage {
     pub cpu_system_ns: u64,
     /// CPU time of the runtime's compiler threads, nanoseconds.
     pub compiler_cpu_ns: u64,
-    /// Time for which the CPU controller throttled it, nanoseconds. `None` without such a controller.
+    /// Time for which the kernel's CPU controller throttled the server, nanoseconds. `null` without such a controller.
     pub throttled_ns: Option<u64>,
-    /// Peak memory since the conformance check, or since the start without one, excluding page cache, bytes.
+    /// Peak memory since the conformance check, excluding page cache, bytes. Without a check, since the start of the server.
     pub memory_peak_bytes: u64,
     /// Anonymous and shared memory at the window's end, bytes.
     pub memory_anon_bytes: u64,
-    /// Page cache charged to it at the window's end, bytes. `None` without a cgroup.
+    /// Page cache charged to the server at the window's end, bytes. `null` without a cgroup.
     pub memory_cache_bytes: Option<u64>,
     /// Voluntary context switches of all threads.
     pub switches_voluntary: u64,
     /// Involuntary context switches of all threads.
     pub switches_involuntary: u64,
-    /// Threads at the window's end.
+    /// Number of threads at the window's end.
     pub threads: u32,
-    /// CPU time of the busiest thread, nanoseconds. A thread that fills a CPU may be the server's limit, however many CPUs
+    /// CPU time of the busiest thread, nanoseconds. A thread that fills a CPU may be the server's limit, no matter how many CPUs
     /// the server has.
     pub busiest_thread_ns: u64,
-    /// CPU time that its threads report beyond that of their cgroup, nanoseconds: they were outside of it for a while.
+    /// CPU time that the server's threads report beyond that of their cgroup, nanoseconds. They were outside of the cgroup for a
+    /// while. Absent if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub outside_group_ns: u64,
-    /// Time before the window for which it had no calls and was not frozen, over all its rests, nanoseconds.
+    /// Total time at rest before the window, without calls and not frozen, nanoseconds. Absent if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rest_ns: u64,
-    /// CPU time that it used in it, nanoseconds.
+    /// CPU time that the server used at rest, nanoseconds. Absent if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rest_cpu_ns: u64,
 }
@@ -62,25 +63,25 @@ impl ServerUsage {
     }
 }
 
-/// What the load threads used over the window; of a client, what its counterpart used: the reference server's threads, or the server
-/// under test.
+/// What the load threads used over the window. For a client under test: what its counterpart used, which is the reference
+/// server's threads or the server under test.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClientUsage {
-    /// Load threads. Of a server under test: its CPUs.
+    /// Number of load threads. For a server under test as counterpart: number of its CPUs.
     pub threads: u32,
-    /// CPU time of all of them, nanoseconds.
+    /// CPU time of all threads, nanoseconds.
     pub cpu_ns: u64,
-    /// The part of it spent busy-waiting for calls that came due within microseconds, nanoseconds.
+    /// Part of `cpu_ns` spent busy-waiting for calls due within microseconds, nanoseconds.
     pub awake_ns: u64,
-    /// Time for which they were runnable but had no CPU, nanoseconds. `None` if the kernel does not report it.
+    /// Time for which threads were runnable but had no CPU, nanoseconds. `null` if the kernel does not report it.
     pub run_delay_ns: Option<u64>,
-    /// CPU time of the busiest thread, with its run delay and without its busy-waiting, nanoseconds.
+    /// CPU time of the busiest thread, including its run delay and excluding busy-waiting, nanoseconds.
     pub busiest_ns: u64,
-    /// Longest time for which one of them did not run though calls were in flight, nanoseconds. 0 below 1 ms. A thread that
-    /// was waiting for replies is not missed for the first 50 ms.
+    /// Longest time for which a thread did not run while calls were in flight, nanoseconds. The first 50 ms don't count if the
+    /// thread was waiting for replies. Absent below 1 ms.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub longest_absence_ns: u64,
-    /// Records of TLS that they received.
+    /// TLS records that the threads received. Absent if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub tls_records: u64,
 }
@@ -96,25 +97,25 @@ impl ClientUsage {
     }
 }
 
-/// What happened on the machine over the window.
+/// Stolen time, CPU pressure and other programs on the machine over the window.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineUsage {
     /// Time stolen by the hypervisor from the CPUs of client and server, nanoseconds. A shared CPU counts once.
     pub steal_ns: u64,
-    /// Stolen from the client's CPUs, nanoseconds.
+    /// Time stolen from the client's CPUs, nanoseconds.
     pub client_steal_ns: u64,
-    /// Stolen from the server's CPUs, nanoseconds. `None` if those are unknown.
+    /// Time stolen from the server's CPUs, nanoseconds. `null` if these CPUs are unknown.
     pub server_steal_ns: Option<u64>,
-    /// Time for which the server's CPUs ran any task, to the clock tick, nanoseconds. Includes interrupts where the kernel
-    /// is known to charge them to the interrupted task. If it exceeds the server's own CPU time, other programs ran
-    /// there. `None` for a server that rpcbench did not start.
+    /// Time for which the server's CPUs ran any task, to the clock tick, nanoseconds. Includes interrupts if the kernel is known
+    /// to charge them to the interrupted task. If it exceeds the server's own CPU time, other programs ran there. `null` for a
+    /// server that rpcbench did not start.
     pub server_cpus_busy_ns: Option<u64>,
-    /// Other runs of rpcbench that used some of the same CPUs when the window ended.
+    /// Number of other rpcbench runs that used some of the same CPUs at the window's end.
     pub rivals: u32,
-    /// Time for which some task on the machine waited for a CPU, nanoseconds. `None` without PSI.
+    /// Time for which at least one task on the machine waited for a CPU, nanoseconds. `null` if the kernel has no PSI.
     pub cpu_pressure_ns: Option<u64>,
-    /// Cost of the machine reference on the server's CPUs. `None` if it did not run: in an open loop, where it could
-    /// disturb the tail, and next to a server that rpcbench did not start.
+    /// Cost of the machine reference on the server's CPUs. Absent if it did not run: in an open loop, where it could disturb the
+    /// tail, and next to a server that rpcbench did not start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<ReferenceUsage>,
 }
@@ -139,16 +140,16 @@ impl MachineUsage {
     }
 }
 
-/// The machine reference within a window: a fixed piece of work, repeated on the server's CPUs.
+/// The machine reference within a window: a fixed piece of work that is repeated on the server's CPUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReferenceUsage {
-    /// Repetitions.
+    /// Number of repetitions.
     pub pieces: u64,
-    /// CPU time of sending messages through a pair of sockets, the sum in nanoseconds.
+    /// Total CPU time for sending messages through a pair of sockets, nanoseconds.
     pub syscalls_ns: u64,
-    /// CPU time of loads from memory, the sum in nanoseconds.
+    /// Total CPU time for loads from memory, nanoseconds.
     pub memory_ns: u64,
-    /// CPU time of arithmetic, the sum in nanoseconds.
+    /// Total CPU time for arithmetic, nanoseconds.
     pub arithmetic_ns: u64,
 }
 

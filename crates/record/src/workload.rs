@@ -17,28 +17,28 @@ use crate::threshold::Threshold;
 use crate::tls::TlsMode;
 use crate::units;
 
-/// How long a server is warmed before it is measured.
+/// How long a server is warmed up before it is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "mode")]
 pub enum WarmUp {
     /// Until calls per server CPU-second are flat and compiler threads are quiet.
     UntilSteady {
-        /// Not before this many milliseconds, nor before what the server's runtime needs at least.
+        /// Minimum length, milliseconds. Longer if the server's runtime needs more.
         least_ms: u64,
-        /// Give up after this many milliseconds; the cell is then `still warming`.
-        /// `None`: the cap of the server's runtime.
+        /// Maximum length, milliseconds; a cell that reaches it is `still warming`. `null` for the maximum of the server's
+        /// runtime.
         cap_ms: Option<u64>,
     },
-    /// By this many calls, on separate connections that are closed afterwards.
+    /// For a number of calls, on separate connections that are closed afterwards.
     Calls {
-        /// At least 1.
+        /// Number of calls; at least 1.
         calls: u64,
-        /// Connections, with a call in flight on each; at least 1.
+        /// Number of connections, with one call in flight on each; at least 1.
         clients: u32,
     },
-    /// Exactly this many milliseconds.
+    /// For a fixed time.
     Fixed {
-        /// Milliseconds.
+        /// Length, milliseconds.
         length_ms: u64,
     },
 }
@@ -63,18 +63,18 @@ impl fmt::Display for WarmUp {
     }
 }
 
-/// What ends a trial.
+/// What ends a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "until")]
 pub enum Window {
     /// A length of time.
     Duration {
-        /// Milliseconds.
+        /// Length, milliseconds.
         length_ms: u64,
     },
-    /// A number of calls: it ends when the last of them has ended.
+    /// A number of calls: the window ends when the last of them has ended.
     Calls {
-        /// At least 1.
+        /// Number of calls; at least 1.
         calls: u64,
     },
 }
@@ -102,53 +102,53 @@ impl fmt::Display for Window {
 /// The load of one trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Workload {
-    /// Name within the suite: the suite's own name where it has one workload.
+    /// Name within the suite; the suite's own name if it has one workload.
     pub name: String,
     /// What a call carries.
     #[serde(flatten)]
     pub content: Content,
-    /// Connections over all client threads; at least 1.
+    /// Number of connections over all client threads; at least 1.
     pub connections: u32,
-    /// How many calls a connection carries before the client ends it and opens another in its place.
+    /// Calls that a connection carries before the client closes it and opens another. Absent if `long`.
     #[serde(default, skip_serializing_if = "ConnectionLife::is_long")]
     pub connection_life: ConnectionLife,
-    /// Calls in flight over all connections; at least one for each connection. In an open loop: an
-    /// upper limit, and calls that come due beyond it wait.
+    /// Calls in flight over all connections; at least one for each connection. In an open loop, an upper limit: calls that come
+    /// due beyond it wait.
     pub in_flight: u32,
-    /// When calls come due. Where `find_max` is given: how the search begins.
+    /// When calls come due. With `find_max`: how the search begins.
     pub arrivals: Arrivals,
-    /// What must hold at the highest rate that is searched for. `None`: the arrival process is kept as it is.
+    /// Condition that must hold at the highest rate, which the run searches for. Absent without a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub find_max: Option<Threshold>,
-    /// How long a process is warmed by a closed loop, before it is measured for the first time.
+    /// How long a closed loop warms up a process before it is first measured.
     pub warm_up: WarmUp,
-    /// How long calls come due by the window's own arrival process before each window opens. Milliseconds.
+    /// Time for which calls come due by the window's arrival process before each window opens, milliseconds.
     pub settle_ms: u64,
-    /// How long the measured window is.
+    /// What ends the measured window.
     pub window: Window,
-    /// A call unanswered for this long ends as `timeout`. Milliseconds.
+    /// Time after which an unanswered call ends as `timeout`, milliseconds.
     pub timeout_ms: u64,
-    /// How long calls in flight at the window's end may still be answered. Milliseconds.
+    /// Time after the window's end in which calls in flight may still be answered, milliseconds.
     pub grace_ms: u64,
-    /// How long opening all connections may take. Milliseconds.
+    /// Maximum time for opening all connections, milliseconds.
     #[serde(default = "Workload::default_connect_timeout_ms")]
     pub connect_timeout_ms: u64,
-    /// Client threads, each with its own CPU if there are enough.
+    /// Number of client threads, each with its own CPU if there are enough.
     pub client_threads: u32,
-    /// Whether calls follow one another on a connection before they are answered, under a protocol that otherwise takes
-    /// one at a time.
+    /// True if a connection carries calls before earlier ones are answered, under a protocol that otherwise takes one at a time.
+    /// Absent if false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pipelining: bool,
-    /// Header fields of every call: of HTTP, or gRPC metadata.
+    /// Header fields of every call: HTTP headers, or gRPC metadata. Absent if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<CallHeader>,
-    /// The host that calls name: `:authority` of HTTP/2, `Host` of HTTP/1.1. `None`: the server's address.
+    /// Host that calls name: `:authority` of HTTP/2, `Host` of HTTP/1.1. Absent if it is the server's address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authority: Option<Authority>,
-    /// Whether connections have TLS.
+    /// Whether connections use TLS. Absent if they don't.
     #[serde(default, skip_serializing_if = "TlsMode::is_off")]
     pub tls: TlsMode,
-    /// Pings on connections. `None`: none are sent.
+    /// Pings on connections. Absent if none are sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keepalive: Option<KeepAlive>,
 }
@@ -267,7 +267,7 @@ impl Workload {
     }
 }
 
-/// A host, with a port or without, as a request names it: `api.example.org`, `[::1]:8443`.
+/// A host, with or without a port, as requests name it: `api.example.org`, `[::1]:8443`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 #[schemars(with = "String")]

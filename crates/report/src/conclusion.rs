@@ -14,31 +14,31 @@ use crate::row::Row;
 use crate::standings::{Pair, Standings};
 use crate::summary::Table;
 
-/// The winner among ranked rows.
+/// Which of the ranked entries is fastest.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Conclusion {
     /// One entry is faster than all others.
     Fastest {
-        /// Its name.
+        /// Name of the entry.
         entry: String,
     },
     /// The fastest entries are equal within the precision.
     Equal {
-        /// Their names, the fastest measured first.
+        /// Names of these entries, the fastest measured first.
         entries: Vec<String>,
     },
-    /// Undecided between these.
+    /// Undecided between several entries.
     Open {
-        /// Their names, the fastest measured first.
+        /// Names of these entries, the fastest measured first.
         entries: Vec<String>,
     },
-    /// One entry has a rank.
+    /// Only one entry is ranked.
     Alone {
-        /// Its name.
+        /// Name of the entry.
         entry: String,
     },
-    /// No entry has a rank.
+    /// No entry is ranked.
     Nothing,
 }
 

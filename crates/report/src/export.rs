@@ -34,7 +34,7 @@ pub enum ExportError {
     Pack(#[from] std::io::Error),
 }
 
-/// A run in JSON.
+/// A run as JSON.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Export")]
 struct SummaryView<'a> {
@@ -60,12 +60,12 @@ struct RunView<'a> {
 #[derive(Serialize, JsonSchema)]
 struct TableView<'a> {
     workload: &'a Workload,
-    /// The figure that its cells are ranked by.
+    /// Name of the figure that cells are ranked by. `null` if they are not compared.
     ranked_by: Option<&'static str>,
     conclusion: &'a Conclusion,
-    /// Difference up to which two entries count as equal.
+    /// Difference up to which two entries count as equal, a share. `null` if entries are not compared.
     precision_share: Option<f64>,
-    /// The smallest difference that the run can see.
+    /// Smallest difference that the run can detect, a share. `null` if it can detect none.
     resolution_share: Option<f64>,
     noise: Option<NoiseView>,
     pairs: Vec<PairView<'a>>,
@@ -74,25 +74,25 @@ struct TableView<'a> {
     not_measured: &'a [Absent],
 }
 
-/// Noise of the ranked entries' windows: standard deviations of the figure's logarithm, about shares of it.
+/// Noise of the ranked entries' windows: standard deviations of the figure's logarithm, which are about shares of the figure.
 #[derive(Serialize, JsonSchema)]
 struct NoiseView {
-    /// Between the windows of a process.
+    /// Noise between the windows of a process.
     windows_share: f64,
-    /// Without effects shared by all windows of a round.
+    /// The same without effects shared by all windows of a round.
     in_rounds_share: f64,
 }
 
-/// Two ranked entries.
+/// A comparison of two ranked entries.
 #[derive(Serialize, JsonSchema)]
 struct PairView<'a> {
     first: &'a str,
     second: &'a str,
-    /// The first's figure over the second's.
+    /// Figure of `first` divided by that of `second`.
     ratio: f64,
     ratio_low: Option<f64>,
     ratio_high: Option<f64>,
-    /// Finding about the first compared with the second.
+    /// Finding about `first` compared with `second`.
     finding: &'static str,
 }
 

@@ -129,12 +129,12 @@ impl Row {
     }
 }
 
-/// An entry that was not measured, for reasons outside it.
+/// An entry that was not measured, for reasons other than itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 pub struct Absent {
-    /// Its name.
+    /// Name of the entry.
     pub entry: String,
-    /// Why, in one line.
+    /// Reason, in one line.
     pub reason: String,
 }
 

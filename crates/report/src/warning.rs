@@ -26,12 +26,12 @@ pub const THROTTLED_SHARE: f64 = 0.01;
 /// shares are noise in a window of a few seconds.
 pub const FOREIGN_SHARE: f64 = 0.03;
 
-/// Something that limits a run's figures.
+/// Something that limits the validity of a run's figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Warning {
-    /// A word that stays the same between versions.
+    /// Name of the kind of warning. It stays the same between versions.
     pub kind: &'static str,
-    /// The fact: one sentence without its full stop.
+    /// What was found: one sentence without its full stop.
     pub message: String,
     /// What to do about it: one sentence without its full stop.
     pub advice: Cow<'static, str>,

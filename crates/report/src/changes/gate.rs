@@ -8,15 +8,15 @@ use serde::Serialize;
 use super::words::change;
 use super::{Change, ChangeLimit, Changes};
 
-/// The verdict of a limit on a cell.
+/// Verdict of a limit on a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
-    /// The change is within the limit, and the runs would have seen a larger one.
+    /// The change is within the limit, and the runs would have detected a larger one.
     Holds,
-    /// The entry was not measured before.
+    /// The entry was not measured in the old run.
     NoBaseline,
-    /// A value is missing, or has no rank, or the noise hides changes as large as the limit.
+    /// A value is missing or unranked, or the noise hides changes as large as the limit.
     CantTell,
     /// The server failed in the new run.
     Failed,
@@ -41,16 +41,16 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// The verdict of a limit on a cell, with the reason.
+/// Verdict of a limit on a cell, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Gated {
-    /// As typed.
+    /// The limit as typed.
     pub limit: String,
-    /// `go-grpc under quick`, or a workload.
+    /// The cell, such as `go-grpc under quick`, or a workload.
     pub cell: String,
-    /// The verdict.
+    /// The verdict on the cell.
     pub gate: Gate,
-    /// Why.
+    /// Reason for the verdict.
     pub reason: String,
 }
 

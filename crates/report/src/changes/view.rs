@@ -84,23 +84,25 @@ pub(crate) fn columns(rows: &[Change]) -> Vec<Column> {
     shown.map(column).collect()
 }
 
-/// A comparison in JSON.
+/// A comparison as JSON.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Changes")]
 struct ChangesView<'a> {
     schema: u32,
     old: RunView<'a>,
-    /// The same as `old` if builds of one run are compared.
+    /// The new run; the same as `old` if builds of one run are compared.
     new: RunView<'a>,
-    /// Difference up to which two values count as the same.
+    /// Difference up to which two values count as equal, a share.
     precision_share: f64,
-    /// The median change of the ranking figure, a ratio, which is removed from all changes; `null` with too few cells.
+    /// Median change of the ranking figure, new divided by old, which is removed from all changes. Of all workloads, the one
+    /// farthest from 1. `null` if no workload has enough cells, and for builds.
     common_ratio: Option<f64>,
-    /// Time of the machine reference in the new run over the old one.
+    /// Time of the machine reference in the new run divided by that in the old one: 1.05 if the machine was 5 % slower. Of all
+    /// workloads, the one farthest from 1. `null` if no workload has it in both runs.
     machine_ratio: Option<f64>,
     changes: Vec<ChangeView<'a>>,
     not_compared: Vec<String>,
-    /// What the limits of `--fail-if` say of each cell.
+    /// Verdicts of the limits of `--fail-if` on each cell.
     limits: &'a [Gated],
     versions: &'a [String],
     warnings: Vec<String>,
@@ -113,9 +115,9 @@ struct RunView<'a> {
     started: String,
     tool_version: &'a str,
     tool_commit: Option<&'a str>,
-    /// If builds are compared: the folder, or the revision as typed.
+    /// Folder of the build, or its revision as typed. `null` unless builds are compared.
     build: Option<&'a str>,
-    /// The commit of a revision, hex.
+    /// Commit of the revision, hex. `null` for a folder, and unless builds are compared.
     build_commit: Option<&'a str>,
 }
 
@@ -140,22 +142,23 @@ const COLUMNS: [&str; 12] = [
 struct ChangeView<'a> {
     workload: &'a str,
     entry: &'a str,
-    /// Its name in exports, which ends in its unit.
+    /// Name of the figure in exports, which ends in its unit.
     figure: &'static str,
-    /// In the old run, as its own report shows it.
+    /// Value in the old run, as its own report shows it.
     old: f64,
-    /// In the new run, as its own report shows it.
+    /// Value in the new run, as its own report shows it.
     new: f64,
-    /// The two values that the change is of: geometric means over processes.
+    /// Value in the old run from which the change is computed: a geometric mean over processes, as is `new_compared`.
     old_compared: f64,
     new_compared: f64,
-    /// Whether the common change is taken out of these.
+    /// True if the common change is removed from `old_compared` and `new_compared`.
     corrected: bool,
-    /// The new compared value over the old one.
+    /// `new_compared` divided by `old_compared`.
     ratio: f64,
     ratio_low: Option<f64>,
     ratio_high: Option<f64>,
-    /// What is known of it.
+    /// Finding about the change: `same`, `can't tell`, or a direction such as `faster` or `slightly slower` (by less than the
+    /// precision).
     finding: &'static str,
 }
 

@@ -134,21 +134,21 @@ fn tone(point: &Point) -> Tone {
     changed(point).map_or(Tone::Neither, Change::tone)
 }
 
-/// A history in JSON.
+/// A history as JSON.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "History")]
 struct HistoryView<'a> {
     schema: u32,
-    /// Difference up to which two values count as the same.
+    /// Difference up to which two values count as equal, a share.
     precision_share: f64,
-    /// One per run of each cell.
+    /// One point per cell and run.
     points: Vec<PointView<'a>>,
 }
 
 /// A cell in one run.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct PointView<'a> {
-    /// Of a load: address and target.
+    /// Name of the entry. For a load: address and target.
     pub entry: &'a str,
     pub workload: &'a str,
     run: RunId,
@@ -157,22 +157,23 @@ pub(super) struct PointView<'a> {
     tool_commit: Option<&'a str>,
     versions: &'a str,
     pub verdict: String,
-    /// Its name in exports, which ends in its unit.
+    /// Name of the figure in exports, which ends in its unit.
     figure: &'static str,
     pub value: Option<f64>,
-    /// The ends of its 95 % interval.
+    /// Lower end of the 95 % interval of `value`; `value_high` is the upper end. `null` if unknown.
     value_low: Option<f64>,
     value_high: Option<f64>,
-    /// The two values that the change since the last earlier run with one is of, as in a comparison of the two runs.
+    /// Value in the last earlier run with a figure, from which the change to `value_compared` is computed as in a comparison of
+    /// the two runs. `null` if there is no such run, or if it is not comparable.
     earlier_compared: Option<f64>,
     value_compared: Option<f64>,
-    /// Whether the common change of the two runs is taken out of these.
+    /// True if the common change of the two runs is removed from both compared values. `null` without a change.
     corrected: Option<bool>,
-    /// The later of these over the earlier.
+    /// `value_compared` divided by `earlier_compared`. `null` without a change.
     ratio: Option<f64>,
     ratio_low: Option<f64>,
     ratio_high: Option<f64>,
-    /// What is known of the change, or why there is no figure.
+    /// Finding about the change, or why there is no figure. `null` if there is a figure but no earlier one.
     finding: Option<String>,
 }
 
