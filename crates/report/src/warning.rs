@@ -123,7 +123,7 @@ fn isolation(run: &Run) -> Vec<Warning> {
         ));
     }
     if used.iter().any(|i| i.mode == IsolationMode::Affinity) {
-        let message = "only CPU affinity kept servers apart";
+        let message = "servers were isolated by CPU affinity only";
         found.push(Warning::new("no-cgroup", message, DOCTOR));
     }
     let limit = run.header.plan.limits.memory_bytes;

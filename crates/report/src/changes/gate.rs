@@ -59,7 +59,7 @@ impl fmt::Display for Gated {
         let Self { limit, cell, reason, .. } = self;
         match self.gate {
             Gate::Holds => write!(f, "{cell} keeps {limit}: {reason}"),
-            Gate::NoBaseline => write!(f, "{cell} has nothing to be compared with: {reason}"),
+            Gate::NoBaseline => write!(f, "{cell} has no baseline: {reason}"),
             Gate::CantTell => write!(f, "can't tell if {cell} exceeds {limit}: {reason}"),
             Gate::Failed => write!(f, "{cell} failed: {reason}"),
             Gate::Exceeded => write!(f, "{cell} exceeds {limit}: {reason}"),
@@ -108,7 +108,7 @@ fn of_row(limit: ChangeLimit, row: &Change, precision: f64) -> (Gate, String) {
         Some(seen) if seen <= limit.share().max(precision) => (Gate::Holds, shown),
         Some(seen) => {
             let seen = change(1.0 + seen);
-            (Gate::CantTell, format!("{shown}, but these runs only see changes from {seen} on"))
+            (Gate::CantTell, format!("{shown}, but these runs only detect changes of {seen} or more"))
         }
         None => {
             (Gate::CantTell, format!("{shown}, but the noise is unknown; measure more processes"))
