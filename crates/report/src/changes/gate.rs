@@ -108,7 +108,10 @@ fn of_row(limit: ChangeLimit, row: &Change, precision: f64) -> (Gate, String) {
         Some(seen) if seen <= limit.share().max(precision) => (Gate::Holds, shown),
         Some(seen) => {
             let seen = change(1.0 + seen);
-            (Gate::CantTell, format!("{shown}, but these runs only detect changes of {seen} or more"))
+            (
+                Gate::CantTell,
+                format!("{shown}, but these runs only detect changes of {seen} or more"),
+            )
         }
         None => {
             (Gate::CantTell, format!("{shown}, but the noise is unknown; measure more processes"))
