@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn own_time_lacks_the_time_out_of_turn() {
+    fn own_time_excludes_time_out_of_turn() {
         let clock = OwnClock::showing(Nanos(100), Nanos(350));
         assert_eq!(clock.own(Nanos(360)), Nanos(110));
         assert_eq!(clock.real(Nanos(110)), Nanos(360));

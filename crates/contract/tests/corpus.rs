@@ -248,7 +248,7 @@ fn looks_usual(encoding: Encoding, shape: Shape, request: &[u8]) -> bool {
 }
 
 #[test]
-fn half_of_the_odd_requests_are_odd_only_inside() {
+fn half_of_the_non_canonical_requests_begin_as_usual() {
     for encoding in ENCODINGS.into_iter().filter(|it| *it != Encoding::Opaque) {
         for shape in [Shape::Record, Shape::Dto, Shape::Tree] {
             let corpus = Corpus::generate(&shape, 8, encoding);

@@ -35,7 +35,7 @@ fn wrong(checks: &SpotChecks, code: u32, server: impl Fn(&[u8]) -> Option<Vec<u8
 }
 
 #[test]
-fn there_are_a_few_hundred_of_which_some_are_malformed() {
+fn spot_checks_are_a_few_hundred_and_some_are_malformed() {
     for profile in Protocol::with_contract().map(Profile::of) {
         for shape in SHAPES {
             let checks = SpotChecks::generate(&shape, 3, profile);

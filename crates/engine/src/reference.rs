@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn it_works_where_its_thread_may_be() {
+    fn reference_runs_if_its_thread_can_be_pinned() {
         let nowhere = || Err(io::ErrorKind::InvalidInput.into());
         let begun = Reference::start(nowhere).map(|it| it.end(Nanos(0), Nanos::NEVER));
         assert!(begun.expect("a thread").is_err());

@@ -113,7 +113,7 @@ fn interim_replies_without_end_cost_the_connection() {
 }
 
 #[test]
-fn chunks_that_never_come_to_anything_cost_the_connection() {
+fn endless_tiny_chunks_break_the_connection() {
     let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     let bomb = "chunks of next to nothing, without end";
     loses(head, "1\r\nx\r\n", bomb, IN_SOCKETS);

@@ -147,7 +147,7 @@ fn server_that_goes_away_refuses_what_follows_and_nothing_is_counted_twice() {
 }
 
 #[test]
-fn short_connections_come_from_addresses_of_their_own() {
+fn short_connections_use_several_source_addresses() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     for (life, spread) in [(ConnectionLife::SHORT, true), (ConnectionLife::Long, false)] {

@@ -93,7 +93,7 @@ fn every_shape_is_answered_rightly_on_several_threads() {
 }
 
 #[test]
-fn nothing_is_answered_before_its_time() {
+fn delayed_calls_take_at_least_the_delay() {
     let server = server("slow:5ms");
     let measurement = measure(&mut open(&plan(server.address()), "text:100"), 300);
     let calls = &measurement.tally.calls;
@@ -186,7 +186,7 @@ fn peer_that_never_reads_does_not_block_the_load() {
 }
 
 #[test]
-fn server_that_is_not_there_is_named() {
+fn refused_connections_name_the_server() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let connect_timeout = Nanos::from_millis(50);
     let plan = LoadPlan { connect_timeout, ..plan(closed) };

@@ -111,7 +111,7 @@ fn one_thread_holds_ten_thousand_connections() {
 }
 
 #[test]
-fn several_threads_hold_them_too() {
+fn several_threads_hold_ten_thousand_connections() {
     holds(&Scale { connections: CONNECTIONS, threads: 4, tls: None, memory: MEMORY });
 }
 

@@ -31,7 +31,7 @@ fn open(plan: &LoadPlan) -> Session {
 }
 
 #[test]
-fn server_that_is_not_there_is_named() {
+fn refused_connections_name_the_server() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let plan = LoadPlan { connect_timeout: Nanos::from_millis(50), ..plan(closed) };
     let error = Session::open(&plan, &payload("text:1")).err().unwrap().to_string();
@@ -59,7 +59,7 @@ fn pending_handshake_of_tls_is_named() {
 }
 
 #[test]
-fn whoever_waits_for_a_server_can_give_up() {
+fn waiting_for_a_server_can_be_cancelled() {
     const HOUR: Nanos = Nanos::from_millis(3_600_000);
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let plan = LoadPlan {
@@ -114,7 +114,7 @@ fn load_that_is_not_running_can_not_be_ended_or_awaited() {
 }
 
 #[test]
-fn span_that_is_cut_counts_what_it_had() {
+fn cut_span_keeps_its_calls() {
     let server = server("honest");
     let mut session = open(&plan(server.address()));
     let start = clock::now();

@@ -51,13 +51,13 @@ over!(
         every_shape_is_answered_rightly_and_several_threads_share_the_connections,
         calls_in_flight_are_rate_times_response,
         bytes_may_be_cut_anywhere_on_their_way,
-        the_protocols_status_is_the_outcome,
-        replies_that_are_not_the_requests_own_are_wrong,
-        no_reply_that_is_remembered_is_asked_for_again,
-        a_reply_that_is_remembered_by_part_of_its_request_is_wrong,
+        outcome_is_the_protocols_status,
+        mismatched_replies_are_wrong_answers,
+        requests_never_repeat,
+        reply_memoized_by_part_of_its_request_is_wrong,
         copied_content_is_wrong_in_a_load,
         one_wrong_answer_in_a_thousand_is_found_every_time,
-        calls_that_are_never_answered_end_at_the_timeout_or_with_the_grace,
+        unanswered_calls_end_at_the_timeout_or_with_the_grace_period,
         lost_connection_costs_its_calls_and_is_opened_again,
     ]
 );
@@ -131,7 +131,7 @@ fn bytes_may_be_cut_anywhere_on_their_way(protocol: Protocol) {
     }
 }
 
-fn the_protocols_status_is_the_outcome(protocol: Protocol) {
+fn outcome_is_the_protocols_status(protocol: Protocol) {
     let server = server(protocol, "always-internal");
     let measurement = measure(&mut open(&plan(protocol, server.address()), "text:100"), 60);
     assert_sums(&measurement);
@@ -156,7 +156,7 @@ fn decodes(protocol: Protocol) -> bool {
     Profile::of(protocol).encoding != Encoding::Opaque
 }
 
-fn replies_that_are_not_the_requests_own_are_wrong(protocol: Protocol) {
+fn mismatched_replies_are_wrong_answers(protocol: Protocol) {
     let echo = decodes(protocol).then_some("byte-echo");
     for behaviour in ["canned", "error-in-reply"].into_iter().chain(echo) {
         let server = server(protocol, behaviour);
@@ -169,7 +169,7 @@ fn replies_that_are_not_the_requests_own_are_wrong(protocol: Protocol) {
     }
 }
 
-fn no_reply_that_is_remembered_is_asked_for_again(protocol: Protocol) {
+fn requests_never_repeat(protocol: Protocol) {
     for shape in ["text:16", "text:100", "record", "dto", "tree"] {
         let server = server(protocol, "memo:4194304");
         for threads in [1, 2] {
@@ -181,7 +181,7 @@ fn no_reply_that_is_remembered_is_asked_for_again(protocol: Protocol) {
     }
 }
 
-fn a_reply_that_is_remembered_by_part_of_its_request_is_wrong(protocol: Protocol) {
+fn reply_memoized_by_part_of_its_request_is_wrong(protocol: Protocol) {
     let server = server(protocol, "memo:24");
     let measurement = measure(&mut open(&plan(protocol, server.address()), "text:100"), 300);
     assert!(server.recalled() > 0 && measurement.tally.calls.outcomes.wrong_answer > 0);
@@ -214,7 +214,7 @@ fn one_wrong_answer_in_a_thousand_is_found_every_time(protocol: Protocol) {
     assert_eq!(outcomes.total(), server.calls());
 }
 
-fn calls_that_are_never_answered_end_at_the_timeout_or_with_the_grace(protocol: Protocol) {
+fn unanswered_calls_end_at_the_timeout_or_with_the_grace_period(protocol: Protocol) {
     let server = server(protocol, "hang-after:100");
     let timeout = Nanos::from_millis(100);
     let plan = LoadPlan { timeout, grace: timeout, ..plan(protocol, server.address()) };

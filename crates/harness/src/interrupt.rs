@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_waits_is_left_behind_by_ctrl_c() {
+    fn ctrl_c_abandons_blocked_work() {
         let interrupt = Interrupt::default();
         assert_eq!(interrupt.wait_for(|| 7), Ok(7));
         let (sender, waits) = channel::<()>();

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn late_calls_of_an_idle_server_are_its_own_if_its_cpus_are_idle() {
+    fn late_calls_are_the_servers_failure_if_its_cpus_are_idle() {
         let idle = |busy_ns| Measured {
             outcomes: Outcomes { timeout: 1, ..Outcomes::default() },
             machine: MachineUsage { server_cpus_busy_ns: Some(busy_ns), ..MachineUsage::default() },

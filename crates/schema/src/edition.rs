@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_proto2_can_not_say_is_refused() {
+    fn features_without_a_proto2_equivalent_are_refused() {
         let delimited = Features { message: Some(DELIMITED), ..Features::default() };
         let refusal = rewritten(EDITION_2023, delimited).unwrap_err().to_string();
         insta::assert_snapshot!(refusal, @"a.proto: field 'inner' has delimited encoding, which is not supported");

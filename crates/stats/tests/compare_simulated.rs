@@ -202,7 +202,7 @@ fn with_stalls(design: &Design, seed: u64, probability: f64, kept: f64) -> Vec<O
 }
 
 #[test]
-fn stalls_cost_resolution_but_not_truth() {
+fn stalls_cause_no_false_differences() {
     let design = Design::equal(0.18, 0.9);
     let wrong = share("false, with stalls", RUNS, |seed| {
         any_difference(&compare(&with_stalls(&design, seed, 0.03, 0.6), 6, &SEEN))

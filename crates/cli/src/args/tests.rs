@@ -100,7 +100,7 @@ fn every_example_parses() {
 }
 
 #[test]
-fn examples_of_new_create_servers_that_are_not_there() {
+fn examples_of_new_name_no_existing_server() {
     let servers = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../servers");
     let mut command = Cli::command();
     let new = command.find_subcommand_mut("new").expect("new");
@@ -144,7 +144,7 @@ fn every_command_line_of_the_documents_parses() {
 }
 
 #[test]
-fn values_remember_the_options_that_gave_them() {
+fn values_record_the_options_that_set_them() {
     let args = run(
         "rpcbench run go-grpc 'java-*' --suite one-core --rounds 5 --precision 2% --max-time 9m \
          --duration 10s --warmup until-steady --warmup-min 9s --warmup-max 1m --settle 200ms --cpus 2 --memory 512M --seed 7 \

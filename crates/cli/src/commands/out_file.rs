@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_another_kind_is_not_replaced() {
+    fn files_of_another_kind_are_not_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("README.md");
         for (there, begins, replaced) in [

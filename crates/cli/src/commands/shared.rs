@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signal_is_answered_with_what_follows() {
+    fn message_about_a_signal_says_what_follows() {
         let now = Nanos::from_millis(1000);
         let trial = |ends| Raised::AfterTrial(CurrentTrial { ends });
         let said = |raised| what_follows(raised, false, now);

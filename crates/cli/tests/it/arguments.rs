@@ -75,7 +75,7 @@ fn options_that_contradict_are_refused() {
 }
 
 #[test]
-fn root_that_is_none_says_so() {
+fn folder_without_servers_or_record_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = folder.path().display().to_string();
     refused(&format!("list --root {nowhere}"), &[&nowhere, "no servers/ and suites/ in there"]);

@@ -63,7 +63,7 @@ fn server_that_works_without_calls_is_named_and_still_measured() {
 
 /// The last call before the rest is named, not only the reset.
 #[test]
-fn limit_of_idle_connections_is_named_with_the_rest_before() {
+fn idle_connection_limit_is_reported_with_the_idle_time() {
     let bench = Bench::new();
     let words = "run @idle-limit @honest --rate 500 --warmup none --duration 4s --processes 1";
     bench.run(&format!("{words} --rounds 2")).expect(1);

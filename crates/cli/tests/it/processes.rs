@@ -49,7 +49,7 @@ fn later_processes_warm_up_as_long_as_the_first() {
 
 /// Otherwise a run would expect as much of its second processes, and leave them out for lack of time.
 #[test]
-fn time_of_the_first_process_for_checks_is_not_expected_of_later_ones() {
+fn check_time_of_the_first_process_is_not_expected_of_later_ones() {
     let bench = Bench::new();
     bench.run("run @honest --processes 2 --rounds 1 --warmup until-steady").expect(0);
     let run = bench.record();

@@ -238,7 +238,7 @@ fn service_of_the_contract_is_loaded_over_tls() {
 }
 
 #[test]
-fn server_that_cannot_be_believed_or_speaks_no_tls_ends_the_load_in_words() {
+fn untrusted_and_plain_servers_are_refused_with_the_reason() {
     let server = Secure::http();
     let url = format!("https://{}/", server.address);
     server.load(&format!("{url} --cacert CA --servername other.test")).expect(2).complains(&[

@@ -61,7 +61,7 @@ fn warm_up_at_its_cap_is_not_steady() {
 }
 
 #[test]
-fn time_too_short_for_the_warm_up_is_said_with_one_that_would_do() {
+fn time_limit_below_the_warm_up_suggests_a_longer_one() {
     let bench = Bench::new();
     let words = "run @honest @busy --max-time 4s --warmup 3s --duration 200ms --processes 2";
     let ended = bench.run(words).expect(0);

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn buffer_holds_what_it_has_now_and_nothing_once_it_is_gone() {
+    fn holding_follows_the_buffers_size_and_is_released_on_drop() {
         let allowance = Arc::new(Allowance::new(10));
         let mut holding = Holding::new(&allowance);
         assert!(holding.resize(6) && holding.resize(9) && allowance.taken() == 9);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_share_it_and_large_calls_get_what_they_need() {
+    fn allowance_is_split_by_thread_and_raised_for_large_calls() {
         let most = |threads, in_flight| {
             Allowance::of_thread(threads, in_flight, &Filler::of(&[5, 1 << 20])).most
         };

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thousands_without_room_are_not_asked_again_for_each_call() {
+    fn full_connections_are_not_polled_for_each_call() {
         const CONNECTIONS: usize = 10_000;
         let (mut room, mut asked) = (Room::new(CONNECTIONS), 0);
         let mut free = vec![true; CONNECTIONS];
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn candidates_have_their_turns_as_all_have() {
+    fn candidates_are_tried_round_robin() {
         let mut room = Room::new(100);
         assert_eq!(room.find(|_| false), None);
         for connection in [7, 3, 9, 3] {
@@ -146,7 +146,7 @@ mod tests {
     proptest! {
         /// A call finds room wherever there is some, if every connection that gets room is reported.
         #[test]
-        fn room_is_found_if_there_is_some(
+        fn available_room_is_always_found(
             connections in 1_usize..20,
             steps in prop::collection::vec((any::<bool>(), 0_usize..20), 0..300),
         ) {

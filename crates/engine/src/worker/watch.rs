@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn call_is_late_if_the_next_look_came_more_than_a_millisecond_after_it() {
+    fn call_is_late_if_noticed_more_than_a_millisecond_after_it_was_due() {
         let dues: Vec<u64> = (1..=60).map(|n| n * 100).collect();
         assert_eq!(missed(&[50, 950, 1900, 2900, 3900, 4900, 6000], &dues), [4950][..0]);
         // No look from 1 ms to 4 ms: calls due in the last millisecond of it are on time.
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_kept_of_absences_in_which_nothing_came_due() {
+    fn absences_without_due_calls_are_not_stored() {
         let mut watch = Watch::new();
         for second in 1..1000 {
             watch.look(Nanos(second * 1_000_000_000), Some(Nanos::NEVER));

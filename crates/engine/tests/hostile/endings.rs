@@ -47,7 +47,7 @@ fn calls_above_the_last_stream_of_goaway_are_sent_again_and_the_others_answered(
 }
 
 #[test]
-fn goaway_that_is_followed_by_the_end_costs_what_was_in_flight() {
+fn goaway_followed_by_close_fails_calls_in_flight() {
     let (peer, ended) = counting(|listener, test| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[])?;
@@ -137,7 +137,7 @@ fn peer_that_refuses_every_call_is_named_and_every_call_ends() {
 }
 
 #[test]
-fn socket_that_is_closed_by_half_costs_what_was_in_flight() {
+fn half_closed_connection_fails_calls_in_flight() {
     let (peer, ended) = counting(|listener, test| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[])?;

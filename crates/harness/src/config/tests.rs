@@ -79,7 +79,7 @@ fn every_kind_of_value_is_read() {
 }
 
 #[test]
-fn value_remembers_its_place() {
+fn value_knows_its_source_location() {
     let bicycle = read(GOOD).expect("a good file");
     let (file, light) = (file(GOOD), bicycle.lights["front"].span());
     insta::assert_snapshot!(file.place(&light), @r#"bicycle.toml:2: lights.front = "1h""#);

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn server_gets_whole_cores_and_the_client_others() {
+    fn server_and_client_share_no_core() {
         let split = smt(4).split(3, 2);
         assert_eq!((split.server, split.client), (vec![2, 3, 7], vec![0, 1]));
         assert!(split.notes.is_empty());

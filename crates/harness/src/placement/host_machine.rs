@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn without_known_server_cpus_nothing_is_read_of_them() {
+    fn busy_time_is_unknown_without_known_server_cpus() {
         let read = |server_cpus: &[u32]| {
             let isolation = Isolation {
                 mode: IsolationMode::Unmanaged,

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_first_process_takes_is_not_expected_of_later_ones() {
+    fn one_time_work_of_the_first_process_is_not_expected_of_later_ones() {
         let plan = plan(None);
         let mut estimate = Estimate::new(&plan, Nanos(0));
         for entry in ["a", "b"] {

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn tls_is_refused_for_clients_in_words_of_their_own() {
+    fn tls_of_client_programs_is_refused_with_its_own_message() {
         let refused = |role| {
             let entry = Entry::existing("go-grpc".to_owned(), Protocol::Grpc);
             let plan = Plan {

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn matrix_says_its_time_and_one_that_is_too_large_is_refused_with_what_fits() {
+    fn matrix_shows_its_time_and_is_refused_if_it_does_not_fit() {
         // 9.5 s to prepare a pair, and 3 s for its windows.
         let said = "3 pairs of a client and a server: at most 1m after the builds";
         assert_eq!(matrix(3, Some(60_000)).unwrap(), said);

@@ -110,7 +110,7 @@ fn failures_within_and_outside_of_the_window_are_both_counted() {
 }
 
 #[test]
-fn warnings_of_the_plan_stand_in_the_summary() {
+fn summary_shows_warnings_of_the_plan() {
     let mut load = fine();
     load.header.plan.warnings = vec!["--keepalive 30s: too often".to_owned()];
     let text = plain(&load, Style::default());

@@ -81,7 +81,7 @@ fn end_of_a_stream_is_seen_even_if_it_comes_with_the_last_bytes() {
 }
 
 #[test]
-fn what_the_kernel_does_not_take_at_once_is_sent_later() {
+fn partial_writes_are_completed_later() {
     let (mut driver, _) = driver();
     let mut peer = connect(&mut driver, 0);
     let all = pattern(32 << 20);
@@ -203,7 +203,7 @@ fn wait_ends_when_its_time_has_come() {
 }
 
 #[test]
-fn what_comes_next_is_waited_for_awake_and_what_comes_later_is_not() {
+fn short_waits_poll_and_long_waits_sleep() {
     let (mut driver, _) = driver();
     let mut ready = Vec::new();
     // If this thread is preempted, the time is already over.

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_success_is_none() {
+    fn malformed_status_codes_are_not_success() {
         for (block, status) in [
             (&b"\x08\x0565736"[..], 2), // 200 in sixteen bits
             (b"\x08\x04+200\x00\x0bgrpc-status\x02+0", 2),

@@ -161,7 +161,7 @@ fn chunks_that_break_the_rules_are_refused() {
 }
 
 #[test]
-fn chunks_of_next_to_nothing_are_bounded() {
+fn tiny_chunks_are_bounded() {
     let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
     let many = |chunk: &[u8], count| {
         read([&[&head[..], &chunk.repeat(count), b"0\r\n\r\n"].concat()[..]], false)

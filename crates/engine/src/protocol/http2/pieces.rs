@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_held_is_taken_from_the_allowance_and_given_back() {
+    fn held_bytes_count_against_the_allowance() {
         let allowance = Arc::new(Allowance::new(1000));
         let (mut one, mut other) =
             (Pieces::new(Arc::clone(&allowance)), Pieces::new(Arc::clone(&allowance)));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn piece_is_what_was_kept_and_its_memory_serves_again() {
+    fn freed_pieces_are_reused() {
         let mut pieces = pieces();
         let first = pieces.keep(b"first".to_vec());
         let second = pieces.keep(b"second".to_vec());
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn large_buffers_and_many_of_them_are_not_kept() {
+    fn spare_buffers_are_bounded_in_size_and_number() {
         let mut pieces = pieces();
         pieces.keep(Vec::with_capacity(LARGEST_SPARE + 1));
         (0..2 * MAX_SPARE).for_each(|_| assert_eq!(pieces.keep(Vec::with_capacity(1)), None));

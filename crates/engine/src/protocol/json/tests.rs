@@ -192,7 +192,7 @@ fn only_200_is_a_success_and_the_connection_continues_after_others() {
 }
 
 #[test]
-fn excuse_is_cut_between_characters() {
+fn error_snippet_is_cut_at_a_character_boundary() {
     let body = "\u{20ac}".repeat(100);
     let bytes = format!("HTTP/1.1 500 No\r\nContent-Length: 300\r\n\r\n{body}");
     let seen = receive(&mut with_calls(1), bytes.as_bytes()).unwrap().ends();
@@ -244,7 +244,7 @@ fn peer_that_closes_too_early_ends_no_call() {
 }
 
 #[test]
-fn what_belongs_to_no_call_costs_the_connection() {
+fn unexpected_replies_break_the_connection() {
     let broken = |calls, bytes: &[u8]| {
         receive(&mut with_calls(calls), bytes).map(|_| ()).unwrap_err().to_string()
     };

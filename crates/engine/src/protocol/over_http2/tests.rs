@@ -247,7 +247,7 @@ fn invalid_http_reply_aborts_its_call_and_no_other() {
 }
 
 #[test]
-fn body_without_end_is_left_at_its_bound_and_an_error_page_takes_no_memory() {
+fn endless_body_is_aborted_and_error_page_takes_no_memory() {
     let piece = [b'x'; 16_384];
     let mut bench = Bench::open(&[3]);
     bench.call(0);
@@ -296,7 +296,7 @@ fn primed() -> Bench {
 }
 
 #[test]
-fn reply_as_the_last_one_is_taken_by_comparing_bytes() {
+fn repeated_reply_is_recognized_by_comparing_bytes() {
     let (mut bench, whole) = (primed(), reply(3, b"REPLY 1"));
     assert_eq!(bench.plain(&[&whole[..], b"more"].concat()), Some(whole.len()));
     assert_eq!(bench.plain(&whole), None, "it has ended");
@@ -359,7 +359,7 @@ fn frames() -> impl Strategy<Value = Vec<Vec<u8>>> {
 
 proptest! {
     #[test]
-    fn all_at_once_is_as_one_by_one(frames in frames()) {
+    fn frames_are_independent_of_read_boundaries(frames in frames()) {
         let (mut whole, mut single) = (primed(), primed());
         let at_once = whole.receive(&frames.concat());
         let one_by_one = frames.concat().chunks(1).try_for_each(|byte| single.receive(byte));

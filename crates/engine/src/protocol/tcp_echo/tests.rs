@@ -92,7 +92,7 @@ fn reply_may_come_before_its_request_counts_as_written() {
 }
 
 #[test]
-fn after_a_call_out_of_time_only_the_others_are_awaited() {
+fn connection_with_a_timed_out_call_waits_for_its_other_calls() {
     let (mut connection, mut out) = with_calls(&[0, 0, 1]);
     let expired = connection.expire(Nanos(1), &mut out);
     assert_eq!(expired.iter().map(|call| call.due).collect::<Vec<_>>(), [Nanos(0), Nanos(1)]);

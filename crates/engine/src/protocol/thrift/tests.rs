@@ -197,7 +197,7 @@ fn replies_end_their_calls_in_order() {
 }
 
 #[test]
-fn another_reply_and_none_are_wrong_answers() {
+fn missing_and_mismatched_results_are_wrong_answers() {
     fn test<T: Transport>() {
         let mut client = Client::<T>::new(Shape::Text(100)).send(&[0, 1, 2]);
         // A reply with another call's nonce; no result; a result that is not a struct.
@@ -291,7 +291,7 @@ fn peer_of_another_protocol_is_named() {
 }
 
 #[test]
-fn without_frames_what_can_have_no_end_is_not_awaited() {
+fn unframed_messages_above_the_limit_are_refused() {
     fn begun<T: Transport>(body: &[u8]) -> String {
         loses::<T>(&Client::<T>::new(Shape::Text(100)).message(REPLY, 0, body))
     }
@@ -317,7 +317,7 @@ fn without_frames_what_can_have_no_end_is_not_awaited() {
 }
 
 #[test]
-fn after_a_call_out_of_time_only_the_others_are_awaited() {
+fn connection_with_a_timed_out_call_waits_for_its_other_calls() {
     fn test<T: Transport>() {
         let mut client = Client::<T>::new(Shape::Text(100)).send(&[0, 1, 2]);
         let expired = client.connection.expire(Nanos(1), &mut Vec::new());

@@ -6,7 +6,7 @@ use crate::protocol::http2::frame::{self, put};
 use crate::slot::Slot;
 
 #[test]
-fn every_call_takes_exactly_what_the_server_takes() {
+fn response_time_equals_service_time() {
     let length = Nanos(1000 * MS);
     let (tally, outside) = measure(4, 10, Service::Takes(Nanos(5 * MS)), length);
     assert_eq!((tally.outcomes.ok, tally.outcomes.errors(), outside), (2000, 0, 2010));
@@ -84,7 +84,7 @@ fn calls_outside_of_the_window_have_their_whole_timeout() {
 }
 
 #[test]
-fn answer_that_comes_after_the_timeout_is_none_even_before_it_is_missed() {
+fn late_answer_is_a_timeout_even_before_the_next_timeout_check() {
     // It times out after 200 ms, checked every 50 ms.
     for (takes, ok) in [(199, 16), (200, 0), (210, 0)] {
         let (tally, _) = measure(2, 4, Service::Takes(Nanos(takes * MS)), Nanos(1000 * MS));
@@ -116,7 +116,7 @@ fn requests_cut_anywhere_by_the_kernel_arrive_whole() {
 }
 
 #[test]
-fn what_a_peer_that_does_not_read_never_got_is_not_sent_and_does_not_pile_up() {
+fn calls_to_a_peer_that_does_not_read_do_not_accumulate() {
     let mut worker = connected(1, 4, Service::Takes(Nanos(MS)), usize::MAX);
     worker.driver.room = 0;
     worker.driver.sockets[0].taken = 0;
@@ -321,7 +321,7 @@ fn first_calls_of_a_counted_window_are_spread_over_all_connections() {
 }
 
 #[test]
-fn what_the_peer_allows_is_known_if_it_is_less_than_planned() {
+fn stream_limit_below_the_plan_is_reported() {
     let mut worker = connected(2, 40, Service::Takes(Nanos(MS)), usize::MAX);
     assert_eq!(worker.calls_allowed(), None);
     for (connection, allowed) in [(0, 20), (0, 4), (1, 7)] {
@@ -368,7 +368,7 @@ fn longest_time_for_which_the_client_did_not_run_is_known() {
 }
 
 #[test]
-fn turn_of_handshakes_is_not_read_as_the_clients_absence() {
+fn handshakes_do_not_count_as_client_absence() {
     let turn_of_300_ms = |handshakes_ms: u64| {
         absence_in(Simulation {
             stopped: Some((Nanos(1200 * MS), Nanos(1500 * MS))),

@@ -198,7 +198,7 @@ fn calls_that_are_due_at_once_share_a_write() {
 }
 
 #[test]
-fn what_finds_no_room_until_the_end_of_the_grace_is_not_sent() {
+fn calls_without_room_until_the_grace_period_ends_are_not_sent() {
     let silent = Service::StopsAt(Nanos(SECOND), Nanos(MS));
     let measured = load("constant:100", 5, 2, Simulation::new(5, silent));
     let outcomes = &measured.tally.outcomes;
@@ -210,7 +210,7 @@ fn what_finds_no_room_until_the_end_of_the_grace_is_not_sent() {
 }
 
 #[test]
-fn no_turn_gives_up_more_calls_than_a_thread_may_be_deaf_for() {
+fn calls_given_up_per_turn_are_bounded() {
     let nothing = Simulation::new(1, Service::StopsAt(Nanos(0), Nanos(MS)));
     let plan = LoadPlan { timeout: Nanos(MS), grace: Nanos(MS), ..plan(1, 1) };
     let mut worker = connect(plan, nothing, None);
@@ -267,7 +267,7 @@ fn cut_open_loop_sends_what_came_due_before_it() {
 }
 
 #[test]
-fn thread_that_hears_late_of_its_window_sends_all_of_it() {
+fn late_thread_sends_all_calls_of_its_window() {
     let mut worker = connect(plan(2, 500), takes(2, Nanos(MS)), None);
     worker.driver.now = Nanos(20 * MS);
     let begin = Nanos(10 * MS);

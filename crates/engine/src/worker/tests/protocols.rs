@@ -84,7 +84,7 @@ over!(
         tcp_echo: TcpEcho, peers::tcp_echo;
     ],
     [
-        a_queue_with_poisson_arrivals_waits_as_the_formula_says,
+        poisson_queue_waits_match_the_formula,
         stall_of_one_second_in_ten_is_in_the_quantiles,
         calls_in_flight_are_rate_times_response,
         bytes_may_be_cut_anywhere_in_both_directions,
@@ -93,7 +93,7 @@ over!(
 
 /// Poisson arrivals at one server with a fixed service time s: the mean wait is s rho / (2 (1 - rho)), and a share of 1 - rho
 /// does not wait at all (Pollaczek and Khinchine).
-fn a_queue_with_poisson_arrivals_waits_as_the_formula_says(protocol: Protocol, peer: Peer) {
+fn poisson_queue_waits_match_the_formula(protocol: Protocol, peer: Peer) {
     for (rate, rho) in [(500, 0.5), (700, 0.7)] {
         let simulation = server(peer, Service::Queues(Nanos(MS)));
         let arrivals = format!("poisson:{rate}");

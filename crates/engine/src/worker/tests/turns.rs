@@ -107,7 +107,7 @@ fn calls_of_a_silent_server_time_out_after_the_last_part() {
 }
 
 #[test]
-fn nothing_times_out_of_its_turn() {
+fn calls_do_not_time_out_between_slices() {
     let mut turns = Turns::new(Service::Takes(Nanos(190 * MS)), "closed", &[4, 5, 6, 7, 8]);
     turns.run_until(1000);
     let (ended, failed) = (turns.worker.calls().ended, turns.worker.calls().failed);

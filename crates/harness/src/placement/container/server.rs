@@ -195,7 +195,7 @@ mod tests {
     use crate::placement::container::engine::fake;
 
     #[test]
-    fn process_that_has_ended_is_none() {
+    fn opening_an_ended_process_returns_none() {
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let pid = Pid::from_child(&child);
         assert!(Process::open(pid).unwrap().unwrap().has_ended(Duration::from_secs(60)).unwrap());

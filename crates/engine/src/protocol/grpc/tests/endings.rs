@@ -121,7 +121,7 @@ fn protocols_own_status_decides() {
 }
 
 #[test]
-fn what_grpc_or_http2_does_not_allow_in_a_header_block_is_never_a_success() {
+fn invalid_header_blocks_are_never_a_success() {
     let headers =
         |flags, block: &[&[u8]]| (frame::HEADERS, frame::END_HEADERS | flags, block.concat());
     let head = || headers(0, &[RESPONSE]);
@@ -256,7 +256,7 @@ fn answer_that_comes_twice_breaks_the_connection() {
 }
 
 #[test]
-fn what_was_on_its_way_when_a_stream_was_torn_down_does_no_harm() {
+fn frames_in_flight_for_a_reset_stream_are_ignored() {
     let mut bench = Bench::open(&[3]);
     (0..3).for_each(|_| bench.call(0));
     bench.connection.expire(Nanos(0), &mut bench.out);
@@ -268,7 +268,7 @@ fn what_was_on_its_way_when_a_stream_was_torn_down_does_no_harm() {
 }
 
 #[test]
-fn what_no_peer_may_send_breaks_the_connection() {
+fn forbidden_frames_break_the_connection() {
     for (kind, flags, stream, payload) in [
         (frame::PUSH_PROMISE, 0, 1, &[0; 4][..]),
         (frame::DATA, 0, 99, &[]),

@@ -23,7 +23,7 @@ fn reply_frames(stream: u32, text: &[u8]) -> [Vec<u8>; 3] {
 }
 
 #[test]
-fn reply_as_the_last_one_is_taken_in_one_step() {
+fn repeated_reply_takes_the_fast_path() {
     let mut bench = primed();
     let mut bytes = reply(3, b"REPLY 1");
     let length = bytes.len();
@@ -48,7 +48,7 @@ fn frames_of_several_replies_are_taken_one_by_one() {
 }
 
 #[test]
-fn frame_out_of_turn_takes_the_slow_path() {
+fn unexpected_frame_takes_the_slow_path() {
     let [head, data, trailers] = reply_frames(3, b"REPLY 1");
     let mut bench = primed();
     assert_eq!([&data, &trailers].map(|frame| bench.plain(frame)), [None; 2]);
@@ -116,7 +116,7 @@ fn frames() -> impl Strategy<Value = Vec<Vec<u8>>> {
 
 proptest! {
     #[test]
-    fn all_at_once_is_as_one_by_one(frames in frames()) {
+    fn frames_are_independent_of_read_boundaries(frames in frames()) {
         let (mut whole, mut single) = (primed(), primed());
         let at_once = whole.receive(&frames.concat());
         // Byte by byte, no reply arrives in one piece.

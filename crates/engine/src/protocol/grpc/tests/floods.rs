@@ -6,7 +6,7 @@ use crate::protocol::{Broken, Connection as _, End};
 use rpcbench_clock::Nanos;
 
 #[test]
-fn empty_continuations_are_allowed_and_come_to_an_end() {
+fn empty_continuations_are_allowed_up_to_a_limit() {
     let mut bench = Bench::open(&[3]);
     bench.call(0);
     bench.frame(frame::HEADERS, 0, 1, b"").unwrap();
@@ -116,7 +116,7 @@ fn stream_of_messages_is_a_wrong_answer_and_takes_no_memory() {
 }
 
 #[test]
-fn frames_that_bring_no_call_forward_are_named_if_they_have_no_end() {
+fn floods_of_useless_frames_are_named() {
     let unknown = "PRIORITY or unknown frames without end";
     for (kind, flags, stream, payload, problem) in [
         (frame::PING, 0, 0, &[0; 8][..], "PING without end"),

@@ -139,7 +139,7 @@ fn bodies_larger_than_a_frame_and_the_connections_window_are_cut() {
 }
 
 #[test]
-fn answer_before_the_request_is_whole_ends_the_call_and_takes_the_rest_back() {
+fn early_answer_ends_the_call_and_cancels_the_rest_of_its_request() {
     let mut bench = Bench::open(&[30]);
     bench.settings(&[(0x4, 10)]).unwrap();
     bench.call(0);
@@ -203,7 +203,7 @@ fn last_identifier_ends_the_connection_and_not_its_calls() {
 }
 
 #[test]
-fn peer_that_asks_and_does_not_read_is_left() {
+fn peer_that_asks_without_reading_is_dropped() {
     for kind in [frame::PING, frame::SETTINGS] {
         let payload: &[u8] = if kind == frame::PING { &[0; 8] } else { &[] };
         let mut bench = Bench::open(&[3]);

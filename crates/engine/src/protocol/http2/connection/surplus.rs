@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn each_stream_may_have_some_however_many_there_are_and_no_more() {
+    fn surplus_is_limited_per_stream() {
         assert_eq!(taken(1, 1 << 20), Some(64));
         assert_eq!(taken(3, 1 << 20), Some(3 * 64));
         let frames = taken(3 * MAX_COUNTED as u32, 16_384).unwrap();

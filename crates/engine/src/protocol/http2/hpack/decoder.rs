@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_what_a_small_block_may_grow_to() {
+    fn expansion_of_small_blocks_is_bounded() {
         let mut decoder = Decoder::new();
         let mut block = vec![0x40, 1, b'a', 0x7f, 0xa1, 0x1e]; // a value of 4000 bytes
         block.resize(block.len() + 4000, b'x');
@@ -270,7 +270,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_end_in_fields_or_an_error(blocks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 1..6)) {
+        fn arbitrary_bytes_yield_fields_or_an_error(blocks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 1..6)) {
             let mut decoder = Decoder::new();
             for block in blocks {
                 if ours(&mut decoder, &block).is_err() {
