@@ -21,7 +21,7 @@ ROOT = requests.ROOT
 OUTCOMES = ["ok", "wrong answer", "status", "timeout", "transport", "not sent"]
 SECOND = 1_000_000_000
 MILLISECOND = 1_000_000
-PATIENCE = 60.0
+TIMEOUT = 60.0
 
 
 class Fault(Exception):
@@ -87,7 +87,7 @@ class Server:
     def start(self) -> None:
         env = environment(RPCBENCH_HOST="127.0.0.1", RPCBENCH_PORT=str(self.port), RPCBENCH_PROTOCOL=self.protocol)
         self.process = subprocess.Popen(command(self.name, "server"), env=env)
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while time.monotonic() < deadline:
             try:
                 socket.create_connection(("127.0.0.1", self.port)).close()
@@ -116,7 +116,7 @@ class Program:
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(path)
             listener.listen()
-            listener.settimeout(PATIENCE)
+            listener.settimeout(TIMEOUT)
             self.process = subprocess.Popen(command(name, "client"), env=environment(RPCBENCH_SOCKET=path))
             self.socket, _ = listener.accept()
         threading.Thread(target=self.read, daemon=True).start()
@@ -145,9 +145,9 @@ class Program:
 
     def await_message(self, *kinds: str) -> dict:
         try:
-            message = self.messages.get(timeout=PATIENCE)
+            message = self.messages.get(timeout=TIMEOUT)
         except queue.Empty:
-            raise Fault(f"no {' or '.join(kinds)} within {PATIENCE:.0f} s") from None
+            raise Fault(f"no {' or '.join(kinds)} within {TIMEOUT:.0f} s") from None
         expect(message["type"] in kinds, f"expected {' or '.join(kinds)}, not {message}")
         return message
 

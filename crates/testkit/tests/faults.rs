@@ -72,10 +72,10 @@ fn hang_after_keeps_the_sockets_open() {
     let server = start("hang-after:1");
     let client = Client::connect(server.address());
     client.text("1").unwrap();
-    let patience = Duration::from_millis(100);
-    assert!(client.text_within("2", patience).is_none());
+    let timeout = Duration::from_millis(100);
+    assert!(client.text_within("2", timeout).is_none());
     let other = TcpStream::connect(server.address()).unwrap();
-    other.set_read_timeout(Some(patience)).unwrap();
+    other.set_read_timeout(Some(timeout)).unwrap();
     (&other).write_all(PREFACE).unwrap();
     let mut seen = Vec::new();
     let error = (&other).read_to_end(&mut seen).unwrap_err();

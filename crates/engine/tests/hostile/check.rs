@@ -6,13 +6,13 @@ use rpcbench_engine::{CallError, CallPosition, Client, ConnectionOptions, Target
 use rpcbench_record::Protocol;
 use rpcbench_testkit::scripted::{Frame, Requests, ScriptError, ScriptedPeer, Wire};
 
-use super::{PATIENCE, greet, take};
+use super::{TIMEOUT, greet, take};
 
 const NO_ERROR: u32 = 0;
 const REFUSED_STREAM: u32 = 7;
 
 fn client(peer: &ScriptedPeer) -> Client {
-    Client::new(ConnectionOptions::new(Protocol::Grpc, peer.address()), PATIENCE)
+    Client::new(ConnectionOptions::new(Protocol::Grpc, peer.address()), TIMEOUT)
 }
 
 fn call(client: &mut Client, message: &[u8]) -> Result<Vec<u8>, CallError> {

@@ -22,7 +22,7 @@ use rpcbench_testkit::scripted::{
 };
 
 /// Time limit until a script lets the load end.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The plan of these tests: one connection, so that a script knows what arrives on it.
 fn plan(address: SocketAddr, in_flight: u32) -> LoadPlan {
@@ -50,7 +50,7 @@ fn load(script: &Receiver<Said>, plan: &LoadPlan, shape: &str) -> Came {
     let mut session = Session::open(plan, &payload(shape)).unwrap();
     session.start();
     // A failed script sends nothing; joining it shows why.
-    assert!(!matches!(script.recv_timeout(PATIENCE), Ok(Said::Counted(_))));
+    assert!(!matches!(script.recv_timeout(TIMEOUT), Ok(Said::Counted(_))));
     let start = clock::now() + Nanos::from_millis(5);
     session.measure(Span { start, end: start + Nanos::from_millis(60) });
     let measurement = session.finish().unwrap();

@@ -49,38 +49,38 @@ impl Watch {
 }
 
 /// How often a server that did not answer in time may still be called again.
-struct Repeats {
+struct RetryBudget {
     /// If the server is to blame.
-    own: u32,
+    server: u32,
     /// If the machine is to blame: no server has to wait long for a CPU that it shares with others.
-    machines: u32,
+    machine: u32,
 }
 
-impl Repeats {
-    const ALL: Self = Self { own: 3, machines: 8 };
+impl RetryBudget {
+    const FULL: Self = Self { server: 3, machine: 8 };
 }
 
 /// Attempts to get an answer.
 struct Attempts<'a> {
-    repeats: &'a mut Repeats,
-    /// Begins at the latest repeat. `None` before the first.
+    budget: &'a mut RetryBudget,
+    /// Begins at the latest retry. `None` before the first.
     watch: Option<Watch>,
 }
 
 impl<'a> Attempts<'a> {
-    fn begin(repeats: &'a mut Repeats) -> Self {
-        Self { repeats, watch: None }
+    fn begin(budget: &'a mut RetryBudget) -> Self {
+        Self { budget, watch: None }
     }
 
-    /// True if a server that did not answer in time may be called once more. `is_silent`: it answered none of several calls. If
-    /// that happens after a repeat, and the machine is not to blame, the server has failed.
-    fn repeat(&mut self, running: &mut dyn Running, now: Nanos, is_silent: bool) -> bool {
+    /// Takes a retry from the budget. True if a server that did not answer in time may be called once more. `is_silent`: it
+    /// answered none of several calls. If that happens after a retry, and the machine is not to blame, the server has failed.
+    fn take_retry(&mut self, running: &mut dyn Running, now: Nanos, is_silent: bool) -> bool {
         let last = self.watch.take();
         let is_over = is_silent && last.is_some();
         let blames_machine = last.is_some_and(|it| it.blames_machine(running, now));
         let left = match blames_machine {
-            true => &mut self.repeats.machines,
-            false => &mut self.repeats.own,
+            true => &mut self.budget.machine,
+            false => &mut self.budget.server,
         };
         if *left == 0 || is_over && !blames_machine {
             return false;
@@ -150,8 +150,8 @@ impl LoadedServer<'_> {
         when: &str,
     ) -> Result<(), StepError> {
         let mut before = self.tolerated.clone();
-        let mut repeats = Repeats::ALL;
-        let mut attempts = Attempts::begin(&mut repeats);
+        let mut budget = RetryBudget::FULL;
+        let mut attempts = Attempts::begin(&mut budget);
         loop {
             let new = latest.outcomes.since(&before);
             if new.errors() == 0 {
@@ -163,7 +163,7 @@ impl LoadedServer<'_> {
                 return Ok(());
             }
             let (running, now) = (&mut *self.running, self.context.now());
-            if !new.is_only_late() || !attempts.repeat(running, now, new.ok == 0) {
+            if !new.is_only_late() || !attempts.take_retry(running, now, new.ok == 0) {
                 let all = latest.outcomes.since(&self.tolerated);
                 return Err(self.blame_calls(&all, when, &latest.error_examples));
             }
@@ -188,56 +188,56 @@ impl LoadedServer<'_> {
     }
 }
 
-/// Repeats late calls of a conformance check. All its clients share the number of repeats.
-pub(super) struct Patience<'a> {
+/// Retries late calls of a conformance check. All its clients share the budget.
+pub(super) struct SharedRetries<'a> {
     interrupt: &'a Interrupt,
-    running: RefCell<(&'a mut dyn Running, Repeats)>,
+    running: RefCell<(&'a mut dyn Running, RetryBudget)>,
 }
 
-impl<'a> Patience<'a> {
+impl<'a> SharedRetries<'a> {
     pub fn new(interrupt: &'a Interrupt, running: &'a mut dyn Running) -> Self {
-        Self { interrupt, running: RefCell::new((running, Repeats::ALL)) }
+        Self { interrupt, running: RefCell::new((running, RetryBudget::FULL)) }
     }
 
-    /// Makes the calls of `caller`, and repeats those that are not answered in time, a few times in all. Once the run stops,
-    /// calls fail immediately.
-    pub fn of<'p>(&'p self, caller: Box<dyn Caller>) -> Patient<'p, 'a> {
-        Patient { caller, patience: self }
+    /// Makes the calls of `caller`, and retries those that are not answered in time, as long as the budget lasts. Once the run
+    /// stops, calls fail immediately.
+    pub fn wrap<'r>(&'r self, caller: Box<dyn Caller>) -> RetryingCaller<'r, 'a> {
+        RetryingCaller { caller, retries: self }
     }
 }
 
-/// See [`Patience::of`].
-pub(super) struct Patient<'p, 'a> {
+/// See [`SharedRetries::wrap`].
+pub(super) struct RetryingCaller<'r, 'a> {
     caller: Box<dyn Caller>,
-    patience: &'p Patience<'a>,
+    retries: &'r SharedRetries<'a>,
 }
 
-impl Patient<'_, '_> {
-    fn try_again(
+impl RetryingCaller<'_, '_> {
+    fn retry_if_late(
         &mut self,
         mut call: impl FnMut(&mut dyn Caller) -> Result<Vec<u8>, CallError>,
     ) -> Result<Vec<u8>, CallError> {
-        let Patience { interrupt, running } = self.patience;
-        let (running, repeats) = &mut *running.borrow_mut();
-        let mut attempts = Attempts::begin(repeats);
+        let SharedRetries { interrupt, running } = self.retries;
+        let (running, budget) = &mut *running.borrow_mut();
+        let mut attempts = Attempts::begin(budget);
         loop {
             interrupt.check().map_err(|StopNow| CallError::Timeout)?;
             let called = call(&mut *self.caller);
             let is_late = matches!(called, Err(CallError::Timeout));
-            if !is_late || !attempts.repeat(&mut **running, interrupt.now(), false) {
+            if !is_late || !attempts.take_retry(&mut **running, interrupt.now(), false) {
                 return called;
             }
         }
     }
 }
 
-impl Caller for Patient<'_, '_> {
+impl Caller for RetryingCaller<'_, '_> {
     fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
-        self.try_again(|caller| caller.call(method, body))
+        self.retry_if_late(|caller| caller.call(method, body))
     }
 
     fn call_last(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
-        self.try_again(|caller| caller.call_last(method, body))
+        self.retry_if_late(|caller| caller.call_last(method, body))
     }
 
     fn disconnect(&mut self) {

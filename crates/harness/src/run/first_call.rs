@@ -8,8 +8,9 @@ use super::loaded_server::{LoadedServer, StepError, failure};
 use crate::load::Progress;
 use crate::reach::explain_failed_calls;
 
-/// Maximum wait for the first call, and the interval of checks.
-const PATIENCE: Nanos = Nanos::from_millis(1000);
+/// Maximum wait for the first call.
+const MAX_WAIT: Nanos = Nanos::from_millis(1000);
+/// Interval of checks.
 const POLL: Nanos = Nanos::from_millis(1);
 
 impl LoadedServer<'_> {
@@ -19,7 +20,7 @@ impl LoadedServer<'_> {
         if self.subject.is_proven() || std::mem::replace(&mut self.is_called, true) {
             return Ok(());
         }
-        let until = end.min(self.context.now() + PATIENCE);
+        let until = end.min(self.context.now() + MAX_WAIT);
         loop {
             let Progress { ended, failed } = self.load()?.progress()?;
             if failed > 0 && failed == ended {

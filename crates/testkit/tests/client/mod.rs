@@ -80,11 +80,11 @@ impl Client {
         })
     }
 
-    /// What becomes of a call within `patience`.
-    pub fn text_within(&self, text: &str, patience: Duration) -> Option<Result<Reply, h2::Error>> {
+    /// The outcome of a call. `None` after `timeout`.
+    pub fn text_within(&self, text: &str, timeout: Duration) -> Option<Result<Reply, h2::Error>> {
         let body = Bytes::from(framed(&field(0x0a, text.as_bytes())));
         let call = exchange(self.sender.clone(), "Text", body);
-        self.runtime.block_on(async { tokio::time::timeout(patience, call).await.ok() })
+        self.runtime.block_on(async { tokio::time::timeout(timeout, call).await.ok() })
     }
 }
 

@@ -181,7 +181,7 @@ impl LoadGenerator for ClientPrograms {
             slots: workload.in_flight,
             allowed: allowed.opened(opened),
             seed,
-            patience: Nanos::from_millis(workload.timeout_ms + workload.grace_ms) + REPORTING,
+            report_timeout: Nanos::from_millis(workload.timeout_ms + workload.grace_ms) + REPORTING,
         };
         Ok(Box::new(ProgramSession::new(Arc::clone(program), called, setting)))
     }

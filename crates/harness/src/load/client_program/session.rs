@@ -30,7 +30,7 @@ pub(super) struct Setting {
     pub allowed: Allowed,
     pub seed: u64,
     /// Time limit for reporting a call, from its start.
-    pub patience: Nanos,
+    pub report_timeout: Nanos,
 }
 
 /// A running load.
@@ -152,7 +152,7 @@ impl ProgramSession {
         if !ends {
             self.program.send(&Command::Stop { at_ns: 0 })?;
         }
-        let deadline = clock::now() + self.setting.patience;
+        let deadline = clock::now() + self.setting.report_timeout;
         let late = "it did not stop: a call may take as long as its timeout, and then `stopped` must follow";
         let interrupt = &self.setting.interrupt;
         let calls = self.program.wait(deadline, interrupt, late, |state| state.stopped.take())?;
@@ -177,7 +177,7 @@ impl ProgramSession {
 
     /// Waits until all calls that came due in a closed loop's window have ended.
     fn await_complete(&self, end: Nanos) -> Result<(), LoadError> {
-        let deadline = end + self.setting.patience;
+        let deadline = end + self.setting.report_timeout;
         let late =
             "calls of the window were not reported, though none takes as long as its timeout";
         let complete = |counted: &mut Counted| counted.is_complete(end).then_some(());

@@ -13,7 +13,7 @@ use super::{LoadedServer, READY_PAUSE, StepError, failure};
 use crate::host::control_socket::ControlSocket;
 use crate::load::{Program, check_client};
 use crate::placement::Endpoint;
-use crate::run::fault::{Patience, ReadyTime};
+use crate::run::fault::{ReadyTime, SharedRetries};
 
 /// Time limit of a call of the conformance check.
 const CHECK_CALL: Duration = Duration::from_secs(5);
@@ -71,9 +71,9 @@ impl LoadedServer<'_> {
         }
         let (protocol, seed) = (self.subject.protocol, self.context.environment.seed);
         let (caller, endpoint) = (self.caller(CHECK_CALL), self.running.endpoint().clone());
-        let patience = Patience::new(interrupt, &mut *self.running);
+        let retries = SharedRetries::new(interrupt, &mut *self.running);
         let mut report =
-            cases::check_methods(&mut patience.of(caller), Profile::of(protocol), seed, methods);
+            cases::check_methods(&mut retries.wrap(caller), Profile::of(protocol), seed, methods);
         if let Some(client) = &endpoint.tls {
             let (generator, options) = (&self.subject.generator, &self.call_options);
             let dial = |version| -> Box<dyn Caller + '_> {
@@ -81,7 +81,7 @@ impl LoadedServer<'_> {
                 let tls = client.limited_to(offered(version)).ok();
                 let endpoint = Endpoint { tls, ..endpoint.clone() };
                 let caller = generator.caller(&endpoint, protocol, options, CHECK_CALL);
-                Box::new(patience.of(caller))
+                Box::new(retries.wrap(caller))
             };
             let of_tls = cases::check_tls(&dial, protocol, client.mode(), seed);
             report.passed += of_tls.passed;

@@ -14,14 +14,14 @@ pub(super) struct Refusals {
     /// Streams that the peer had ended in another way when it last refused one.
     answered: u32,
     in_a_row: u32,
-    patience: u32,
+    max_in_a_row: u32,
 }
 
 impl Refusals {
     /// For a connection with `in_flight` calls at once: all of them may be refused twice.
     pub fn new(in_flight: u32) -> Self {
-        let patience = in_flight.saturating_mul(2).max(MIN_TOLERATED);
-        Self { unanswered: 0, answered: 0, in_a_row: 0, patience }
+        let max_in_a_row = in_flight.saturating_mul(2).max(MIN_TOLERATED);
+        Self { unanswered: 0, answered: 0, in_a_row: 0, max_in_a_row }
     }
 
     /// Notes that a stream was refused; `closed` streams are closed by now, including this one.
@@ -33,7 +33,7 @@ impl Refusals {
             self.in_a_row = 0;
         }
         self.in_a_row += 1;
-        if self.in_a_row > self.patience {
+        if self.in_a_row > self.max_in_a_row {
             return End::Aborted {
                 reason: "RST_STREAM REFUSED_STREAM, again and again".to_owned(),
             };

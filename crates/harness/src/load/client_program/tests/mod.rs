@@ -101,20 +101,20 @@ fn program_without_a_sentence_about_its_checks_is_refused() {
 
 /// A session with two slots, and a program that behaves like `serve`.
 fn session(
-    patience: Nanos,
+    report_timeout: Nanos,
     serve: impl FnOnce(UnixStream) + Send + 'static,
 ) -> (ProgramSession, ControlSocket) {
     let (program, control) = program(serve);
     program.count(Counted::new(Protocol::Json, None, Nanos::NEVER));
     let reference = Called::of(None, Protocol::Json, &[]).unwrap();
     let interrupt = Interrupt::default();
-    let setting = Setting { interrupt, slots: 2, allowed: ALLOWED, seed: 1, patience };
+    let setting = Setting { interrupt, slots: 2, allowed: ALLOWED, seed: 1, report_timeout };
     (ProgramSession::new(program, reference, setting), control)
 }
 
 /// The error of a window of 20 ms.
-fn failure(patience: Nanos, serve: impl FnOnce(UnixStream) + Send + 'static) -> String {
-    let (mut session, _control) = session(patience, serve);
+fn failure(report_timeout: Nanos, serve: impl FnOnce(UnixStream) + Send + 'static) -> String {
+    let (mut session, _control) = session(report_timeout, serve);
     session.set_arrivals(Arrivals::Closed).unwrap();
     let measured = session.measure(clock::now(), Window::Duration { length_ms: 20 });
     let ended: Result<(), LoadError> =
@@ -154,7 +154,7 @@ fn program_that_reports_no_calls_or_false_ones_fails_its_window() {
 /// Measures a window of 20 calls, which opens soon, with a client this honest. Returns the number of ok calls.
 fn window_of_calls(honesty: Honesty, arrivals: Arrivals) -> Result<u64, LoadError> {
     let (program, _control) = program(move |stream| Peer::new(stream, honesty).serve());
-    let (protocol, interrupt, patience) = (Protocol::Json, Interrupt::default(), LONG);
+    let (protocol, interrupt, report_timeout) = (Protocol::Json, Interrupt::default(), LONG);
     let reference = Called::of(None, protocol, &[]).unwrap();
     program.count(Counted::new(protocol, None, Nanos::NEVER));
     let opening = Opening {
@@ -167,7 +167,7 @@ fn window_of_calls(honesty: Honesty, arrivals: Arrivals) -> Result<u64, LoadErro
         connect_timeout: LONG.into(),
     };
     let allowed = ALLOWED.opened(open(&program, &interrupt, &opening)?);
-    let setting = Setting { interrupt, slots: 2, allowed, seed: 1, patience };
+    let setting = Setting { interrupt, slots: 2, allowed, seed: 1, report_timeout };
     let mut session = ProgramSession::new(program, reference, setting);
     session.set_arrivals(arrivals)?;
     session.measure(clock::now() + Nanos::from_millis(50), Window::Calls { calls: 20 })?;
