@@ -198,8 +198,8 @@ pub trait Placement {
     /// time. The server may not answer yet.
     fn start(&self, process: u32, tls: TlsMode) -> Result<Box<dyn Running>, PlacementError>;
 
-    /// Starts the server before its turn, on other CPUs than the server that is being loaded. `None` if the placement has no such
-    /// CPUs, or the start failed.
+    /// Starts the server before it is needed, on other CPUs than the server that is being loaded. `None` if the placement has no
+    /// such CPUs, or the start failed.
     fn start_early(&self, _process: u32, _tls: TlsMode) -> Option<Box<dyn Running>> {
         None
     }

@@ -123,8 +123,8 @@ impl Native {
         self.split.rest().first().copied().filter(|_| can_move)
     }
 
-    /// The CPU on which a server can start before its turn. Only for servers with one CPU: others might bind their threads to
-    /// CPUs.
+    /// The CPU on which a server can start before it is needed. Only for servers with one CPU: others might bind their threads
+    /// to CPUs.
     fn waiting_cpu(&self) -> Option<u32> {
         let SiteOptions { limits, port, .. } = &self.options;
         self.other_cpu().filter(|_| limits.cpus == 1 && port.is_none())

@@ -20,8 +20,8 @@ const EARLY: usize = 3;
 
 impl<'a> Runner<'a> {
     /// Prepares the processes of the next group that have several trials, the first of each entry before the second. Skips
-    /// those that would be ready too late, for all entries or for none. If there is no room for all, processes take turns
-    /// from now on.
+    /// those that would be ready too late, for all entries or for none. If there is no room for all, processes run in
+    /// batches from now on.
     pub(super) fn prepare_group(&mut self) -> Result<(), StopReason> {
         let deadlines = self.state.deadlines(self.context.now());
         let members = self.members();
@@ -45,7 +45,7 @@ impl<'a> Runner<'a> {
             }
             let limit = deadlines.map(|it| self.share(left, first, it.aim - now));
             if let Some(short) = self.add(planned, &left[1..], limit)? {
-                self.state.take_turns(short, first);
+                self.state.run_in_batches(short, first);
                 break;
             }
         }
@@ -57,14 +57,14 @@ impl<'a> Runner<'a> {
     pub(super) fn grow(&mut self) -> Result<(), StopReason> {
         let now = self.context.now();
         let outlook = self.state.stopping.as_mut().and_then(|rule| rule.outlook(now));
-        let Some((spread, left, turn)) = outlook else { return Ok(()) };
+        let Some((spread, left, round)) = outlook else { return Ok(()) };
         let (processes, most) = self.state.processes();
         if processes >= most {
             return Ok(());
         }
         let setup = Nanos(self.state.setup.values().map(|length| length.0).sum());
         let windows = self.record.mean_windows(self.state.setup.len());
-        let wanted = Growth { processes, most, windows, left, turn, setup }.best(spread);
+        let wanted = Growth { processes, most, windows, left, round, setup }.best(spread);
         self.state.set_processes(wanted);
         let mut new = self.members();
         new.retain(|it| it.process > processes && it.process <= wanted);
@@ -216,7 +216,7 @@ impl<'a> Runner<'a> {
         let (mut preparation, server) = prepare(self.context, &preparing, running)?;
         let took = self.context.now() - start - Nanos(preparation.first_only_ns);
         self.state.setup.insert(planned.entry.clone(), took);
-        preparation.isolation.notes.extend(self.state.turns_note());
+        preparation.isolation.notes.extend(self.state.batches_note());
         self.record.add_preparation(preparation)?;
         if server.is_none() {
             self.state.fail_process(planned);

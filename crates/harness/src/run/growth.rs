@@ -18,7 +18,7 @@ pub(super) struct Growth {
     /// Time left.
     pub left: Nanos,
     /// Time for a window of each entry, above 0.
-    pub turn: Nanos,
+    pub round: Nanos,
     /// Time to prepare another process of each entry.
     pub setup: Nanos,
 }
@@ -28,7 +28,7 @@ impl Growth {
     pub fn best(&self, spread: Spread) -> u32 {
         let setup = |processes: u32| self.setup.0 * u64::from(processes - self.processes);
         let variance = |processes: u32| {
-            let windows = (self.left.0 - setup(processes)) as f64 / self.turn.0 as f64;
+            let windows = (self.left.0 - setup(processes)) as f64 / self.round.0 as f64;
             let between = spread.processes.powi(2) / f64::from(processes);
             between + spread.in_rounds.powi(2) / (self.windows + windows)
         };
@@ -59,7 +59,7 @@ mod tests {
         most: 8,
         windows: 8.0,
         left: seconds(330),
-        turn: seconds(2),
+        round: seconds(2),
         setup: seconds(5),
     };
 
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn many_entries_get_no_further_processes() {
-        let many = Growth { turn: seconds(15), setup: seconds(50), left: seconds(200), ..FEW };
+        let many = Growth { round: seconds(15), setup: seconds(50), left: seconds(200), ..FEW };
         assert_eq!(many.best(spread(0.12, 0.03)), 2);
     }
 
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn costly_processes_are_started_up_to_the_optimum() {
-        let six = Growth { turn: seconds(8), setup: seconds(18), ..FEW };
+        let six = Growth { round: seconds(8), setup: seconds(18), ..FEW };
         // 9e-4 / p + 144e-4 / (8 + (330 - 18 (p - 2)) / 8): 7.4e-4, 6.1e-4, 5.5e-4, ..., and 5.1e-4 with seven.
         assert_eq!(six.best(spread(0.12, 0.03)), 4);
     }

@@ -9,8 +9,8 @@
 //! The warm-up is a closed loop at full load, for all arrivals. Workloads that differ only in name, arrivals and window share a
 //! process and its connections. Processes with several trials are prepared before the first round, so that rounds are short and
 //! changes of the machine affect all servers alike. Only one server at a time has load; the others are idle, and frozen if they
-//! use CPU time without load. If memory or open files are short, processes take turns. A failed server never ends the run of the
-//! others.
+//! use CPU time without load. If memory or open files are short, processes run in batches. A failed server never ends the run
+//! of the others.
 //!
 //! A server begins as a [`Subject`], an entry of the plan that may be started; each of its processes is then a `LoadedServer`.
 //! The run knows where servers run and who makes the load only through the traits of [`crate::placement`] and [`crate::load`].

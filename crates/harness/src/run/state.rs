@@ -13,7 +13,7 @@ use crate::placement::{Freezer, Running};
 /// An entry, the first of the workloads that share a process of it, and the number of the process.
 type ProcessKey = (String, String, u32);
 
-/// The first of the workloads that share processes, and the process number if processes take turns, else 0.
+/// The first of the workloads that share processes, and the process number if processes run in batches, else 0.
 type Group = (String, u32);
 
 pub(super) struct RunState<'a> {
@@ -24,8 +24,8 @@ pub(super) struct RunState<'a> {
     pub stopping: Option<Stopping>,
     /// The group of the live processes.
     group: Option<Group>,
-    /// The reason why processes take turns. `None`: all run at the same time.
-    turns: Option<&'static str>,
+    /// The resource that is short, so that processes run in batches. `None`: all run at the same time.
+    short: Option<&'static str>,
     /// Highest process number of each entry that runs.
     processes: u32,
     /// Cells (entry, workload) whose server failed.
@@ -34,7 +34,7 @@ pub(super) struct RunState<'a> {
     skipped: BTreeSet<ProcessKey>,
     /// Time to prepare another process of an entry.
     pub setup: BTreeMap<String, Nanos>,
-    /// Processes that were started before their turn.
+    /// Processes that were started before they are needed.
     early: BTreeMap<ProcessKey, Box<dyn Running>>,
     /// The workload whose windows are in slices. Its processes at rest are frozen with calls in flight.
     sliced: Option<String>,
@@ -55,7 +55,7 @@ impl<'a> RunState<'a> {
             trials,
             stopping,
             group: None,
-            turns: None,
+            short: None,
             failed: BTreeSet::new(),
             skipped: BTreeSet::new(),
             setup: BTreeMap::new(),
@@ -163,29 +163,29 @@ impl<'a> RunState<'a> {
         self.stopping.as_ref()?.deadlines(workloads.len(), now)
     }
 
-    /// Lets processes take turns from now on, because there is not enough of `short` for all. Those with the number `first` come
-    /// first.
-    pub fn take_turns(&mut self, short: &'static str, first: u32) {
+    /// Runs processes in batches from now on, one of each entry at a time, because there is not enough of `short` for all. Those
+    /// with the number `first` come first.
+    pub fn run_in_batches(&mut self, short: &'static str, first: u32) {
         self.stop_above(first);
-        self.turns = Some(short);
+        self.short = Some(short);
         self.trials.make_contiguous().sort_by_key(|planned| planned.process);
         if let Some(mut rule) = self.stopping.take() {
-            rule.take_turns(self.trials.iter().filter(|it| !self.is_excluded(it)));
+            rule.run_in_batches(self.trials.iter().filter(|it| !self.is_excluded(it)));
             self.stopping = Some(rule);
         }
         self.group = self.trials.front().map(|first| self.group(first));
     }
 
-    /// A note for the record if processes take turns.
-    pub fn turns_note(&self) -> Option<String> {
-        let short = self.turns?;
-        Some(format!("processes took turns: not enough {short} for all at the same time"))
+    /// A note for the record if processes run in batches.
+    pub fn batches_note(&self) -> Option<String> {
+        let short = self.short?;
+        Some(format!("processes ran in batches: not enough {short} for all at the same time"))
     }
 
     /// Highest process number of each entry that runs, and the maximum.
     pub fn processes(&self) -> (u32, u32) {
         let most = self.plan.most_processes();
-        (if self.turns.is_some() { most } else { self.processes.min(most) }, most)
+        (if self.short.is_some() { most } else { self.processes.min(most) }, most)
     }
 
     pub fn set_processes(&mut self, processes: u32) {
@@ -286,7 +286,7 @@ impl<'a> RunState<'a> {
     }
 
     fn group(&self, planned: &PlannedTrial) -> Group {
-        let process = if self.turns.is_some() { planned.process } else { 0 };
+        let process = if self.short.is_some() { planned.process } else { 0 };
         (self.key(planned).1.to_owned(), process)
     }
 

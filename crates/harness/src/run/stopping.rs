@@ -21,7 +21,7 @@ const AIM: (u64, u64) = (2, 5);
 /// processes each.
 const LAST: (u64, u64) = (3, 4);
 
-/// A workload, and the process number if processes take turns, else 0.
+/// A workload, and the process number if processes run in batches, else 0.
 type Stage = (String, u32);
 
 /// Follows a run through its planned trials.
@@ -30,7 +30,8 @@ pub(super) struct Stopping {
     end: Option<Nanos>,
     /// Round of each trial number, by workload.
     rounds: BTreeMap<String, BTreeMap<u32, u32>>,
-    turns: bool,
+    /// True if processes run in batches, one of each entry at a time.
+    in_batches: bool,
     /// Stages that have not begun. They share the remaining time.
     stages_left: u64,
     current: Option<(Stage, u32)>,
@@ -59,7 +60,7 @@ impl Stopping {
     pub fn new(rule: Rule, rounds: BTreeMap<String, BTreeMap<u32, u32>>, now: Nanos) -> Self {
         Self {
             end: rule.max_time_ms.map(|most| now + Nanos::from_millis(most)),
-            turns: false,
+            in_batches: false,
             stages_left: rounds.len() as u64,
             rounds,
             current: None,
@@ -71,15 +72,15 @@ impl Stopping {
         }
     }
 
-    /// Lets processes take turns in these trials, the rest of the run.
-    pub fn take_turns<'t>(&mut self, rest: impl Iterator<Item = &'t PlannedTrial>) {
-        self.turns = true;
+    /// Runs processes in batches in these trials, the rest of the run.
+    pub fn run_in_batches<'t>(&mut self, rest: impl Iterator<Item = &'t PlannedTrial>) {
+        self.in_batches = true;
         let stages: BTreeSet<Stage> = rest.map(|planned| self.stage(planned)).collect();
         self.stages_left = stages.len() as u64;
     }
 
     fn stage(&self, planned: &PlannedTrial) -> Stage {
-        (planned.workload.clone(), if self.turns { planned.process } else { 0 })
+        (planned.workload.clone(), if self.in_batches { planned.process } else { 0 })
     }
 
     /// Deadlines of the processes of the next `stages`. `None` without a time limit.
@@ -97,7 +98,7 @@ impl Stopping {
 
     /// True if these trials of one round, at least one, should be made. When the previous round is complete, calls `analyze` with
     /// the number of complete rounds, and with the elapsed share of what was left at the last analysis. The share is `None` if
-    /// processes take turns, since others always follow.
+    /// processes run in batches, since others always follow.
     pub fn makes(
         &mut self,
         trials: &[PlannedTrial],
@@ -112,7 +113,7 @@ impl Stopping {
             Some((before, last)) if before == stage => {
                 if last != round && round > Rule::MIN_ROUNDS && !self.is_over {
                     let elapsed = || self.elapsed(&planned.workload, now, round - 1);
-                    self.interim = analyze(round - 1, (!self.turns).then(elapsed));
+                    self.interim = analyze(round - 1, (!self.in_batches).then(elapsed));
                     self.is_over = self.interim.is_clear();
                     if self.interim.look.is_some() {
                         self.last_look = (now, round - 1);
@@ -156,8 +157,8 @@ impl Stopping {
     /// total. `None` if the stage is over, if there is no time limit, or if the noise was already taken.
     pub fn outlook(&mut self, now: Nanos) -> Option<(Spread, Nanos, Nanos)> {
         let spread = self.interim.spread.take().filter(|_| !self.is_over)?;
-        let turn = Nanos(self.lengths.values().map(|length| length.0).sum());
-        Some((spread, self.until.min(self.end?) - now, turn))
+        let round = Nanos(self.lengths.values().map(|length| length.0).sum());
+        Some((spread, self.until.min(self.end?) - now, round))
     }
 
     /// Records how long a trial of an entry took.
@@ -250,7 +251,7 @@ mod tests {
         let elapsed = |rule, workloads: &[&str]| {
             let all = RefCell::new(Vec::new());
             made(rule, workloads, |rounds, elapsed| {
-                all.borrow_mut().push(elapsed.expect("no turns"));
+                all.borrow_mut().push(elapsed.expect("no batches"));
                 let look = clear_after(99)(rounds, elapsed);
                 if [4, 6].contains(&rounds) { look } else { Interim::default() }
             });
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_in_turns_share_time_limit() {
+    fn processes_in_batches_share_time_limit() {
         let mut stopping = stopping(rule(Some(60)), &["w"]);
         let planned = |process, round| PlannedTrial {
             entry: "a".to_owned(),
@@ -297,7 +298,7 @@ mod tests {
         let order =
             (1..=2).flat_map(|process| (1..=20_u32).map(move |round| planned(process, round)));
         let order: Vec<PlannedTrial> = order.collect();
-        stopping.take_turns(order.iter());
+        stopping.run_in_batches(order.iter());
         let (mut now, mut made) = (Nanos(0), [0, 0]);
         for planned in &order {
             let analyze = |_, elapsed: Option<f64>| {

@@ -375,13 +375,13 @@ fn processes_join_after_fourth_round_if_one_of_each_fits() {
     assert_eq!(a[0] - a[2], 4, "{a:?}");
     let lengths = [6, 7, 4].map(|room| windows_of_growing_run(room).map(|of| of.len()));
     assert_eq!(lengths, [[3, 3], [3, 3], [2, 2]]);
-    // In turns, only those that would run from the start share the time.
+    // In batches, only those that would run from the start share the time.
     let [a, _] = windows_of_growing_run(3);
     assert!(a.len() == 2 && a[0].abs_diff(a[1]) <= a[0] / 4, "{a:?}");
 }
 
 #[test]
-fn processes_take_turns_where_memory_is_short_and_the_record_says_so() {
+fn processes_run_in_batches_if_memory_is_short() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
     let plan = Plan { workloads: vec![workload()], ..Plan::default() };
     let made = run_plan(script, Admission::Unchecked, &["a", "b"], (2, 2, 2), plan);
@@ -389,7 +389,7 @@ fn processes_take_turns_where_memory_is_short_and_the_record_says_so() {
     let processes: Vec<u32> = made.run.trials.iter().map(|trial| trial.process).collect();
     assert_eq!(processes, [1, 1, 1, 1, 2, 2, 2, 2]);
     let last = made.run.preparations.last().expect("a preparation");
-    let note = "processes took turns: not enough memory for all at the same time";
+    let note = "processes ran in batches: not enough memory for all at the same time";
     assert_eq!(last.isolation.notes, [note]);
 }
 

@@ -15,7 +15,7 @@ use rpcbench_record::{Isolation, IsolationMode, MachineUsage, TlsMode};
 use super::Log;
 use super::load::{COMPILES, LATE_TLS, STARVED, compiling};
 
-/// An entry whose processes can start before their turn.
+/// An entry whose processes can start before they are needed.
 pub const EARLY: &str = "early";
 /// What the names of entries begin with that can be frozen.
 pub const FREEZES: &str = "freezes";
