@@ -36,17 +36,17 @@ impl Run {
         elapsed: f64,
     ) -> Option<InterimAnalysis> {
         self.header.plan.stopping?.precision?;
-        let before = self.analyses_of(workload).last().map_or(0.0, |look| look.part);
+        let before = self.analyses_of(workload).last().map_or(0.0, |it| it.part);
         let part = before + (1.0 - before) * elapsed;
         let (workload, trials) = (workload.to_owned(), self.trials_of(workload));
-        let look = InterimAnalysis { workload, trials, part, is_clear: false };
-        (has_analysis_after(rounds) && part <= LATEST).then_some(look)
+        let analysis = InterimAnalysis { workload, trials, part, is_clear: false };
+        (has_analysis_after(rounds) && part <= LATEST).then_some(analysis)
     }
 
     /// The question of an interim analysis.
-    pub fn question_of(&self, look: &InterimAnalysis) -> Question {
-        let before = self.part_before(&look.workload, look.trials);
-        self.header.plan.question(analysis_level(ERROR, before, look.part))
+    pub fn question_of(&self, analysis: &InterimAnalysis) -> Question {
+        let before = self.part_before(&analysis.workload, analysis.trials);
+        self.header.plan.question(analysis_level(ERROR, before, analysis.part))
     }
 
     /// The question for all trials of a workload: that of the interim analysis that ended it, or that of its last analysis, which
@@ -56,7 +56,7 @@ impl Run {
         let ended =
             self.analyses_of(workload).last().filter(|it| it.is_clear && it.trials == trials);
         match ended {
-            Some(look) => self.question_of(look),
+            Some(analysis) => self.question_of(analysis),
             None => {
                 let before = self.part_before(workload, trials);
                 self.header.plan.question(analysis_level(ERROR, before, 1.0))
@@ -65,13 +65,13 @@ impl Run {
     }
 
     fn analyses_of(&self, workload: &str) -> impl Iterator<Item = &InterimAnalysis> {
-        self.interim_analyses.iter().filter(move |look| look.workload == workload)
+        self.interim_analyses.iter().filter(move |it| it.workload == workload)
     }
 
     /// Part of a workload that was over at the latest analysis of fewer trials.
     fn part_before(&self, workload: &str, trials: usize) -> f64 {
-        let earlier = self.analyses_of(workload).filter(|look| look.trials < trials);
-        earlier.last().map_or(0.0, |look| look.part)
+        let earlier = self.analyses_of(workload).filter(|it| it.trials < trials);
+        earlier.last().map_or(0.0, |it| it.part)
     }
 
     fn trials_of(&self, workload: &str) -> usize {

@@ -84,7 +84,7 @@ impl Run {
         escape_within(&mut run.header);
         run.preparations.iter_mut().for_each(escape_within);
         run.trials.iter_mut().for_each(trial);
-        run.interim_analyses.iter_mut().for_each(|look| escape(&mut look.workload));
+        run.interim_analyses.iter_mut().for_each(|it| escape(&mut it.workload));
         run
     }
 }

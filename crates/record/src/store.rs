@@ -272,7 +272,7 @@ pub fn read(dir: &Path) -> Result<Run, StoreError> {
             match event.map_err(|source| StoreError::Parse { path: path.clone(), line, source })? {
                 Event::Prepared(preparation) => run.preparations.push(*preparation),
                 Event::Trial(trial) => run.trials.push(*trial),
-                Event::InterimAnalysis(look) => run.interim_analyses.push(look),
+                Event::InterimAnalysis(it) => run.interim_analyses.push(it),
                 Event::Finished { at } => run.finished = Some(at),
             }
         }

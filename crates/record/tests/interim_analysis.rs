@@ -13,15 +13,15 @@ fn new(precision: Option<f64>) -> Run {
     run
 }
 
-/// Adds rounds of two trials, of which `most` fit the time. Returns those that were followed by a look.
+/// Adds rounds of two trials, of which `most` fit the time. Returns those that were followed by an analysis.
 fn add_rounds(run: &mut Run, rounds: u32, most: u32) -> Vec<u32> {
     let mut analyses = vec![0];
     for round in 1..=rounds {
         run.trials.extend([trial(2 * round - 1), trial(2 * round)]);
         let last = analyses[analyses.len() - 1];
         let elapsed = f64::from(round - last) / f64::from(most - last);
-        if let Some(look) = run.due_analysis("quick", round, elapsed) {
-            run.interim_analyses.push(look);
+        if let Some(analysis) = run.due_analysis("quick", round, elapsed) {
+            run.interim_analyses.push(analysis);
             analyses.push(round);
         }
     }
@@ -47,7 +47,7 @@ fn analyses_become_rarer() {
 fn interim_analyses_share_error_of_one() {
     let mut run = new(Some(0.03));
     add_rounds(&mut run, 20, 25);
-    let spent: f64 = run.interim_analyses.iter().map(|look| error(run.question_of(look))).sum();
+    let spent: f64 = run.interim_analyses.iter().map(|it| error(run.question_of(it))).sum();
     close(spent, 0.05 * 0.64_f64.powi(3));
     close(spent + error(run.question("quick")), 0.05);
     close(error(run.question("other")), 0.05);
@@ -59,7 +59,7 @@ fn interim_analyses_share_error_of_one() {
 fn clear_analysis_holds_until_more_trials() {
     let mut run = new(Some(0.03));
     add_rounds(&mut run, 8, 40);
-    // The last analysis is of the same trials as the last look: it may take its place, but does not follow it.
+    // The final analysis is of the same trials as the last interim one: it may replace it, but does not follow it.
     close(error(run.question("quick")), 0.05 * (1.0 - 0.15_f64.powi(3)));
     run.interim_analyses[2].is_clear = true;
     close(error(run.question("quick")), 0.05 * (0.2_f64.powi(3) - 0.15_f64.powi(3)));

@@ -183,8 +183,8 @@ fn no_observations_give_no_finding() {
 
 #[test]
 fn interim_levels_add_up() {
-    let looks = [0.25, 0.5, 1.0];
-    let spent: f64 = looks
+    let analyses = [0.25, 0.5, 1.0];
+    let spent: f64 = analyses
         .iter()
         .scan(0.0, |before, now| {
             let level = analysis_level(0.05, *before, *now);

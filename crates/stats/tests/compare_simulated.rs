@@ -273,7 +273,7 @@ fn time_shows_equality_of_equal_entries_only() {
 #[test]
 fn interim_analyses_keep_error_rate() {
     let design = Design { generations: 16, ..Design::equal(0.18, 0.9) };
-    let at_some_look = |seed| {
+    let at_some_analysis = |seed| {
         let all = design.run(seed);
         let mut before = 0.0;
         [2, 4, 6, 8, 12, 16].into_iter().any(|generations| {
@@ -285,7 +285,7 @@ fn interim_analyses_keep_error_rate() {
             any_difference(&compare(&seen.collect::<Vec<_>>(), 6, &question))
         })
     };
-    assert!(share("false at some of six looks", RUNS, at_some_look) <= FALSE);
+    assert!(share("false at some of six analyses", RUNS, at_some_analysis) <= FALSE);
 }
 
 #[test]

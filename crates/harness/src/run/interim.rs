@@ -7,7 +7,7 @@ use rpcbench_stats::{Spread, compare};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Interim {
     /// The analysis that was due, if any.
-    pub look: Option<InterimAnalysis>,
+    pub analysis: Option<InterimAnalysis>,
     /// The components of the noise, if it is known.
     pub spread: Option<Spread>,
 }
@@ -15,7 +15,7 @@ pub(super) struct Interim {
 impl Interim {
     /// True if an analysis was due, and its answer is clear.
     pub fn is_clear(&self) -> bool {
-        self.look.as_ref().is_some_and(|look| look.is_clear)
+        self.analysis.as_ref().is_some_and(|it| it.is_clear)
     }
 }
 
@@ -25,11 +25,11 @@ pub(super) fn analyze(run: &Run, workload: &str, rounds: u32, elapsed: Option<f6
     let Some(workload) = plan.workload(workload) else { return Interim::default() };
     let observations = observations(run, workload, RankedBy::of(run, workload));
     let compared = |question| compare(&observations, plan.servers.len(), &question);
-    let look = elapsed.and_then(|elapsed| run.due_analysis(&workload.name, rounds, elapsed));
-    let look = look.map(|look| {
-        let is_clear = compared(run.question_of(&look)).is_decided();
-        InterimAnalysis { is_clear, ..look }
+    let due = elapsed.and_then(|elapsed| run.due_analysis(&workload.name, rounds, elapsed));
+    let analysis = due.map(|due| {
+        let is_clear = compared(run.question_of(&due)).is_decided();
+        InterimAnalysis { is_clear, ..due }
     });
     let comparison = compared(run.question(&workload.name));
-    Interim { look, spread: comparison.spread() }
+    Interim { analysis, spread: comparison.spread() }
 }

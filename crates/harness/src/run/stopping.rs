@@ -38,7 +38,7 @@ pub(super) struct Stopping {
     /// When the time of the current stage ends.
     until: Nanos,
     /// Time of the current stage's last analysis, or of its start, and the rounds until then.
-    last_look: (Nanos, u32),
+    last_analysis: (Nanos, u32),
     /// True if no more trials of the current stage should be made.
     is_over: bool,
     interim: Interim,
@@ -65,7 +65,7 @@ impl Stopping {
             rounds,
             current: None,
             until: Nanos::NEVER,
-            last_look: (now, 0),
+            last_analysis: (now, 0),
             is_over: false,
             interim: Interim::default(),
             lengths: BTreeMap::new(),
@@ -115,14 +115,14 @@ impl Stopping {
                     let elapsed = || self.elapsed(&planned.workload, now, round - 1);
                     self.interim = analyze(round - 1, (!self.in_batches).then(elapsed));
                     self.is_over = self.interim.is_clear();
-                    if self.interim.look.is_some() {
-                        self.last_look = (now, round - 1);
+                    if self.interim.analysis.is_some() {
+                        self.last_analysis = (now, round - 1);
                     }
                 }
             }
             _ => {
                 self.until = self.until(1, now).unwrap_or(Nanos::NEVER);
-                self.last_look = (now, round - 1);
+                self.last_analysis = (now, round - 1);
                 self.stages_left = self.stages_left.saturating_sub(1);
                 (self.is_over, self.interim) = Default::default();
             }
@@ -136,7 +136,7 @@ impl Stopping {
 
     /// The elapsed share of what was left of a workload at the last analysis: of its time, or of its rounds without a time limit.
     fn elapsed(&self, workload: &str, now: Nanos, rounds: u32) -> f64 {
-        let (since, before) = self.last_look;
+        let (since, before) = self.last_analysis;
         let (over, left) = match self.end {
             Some(_) => ((now - since).0 as f64, (self.until - since).0 as f64),
             None => {
@@ -150,7 +150,7 @@ impl Stopping {
 
     /// Takes the analysis made for the last planned trial, if any.
     pub fn take_analysis(&mut self) -> Option<InterimAnalysis> {
-        self.interim.look.take()
+        self.interim.analysis.take()
     }
 
     /// The noise that the last analysis found, the time left for the current stage, and how long a window of every entry takes in
@@ -220,8 +220,9 @@ mod tests {
     fn clear_after(rounds: u32) -> impl Fn(u32, Option<f64>) -> Interim {
         move |done, _| {
             let workload = String::new();
-            let look = InterimAnalysis { workload, trials: 0, part: 0.0, is_clear: done >= rounds };
-            Interim { look: Some(look), ..Interim::default() }
+            let is_clear = done >= rounds;
+            let analysis = InterimAnalysis { workload, trials: 0, part: 0.0, is_clear };
+            Interim { analysis: Some(analysis), ..Interim::default() }
         }
     }
 
@@ -252,8 +253,8 @@ mod tests {
             let all = RefCell::new(Vec::new());
             made(rule, workloads, |rounds, elapsed| {
                 all.borrow_mut().push(elapsed.expect("no batches"));
-                let look = clear_after(99)(rounds, elapsed);
-                if [4, 6].contains(&rounds) { look } else { Interim::default() }
+                let interim = clear_after(99)(rounds, elapsed);
+                if [4, 6].contains(&rounds) { interim } else { Interim::default() }
             });
             all.into_inner()
         };

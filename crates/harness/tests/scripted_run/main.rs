@@ -346,11 +346,12 @@ fn clear_answer_ends_run_and_analyses_are_recorded() {
     let made =
         record_plan(Some(folder.path()), (script, Admission::Unchecked), &entries, extent, plan);
     assert_eq!(read(folder.path()).expect("a record"), made.run);
-    let looks = &made.run.interim_analyses;
-    let trials: Vec<usize> = looks.iter().map(|look| look.trials).collect();
+    let analyses = &made.run.interim_analyses;
+    let trials: Vec<usize> = analyses.iter().map(|it| it.trials).collect();
     assert_eq!((trials, made.run.trials.len()), (vec![16, 24, 32, 48], 48));
-    assert!(looks.is_sorted_by(|a, b| a.part < b.part) && looks[3].part < 0.25, "{looks:?}");
-    assert_eq!(looks.iter().filter(|look| look.is_clear).collect::<Vec<_>>(), [&looks[3]]);
+    assert!(analyses.is_sorted_by(|a, b| a.part < b.part), "{analyses:?}");
+    assert!(analyses[3].part < 0.25, "{analyses:?}");
+    assert_eq!(analyses.iter().filter(|it| it.is_clear).collect::<Vec<_>>(), [&analyses[3]]);
 }
 
 /// How many windows each process of `a` and of `b` has after two minutes, with room for `room` processes.

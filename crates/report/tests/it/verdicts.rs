@@ -346,7 +346,7 @@ fn repeated_trial_counts_once() {
 fn run_stopped_early_by_clear_answer_is_complete() {
     let fast = [184_000, 186_500, 183_000, 185_000, 184_500, 186_000, 183_500, 185_500];
     let slow = [98_000, 99_900, 97_700, 99_000, 98_500, 99_500, 98_200, 99_200];
-    let looked_at = |part: Option<f64>| {
+    let analyzed_at = |part: Option<f64>| {
         let mut run = RunBuilder::new().entry("rust-tonic", &fast).entry("go-grpc", &slow);
         let process = |number: u32| 2 - number % 2;
         run.run.trials.iter_mut().for_each(|trial| trial.process = process(trial.number));
@@ -357,11 +357,11 @@ fn run_stopped_early_by_clear_answer_is_complete() {
         plan.order.extend(more.collect::<Vec<_>>());
         let workload = plan.workloads[0].name.clone();
         let trials = run.run.trials.len();
-        let look = part.map(|part| InterimAnalysis { workload, trials, part, is_clear: true });
-        run.run.interim_analyses.extend(look);
+        let analysis = part.map(|part| InterimAnalysis { workload, trials, part, is_clear: true });
+        run.run.interim_analyses.extend(analysis);
         summary(&run.run)
     };
-    let (once, often) = (looked_at(None), looked_at(Some(0.5)));
+    let (once, often) = (analyzed_at(None), analyzed_at(Some(0.5)));
     let table = &often.tables[0];
     assert!(table.rows.iter().all(|row| row.notes.is_empty() && row.planned == 8));
     // Interim analyses share the error of one, so each needs stronger evidence.

@@ -13,8 +13,8 @@
 mod between;
 mod common;
 mod drift;
+mod error_spending;
 mod finding;
-mod looks;
 mod model;
 mod noise;
 mod own;
@@ -25,8 +25,8 @@ mod windows;
 
 pub use between::{Change, Changes, between_runs};
 pub use drift::{Drift, drift};
+pub use error_spending::analysis_level;
 pub use finding::{Estimate, Finding, Pair, Range, RankRange, Spread};
-pub use looks::analysis_level;
 
 use model::Model;
 use windows::Windows;
