@@ -4,7 +4,7 @@
 use rpcbench_contract::{Corpus, Encoding};
 
 use crate::patch::Patch;
-use crate::payload::{Payload, Verdict};
+use crate::payload::{Payload, ReplyCheck};
 use crate::target::Target;
 
 /// The canonical requests of a shape.
@@ -40,8 +40,8 @@ impl Payload for EchoPayload {
         std::slice::from_ref(&self.patches[index])
     }
 
-    fn verdict(&self) -> Verdict {
-        Verdict::Echo
+    fn reply_check(&self) -> ReplyCheck {
+        ReplyCheck::Echo
     }
 
     fn verify(&self, index: usize, sent: &[u8], reply: &[u8]) -> Result<(), String> {

@@ -50,7 +50,7 @@ pub use log::{CallLog, Ended, LoggedCall, call_log};
 pub use opening::OpeningTimes;
 pub use pacing::Schedule;
 pub use patch::{Patch, PatchSource};
-pub use payload::{MAX_REPLY, Payload, SpotChecks, Verdict};
+pub use payload::{MAX_REPLY, Payload, ReplyCheck, SpotChecks};
 pub use plan::{ConnectionOptions, LoadPlan, PlanError};
 pub use protocol::Broken;
 #[cfg(feature = "fuzzing")]

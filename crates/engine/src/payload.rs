@@ -50,8 +50,8 @@ pub trait Payload: Send + Sync {
     }
 
     /// How replies with a success status are judged.
-    fn verdict(&self) -> Verdict {
-        Verdict::Each
+    fn reply_check(&self) -> ReplyCheck {
+        ReplyCheck::Each
     }
 
     /// Longest reply accepted, compressed or not, bytes.
@@ -74,7 +74,7 @@ pub trait Payload: Send + Sync {
         None
     }
 
-    /// Checks every reply under [`Verdict::Expect`]. Must not allocate if it is right.
+    /// Checks every reply under [`ReplyCheck::Expect`]. Must not allocate if it is right.
     ///
     /// # Errors
     /// One line that says what is wrong.
@@ -100,7 +100,7 @@ pub trait SpotChecks {
 
 /// How the replies of a load are judged. Chosen once, so that no reply costs memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ReplyCheck {
     /// The status alone decides.
     Status,
     /// [`Payload::verify`] judges every reply.
@@ -121,8 +121,8 @@ const MAX_LONGER: usize = 1024;
 /// Judges replies.
 #[derive(Debug)]
 pub(crate) struct Checker {
-    verdict: Verdict,
-    /// By request, with [`Verdict::Echo`]; else empty.
+    reply_check: ReplyCheck,
+    /// By request, with [`ReplyCheck::Echo`]; else empty.
     right: Vec<CachedReply>,
     /// Difference between the nonces of successive calls with a request.
     nonce_step: u32,
@@ -175,18 +175,18 @@ impl CachedReply {
 impl Checker {
     /// A checker for calls whose nonces increase by `nonce_step` between calls with the same request.
     pub fn new(payload: &dyn Payload, nonce_step: u32) -> Self {
-        let verdict = payload.verdict();
-        let remembered = if verdict == Verdict::Echo { payload.len() } else { 0 };
+        let reply_check = payload.reply_check();
+        let remembered = if reply_check == ReplyCheck::Echo { payload.len() } else { 0 };
         let rejects_success = (0..payload.len()).any(|it| payload.target(it).rejects_success);
         Self {
-            verdict,
+            reply_check,
             right: vec![CachedReply::default(); remembered],
             nonce_step,
             nonces: NonceWriter::default(),
             rejects_success,
             passes_over: !rejects_success
                 && !payload.limits_content()
-                && matches!(verdict, Verdict::Status | Verdict::Sample(_)),
+                && matches!(reply_check, ReplyCheck::Status | ReplyCheck::Sample(_)),
             unjudged: 0,
             sent: Vec::new(),
             max_reply: payload.max_reply(),
@@ -195,8 +195,8 @@ impl Checker {
         }
     }
 
-    /// True if a reply with the protocol's own success is right without being judged: it equals the known one, or the verdict
-    /// skips it.
+    /// True if a reply with the protocol's own success is right without being judged: it equals the known one, or it is not
+    /// in the sample.
     #[inline(always)]
     pub fn is_right(&mut self, call: &Call, reply: &[u8]) -> bool {
         if self.passes_over && self.unjudged > 0 && reply.len() <= self.max_reply {
@@ -247,20 +247,20 @@ impl Checker {
             ));
         }
         let index = call.request as usize;
-        match self.verdict {
-            Verdict::Status => {
+        match self.reply_check {
+            ReplyCheck::Status => {
                 self.limit_content(reply)?;
                 self.unjudged = u32::MAX;
                 return Ok(());
             }
-            Verdict::Sample(every) => {
+            ReplyCheck::Sample(every) => {
                 self.limit_content(reply)?;
                 if !self.takes(every) {
                     return Ok(());
                 }
                 recorder.checked(call.due, |checks| checks.decoded += 1);
             }
-            Verdict::Expect(every) => {
+            ReplyCheck::Expect(every) => {
                 recorder.checked(call.due, |checks| checks.expected += 1);
                 payload.expect(index, content(&mut self.gunzip, reply, self.max_reply)?)?;
                 if !every.is_some_and(|every| self.takes(every)) {
@@ -268,16 +268,16 @@ impl Checker {
                 }
                 recorder.checked(call.due, |checks| checks.decoded += 1);
             }
-            Verdict::Each | Verdict::Echo => {}
+            ReplyCheck::Each | ReplyCheck::Echo => {}
         }
         let (patches, sent) = (payload.patches(index), &mut self.sent);
         let values = PatchValues::new(call.request, payload.len(), call.nonce);
         sent.clear();
         sent.extend_from_slice(payload.request(index));
         patches.iter().for_each(|it| it.source.write(&values, &mut sent[it.at.clone()]));
-        match self.verdict {
-            Verdict::Each => payload.verify(index, sent, reply),
-            Verdict::Echo => {
+        match self.reply_check {
+            ReplyCheck::Each => payload.verify(index, sent, reply),
+            ReplyCheck::Echo => {
                 payload.verify(index, sent, reply)?;
                 self.remember(patches, call, reply);
                 Ok(())
@@ -307,8 +307,8 @@ impl Checker {
     /// The start of a reply as text: decompressed, unless it is the contract's.
     #[cold]
     pub fn shown(&mut self, payload: &dyn Payload, reply: &[u8]) -> String {
-        let content = match self.verdict {
-            Verdict::Each | Verdict::Echo => reply,
+        let content = match self.reply_check {
+            ReplyCheck::Each | ReplyCheck::Echo => reply,
             _ => content(&mut self.gunzip, reply, self.max_reply).unwrap_or(reply),
         };
         let text = payload.reply_text(content);

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use other::Other;
 use rpcbench_clock::{self as clock, Nanos, Span};
 use rpcbench_engine::{
-    ConnectionOptions, LoadPlan, Patch, PatchSource, Payload, Session, Target, Verdict,
+    ConnectionOptions, LoadPlan, Patch, PatchSource, Payload, ReplyCheck, Session, Target,
 };
 use rpcbench_record::Protocol;
 
@@ -118,7 +118,7 @@ struct Judged {
     request: &'static [u8],
     patches: Vec<Patch>,
     target: Target,
-    verdict: Verdict,
+    reply_check: ReplyCheck,
 }
 
 impl Payload for Judged {
@@ -138,8 +138,8 @@ impl Payload for Judged {
         &self.patches
     }
 
-    fn verdict(&self) -> Verdict {
-        self.verdict
+    fn reply_check(&self) -> ReplyCheck {
+        self.reply_check
     }
 
     fn verify(&self, _: usize, _: &[u8], reply: &[u8]) -> Result<(), String> {
@@ -282,7 +282,7 @@ fn reply_that_differs_on_every_call_takes_no_memory() {
                 request: b"\x0a\x08@@@@@@@@",
                 patches: vec![Patch { at: 2..10, source: source.clone() }],
                 target: Target::new("/rpcbench.v1.Echo/Text"),
-                verdict: Verdict::Each,
+                reply_check: ReplyCheck::Each,
             })
         };
         payload_takes_no_memory(Way::Grpc, ("closed", &name), payload, 20_000);
@@ -291,12 +291,13 @@ fn reply_that_differs_on_every_call_takes_no_memory() {
 
 #[test]
 fn empty_reply_takes_no_memory() {
-    for verdict in [Verdict::Status, Verdict::Each, Verdict::Echo] {
+    for reply_check in [ReplyCheck::Status, ReplyCheck::Each, ReplyCheck::Echo] {
         let payload = |_| -> Arc<dyn Payload> {
             let target = Target::new("/");
-            Arc::new(Judged { request: b"", patches: Vec::new(), target, verdict })
+            Arc::new(Judged { request: b"", patches: Vec::new(), target, reply_check })
         };
-        payload_takes_no_memory(Way::TcpEcho, ("closed", &format!("{verdict:?}")), payload, 20_000);
+        let name = format!("{reply_check:?}");
+        payload_takes_no_memory(Way::TcpEcho, ("closed", &name), payload, 20_000);
     }
 }
 

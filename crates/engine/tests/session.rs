@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rpcbench_clock::{self as clock, Nanos, Span};
 use rpcbench_engine::{
-    ConnectionOptions, LoadPlan, Payload, Session, SessionError, SpotChecks, Target, Verdict,
+    ConnectionOptions, LoadPlan, Payload, ReplyCheck, Session, SessionError, SpotChecks, Target,
 };
 use rpcbench_record::Protocol;
 use rpcbench_testkit::Server;
@@ -217,8 +217,8 @@ impl Payload for Checked {
         Some(self)
     }
 
-    fn verdict(&self) -> Verdict {
-        Verdict::Echo
+    fn reply_check(&self) -> ReplyCheck {
+        ReplyCheck::Echo
     }
 
     fn verify(&self, index: usize, _: &[u8], reply: &[u8]) -> Result<(), String> {

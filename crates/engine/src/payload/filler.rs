@@ -3,7 +3,7 @@
 #[cfg(test)]
 use std::ops::Range;
 
-use super::{MAX_REPLY, Patch, Payload, Target, Verdict};
+use super::{MAX_REPLY, Patch, Payload, ReplyCheck, Target};
 
 /// Requests for which every reply passes.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub(crate) struct Filler {
     pub requests: Vec<Vec<u8>>,
     /// Patches of every request.
     pub patches: Vec<Patch>,
-    pub verdict: Verdict,
+    pub reply_check: ReplyCheck,
     pub max_reply: usize,
     pub limits_content: bool,
 }
@@ -21,9 +21,9 @@ pub(crate) struct Filler {
 impl Filler {
     pub fn new(requests: Vec<Vec<u8>>) -> Self {
         let targets = vec![Target::new("/pkg.Service/Method")];
-        let (patches, verdict) = (Vec::new(), Verdict::Status);
+        let (patches, reply_check) = (Vec::new(), ReplyCheck::Status);
         let (max_reply, limits_content) = (MAX_REPLY, false);
-        Self { targets, requests, patches, verdict, max_reply, limits_content }
+        Self { targets, requests, patches, reply_check, max_reply, limits_content }
     }
 
     /// One request of each length, bytes.
@@ -56,8 +56,8 @@ impl Payload for Filler {
         &self.patches
     }
 
-    fn verdict(&self) -> Verdict {
-        self.verdict
+    fn reply_check(&self) -> ReplyCheck {
+        self.reply_check
     }
 
     fn max_reply(&self) -> usize {

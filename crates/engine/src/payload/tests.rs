@@ -69,8 +69,8 @@ fn replies_to_requests_with_several_patches_are_judged_each_time() {
             self.0.patches(index)
         }
 
-        fn verdict(&self) -> Verdict {
-            Verdict::Echo
+        fn reply_check(&self) -> ReplyCheck {
+            ReplyCheck::Echo
         }
 
         fn verify(&self, _: usize, sent: &[u8], reply: &[u8]) -> Result<(), String> {
@@ -87,7 +87,7 @@ fn replies_to_requests_with_several_patches_are_judged_each_time() {
 }
 
 /// Every reply is wrong, and `a` fails the expectation.
-struct Wrong(Verdict, Filler);
+struct Wrong(ReplyCheck, Filler);
 
 impl Payload for Wrong {
     fn target(&self, index: usize) -> &Target {
@@ -102,7 +102,7 @@ impl Payload for Wrong {
         self.1.request(index)
     }
 
-    fn verdict(&self) -> Verdict {
+    fn reply_check(&self) -> ReplyCheck {
         self.0
     }
 
@@ -116,22 +116,22 @@ impl Payload for Wrong {
 }
 
 #[test]
-fn verdict_decides_which_replies_are_judged() {
+fn reply_check_decides_which_replies_are_judged() {
     let third = NonZeroU32::new(3).unwrap();
-    for (verdict, expected) in [
-        (Verdict::Status, 0),
-        (Verdict::Each, 9),
-        (Verdict::Sample(third), 3),
-        (Verdict::Expect(None), 3),
-        (Verdict::Expect(NonZeroU32::new(2)), 6),
-        (Verdict::Echo, 9),
+    for (reply_check, expected) in [
+        (ReplyCheck::Status, 0),
+        (ReplyCheck::Each, 9),
+        (ReplyCheck::Sample(third), 3),
+        (ReplyCheck::Expect(None), 3),
+        (ReplyCheck::Expect(NonZeroU32::new(2)), 6),
+        (ReplyCheck::Echo, 9),
     ] {
-        let payload = Wrong(verdict, Filler::of(&[1]));
+        let payload = Wrong(reply_check, Filler::of(&[1]));
         let mut checker = Checker::new(&payload, 1);
         let replies = [&b"a"[..], b"b", b""].repeat(3);
         let wrong =
             replies.iter().filter(|it| check(&mut checker, &payload, call(0, 0), it).is_err());
-        assert_eq!(wrong.count(), expected, "{verdict:?}");
+        assert_eq!(wrong.count(), expected, "{reply_check:?}");
     }
 }
 
@@ -163,11 +163,11 @@ fn content_of_every_reply_is_limited_if_the_payload_asks_for_it() {
 
 #[test]
 fn empty_reply_is_remembered() {
-    let payload = Filler { verdict: Verdict::Echo, ..Filler::of(&[0]) };
+    let payload = Filler { reply_check: ReplyCheck::Echo, ..Filler::of(&[0]) };
     let mut checker = Checker::new(&payload, 1);
     assert_eq!(check(&mut checker, &payload, call(0, 0), b""), Ok(()));
     // If it were judged again, it would be wrong.
-    let wrong = Wrong(Verdict::Echo, payload);
+    let wrong = Wrong(ReplyCheck::Echo, payload);
     assert_eq!(check(&mut checker, &wrong, call(0, 0), b""), Ok(()));
 }
 

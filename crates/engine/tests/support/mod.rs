@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rpcbench_clock::{self as clock, Nanos, Span};
 use rpcbench_contract::{Corpus, Encoding, Profile};
 use rpcbench_engine::{
-    ConnectionOptions, Cryptography, LoadPlan, Measurement, Patch, Payload, ServerAddress, Session,
-    Target, TlsClient, TlsSettings, TlsVersion, Trust, Verdict,
+    ConnectionOptions, Cryptography, LoadPlan, Measurement, Patch, Payload, ReplyCheck,
+    ServerAddress, Session, Target, TlsClient, TlsSettings, TlsVersion, Trust,
 };
 use rpcbench_record::{Arrivals, ConnectionLife, Outcomes, Protocol};
 use rpcbench_testkit::{Behaviour, Plan, Server};
@@ -103,8 +103,8 @@ impl Payload for Echo {
         std::slice::from_ref(&self.2[index])
     }
 
-    fn verdict(&self) -> Verdict {
-        Verdict::Echo
+    fn reply_check(&self) -> ReplyCheck {
+        ReplyCheck::Echo
     }
 
     fn verify(&self, index: usize, sent: &[u8], reply: &[u8]) -> Result<(), String> {

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use rpcbench_engine::{Payload, Renewal, Target, Verdict};
+use rpcbench_engine::{Payload, Renewal, ReplyCheck, Target};
 use rpcbench_record::{CallHeader, DescribedCall};
 use rpcbench_schema::{Expectation, Method};
 
@@ -97,12 +97,12 @@ impl Payload for CallPayload {
         &self.requests[index]
     }
 
-    fn verdict(&self) -> Verdict {
+    fn reply_check(&self) -> ReplyCheck {
         let sample = self.method.as_ref().map(|_| DECODED_ONE_IN);
         match sample {
-            _ if !self.expectations.is_empty() => Verdict::Expect(sample),
-            Some(every) => Verdict::Sample(every),
-            None => Verdict::Status,
+            _ if !self.expectations.is_empty() => ReplyCheck::Expect(sample),
+            Some(every) => ReplyCheck::Sample(every),
+            None => ReplyCheck::Status,
         }
     }
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 use rpcbench_contract::cases::{CallError, Caller, SpotChecks};
 use rpcbench_contract::{Corpus, Encoding, Method, Profile, Shape};
 use rpcbench_engine::{
-    CallPosition, Client, ConnectionOptions, Patch, Payload, Scheme, Target, Transcript, Verdict,
+    CallPosition, Client, ConnectionOptions, Patch, Payload, ReplyCheck, Scheme, Target,
+    Transcript,
 };
 use rpcbench_record::{CallHeader, Protocol, Tls};
 
@@ -80,8 +81,8 @@ impl Payload for EchoPayload {
         Some(self)
     }
 
-    fn verdict(&self) -> Verdict {
-        Verdict::Echo
+    fn reply_check(&self) -> ReplyCheck {
+        ReplyCheck::Echo
     }
 
     fn verify(&self, index: usize, sent: &[u8], reply: &[u8]) -> Result<(), String> {

@@ -8,7 +8,7 @@ use rpcbench_record::Protocol;
 
 use super::replies::Kept;
 use super::{CODING, Problem, Replies, Reply, ReplyEvent, error_snippet};
-use crate::payload::{Payload, Verdict};
+use crate::payload::{Payload, ReplyCheck};
 use crate::protocol::allowance::Holding;
 use crate::protocol::head::{Head, distinct_targets};
 use crate::protocol::in_order::InOrder;
@@ -264,8 +264,8 @@ fn templates(payload: &dyn Payload, authority: &str, fields: &[(&str, &str)]) ->
         Layout { body: message, message, last_frame: 0 }
     });
     let has_head_requests = targets.iter().any(|target| target.is_head());
-    let kept = match payload.verdict() {
-        Verdict::Status => Kept::Starts,
+    let kept = match payload.reply_check() {
+        ReplyCheck::Status => Kept::Starts,
         _ if targets.iter().any(|target| !target.accepted.is_empty()) => Kept::All,
         _ => Kept::Successes,
     };
