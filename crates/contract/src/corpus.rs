@@ -186,9 +186,9 @@ fn non_canonical(
     move |value, other, at| {
         let forms = encoding.codec().non_canonical_forms();
         let number = at / NON_CANONICAL_EVERY;
-        let oddity = NonCanonicalVariant::numbered(forms[number % forms.len()], shape, number);
+        let variant = NonCanonicalVariant::numbered(forms[number % forms.len()], shape, number);
         (at % NON_CANONICAL_EVERY == FIRST_NON_CANONICAL)
-            .then(|| encoding.codec().non_canonical_request(value, other, oddity))
+            .then(|| encoding.codec().non_canonical_request(value, other, variant))
     }
 }
 

@@ -41,8 +41,8 @@ fn non_canonical(probe: &mut Probe<'_>, form: NonCanonical) -> Result<(), String
     let codec = probe.codec();
     let nested_unknown = form == NonCanonical::Unknown;
     let write = |value: &Value, number| {
-        let oddity = NonCanonicalVariant::numbered(form, value.shape(), number as usize);
-        codec.non_canonical_request(value, value, oddity)
+        let variant = NonCanonicalVariant::numbered(form, value.shape(), number as usize);
+        codec.non_canonical_request(value, value, variant)
     };
     each(probe, write, nested_unknown)
 }

@@ -68,9 +68,9 @@ const INVALID: [&[u8]; 6] =
 
 fn non_canonical(probe: &mut Probe<'_>, shape: Shape, form: NonCanonical) -> Result<(), String> {
     (0..VALUES).try_for_each(|number| {
-        let oddity = NonCanonicalVariant::numbered(form, shape, number as usize);
+        let variant = NonCanonicalVariant::numbered(form, shape, number as usize);
         let (value, other) = (probe.value(shape, number), probe.value(shape, number + VALUES));
-        let request = probe.codec().non_canonical_request(&value, &other, oddity);
+        let request = probe.codec().non_canonical_request(&value, &other, variant);
         probe.answers(Sent {
             shape,
             content: Some(&value),

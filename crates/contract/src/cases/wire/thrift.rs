@@ -57,8 +57,8 @@ fn non_canonical(probe: &mut Probe<'_>, form: NonCanonical) -> Result<(), String
     for shape in SHAPES {
         for number in 0..VALUES {
             let (value, other) = (probe.value(shape, number), probe.value(shape, number + VALUES));
-            let oddity = NonCanonicalVariant::numbered(form, shape, number as usize);
-            let request = probe.codec().non_canonical_request(&value, &other, oddity);
+            let variant = NonCanonicalVariant::numbered(form, shape, number as usize);
+            let request = probe.codec().non_canonical_request(&value, &other, variant);
             let answered = probe.returns(&value, &request);
             answered.map_err(|reason| format!("{}: {reason}", shape.method().name()))?;
         }

@@ -40,9 +40,9 @@ impl Codec for Json {
         &self,
         value: &Value,
         _other: &Value,
-        oddity: NonCanonicalVariant,
+        variant: NonCanonicalVariant,
     ) -> Vec<u8> {
-        let NonCanonicalVariant { form, usual } = oddity;
+        let NonCanonicalVariant { form, usual } = variant;
         let spread = matches!(form, NonCanonical::Twice | NonCanonical::Reordered);
         let arrange: fn(Entries) -> Entries = match form {
             NonCanonical::Overlong => unchanged,

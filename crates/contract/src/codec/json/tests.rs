@@ -81,7 +81,7 @@ fn requests_include_defaults() {
 fn non_canonical_requests_differ_from_what_encoders_write() {
     let dto = PropertyDto { prop1: "kept".into(), prop7: 15.0, ..PropertyDto::default() };
     let dto = Value::Dto(Box::new(dto));
-    let odd = |value: &Value, oddity| text(Json.non_canonical_request(value, value, oddity));
+    let odd = |value: &Value, variant| text(Json.non_canonical_request(value, value, variant));
     let written = |value: &Value, form| odd(value, NonCanonicalVariant::everywhere(form));
     insta::assert_snapshot!(written(&dto, NonCanonical::Overlong), @r#"{"\u0064to":{"\u0070rop1":"kept","\u0070rop2":"","\u0070rop3":"","\u0070rop4":0,"\u0070rop5":0,"\u0070rop6":0,"\u0070rop7":1.50e1,"\u0070rop8":0.0e0,"\u0070rop9":0.0e0,"\u0070rop10":false,"\u0070rop11":false,"\u0070rop12":false}}"#);
     insta::assert_snapshot!(written(&Value::Text("kept".into()), NonCanonical::Reordered).escape_debug(), @r#" \t\r\n { \t\r\n \"\\u0074ext\" \t\r\n : \t\r\n \"kept\" \t\r\n } \t\r\n"#);
@@ -199,8 +199,8 @@ proptest! {
             let canonical = decoded(shape, &Json.request(&value));
             for form in [NonCanonical::Overlong, NonCanonical::Twice, NonCanonical::Reordered, NonCanonical::Unknown] {
                 for usual in 0..3 {
-                    let oddity = NonCanonicalVariant { form, usual };
-                    prop_assert_eq!(&decoded(shape, &Json.non_canonical_request(&value, &value, oddity)), &canonical);
+                    let variant = NonCanonicalVariant { form, usual };
+                    prop_assert_eq!(&decoded(shape, &Json.non_canonical_request(&value, &value, variant)), &canonical);
                 }
             }
             prop_assert_eq!(&decoded(shape, &Json.with_unknown_fields(&value)), &canonical);

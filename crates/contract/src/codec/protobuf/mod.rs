@@ -55,10 +55,10 @@ impl Codec for Protobuf {
         &self,
         value: &Value,
         other: &Value,
-        oddity: NonCanonicalVariant,
+        variant: NonCanonicalVariant,
     ) -> Vec<u8> {
         let canonical = self.request(value);
-        non_canonical::request(value.shape(), &canonical, &self.request(other), oddity)
+        non_canonical::request(value.shape(), &canonical, &self.request(other), variant)
             .unwrap_or(canonical)
     }
 

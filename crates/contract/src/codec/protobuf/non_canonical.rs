@@ -16,23 +16,23 @@ pub(super) fn request(
     shape: Shape,
     canonical: &[u8],
     other: &[u8],
-    oddity: NonCanonicalVariant,
+    variant: NonCanonicalVariant,
 ) -> Option<Vec<u8>> {
     let [canonical, other] = [canonical, other].map(|request| read::request(shape, request));
-    Some(Writer { oddity, level: 0 }.message(&canonical?, &other?))
+    Some(Writer { variant, level: 0 }.message(&canonical?, &other?))
 }
 
 /// Writes the fields of a message.
 #[derive(Clone, Copy)]
 struct Writer {
-    oddity: NonCanonicalVariant,
+    variant: NonCanonicalVariant,
     level: usize,
 }
 
 impl Writer {
     /// The form at this level. `None` for canonical.
     fn form(self) -> Option<NonCanonical> {
-        self.oddity.at(self.level)
+        self.variant.at(self.level)
     }
 
     /// The writer for messages inside this one.

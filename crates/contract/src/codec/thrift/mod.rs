@@ -72,9 +72,9 @@ impl Codec for Thrift {
         &self,
         value: &Value,
         other: &Value,
-        oddity: NonCanonicalVariant,
+        variant: NonCanonicalVariant,
     ) -> Vec<u8> {
-        self.request_in(value, other, Some(oddity))
+        self.request_in(value, other, Some(variant))
     }
 
     fn with_unknown_fields(&self, value: &Value) -> Vec<u8> {
@@ -103,10 +103,10 @@ impl Thrift {
         &self,
         value: &Value,
         other: &Value,
-        oddity: Option<NonCanonicalVariant>,
+        variant: Option<NonCanonicalVariant>,
     ) -> Vec<u8> {
         let ((of, message), (_, other)) = (request(value), request(other));
-        let mut writer = Writer::new(self.0, oddity);
+        let mut writer = Writer::new(self.0, variant);
         writer.structure(of, &message, &other);
         writer.out
     }

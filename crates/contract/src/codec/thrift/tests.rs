@@ -89,15 +89,15 @@ fn non_canonical_requests_differ_in_bytes_but_not_in_meaning() {
     for codec in WIRES {
         for (shape, form) in SHAPES.into_iter().flat_map(|s| FORMS.map(|o| (s, o))) {
             let [value, other] = [1, 2].map(|seed| Value::random(shape, &mut Source::new(seed)));
-            for oddity in
+            for variant in
                 [0, 1, 2, 3].map(|number| NonCanonicalVariant::numbered(form, shape, number))
             {
-                let request = codec.non_canonical_request(&value, &other, oddity);
+                let request = codec.non_canonical_request(&value, &other, variant);
                 let nothing_to_lengthen = (codec.0, form) == (Wire::Binary, NonCanonical::Overlong);
                 let is_usual = request == codec.request(&value);
-                assert_eq!(is_usual, nothing_to_lengthen, "{shape} {oddity:?}");
+                assert_eq!(is_usual, nothing_to_lengthen, "{shape} {variant:?}");
                 let reply = thrift_reply(encoding(codec), shape.method(), &request).unwrap();
-                assert_eq!(reply, codec.reply(&value), "{shape} {oddity:?}");
+                assert_eq!(reply, codec.reply(&value), "{shape} {variant:?}");
             }
         }
     }

@@ -15,7 +15,7 @@ const UNKNOWN: i16 = 1001;
 pub(super) struct Writer {
     wire: Wire,
     /// `None` for canonical.
-    oddity: Option<NonCanonicalVariant>,
+    variant: Option<NonCanonicalVariant>,
     /// Number of structs around the current one.
     level: usize,
     /// Number of the previous field in the current struct.
@@ -24,13 +24,13 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub fn new(wire: Wire, oddity: Option<NonCanonicalVariant>) -> Self {
-        Self { wire, oddity, level: 0, last: 0, out: Vec::new() }
+    pub fn new(wire: Wire, variant: Option<NonCanonicalVariant>) -> Self {
+        Self { wire, variant, level: 0, last: 0, out: Vec::new() }
     }
 
     /// The form of the current struct.
     fn form(&self) -> Option<NonCanonical> {
-        self.oddity.and_then(|oddity| oddity.at(self.level))
+        self.variant.and_then(|variant| variant.at(self.level))
     }
 
     /// Writes a struct. `other`, another value of the type, provides values that are overwritten.
@@ -79,9 +79,9 @@ impl Writer {
 
     /// Writes in canonical form for the duration of `write`.
     fn canonically(&mut self, write: impl FnOnce(&mut Self)) {
-        let oddity = self.oddity.take();
+        let variant = self.variant.take();
         write(self);
-        self.oddity = oddity;
+        self.variant = variant;
     }
 
     /// Writes a field if the message has it.
