@@ -64,31 +64,32 @@ pub struct Faults {
     fault: Fault,
     every: u64,
     calls: AtomicU64,
-    struck: AtomicU64,
+    faulty: AtomicU64,
 }
 
 impl Faults {
     /// Makes one call in `every` go wrong.
     pub fn new(fault: Fault, every: u64) -> Self {
-        Self { fault, every, calls: AtomicU64::new(0), struck: AtomicU64::new(0) }
+        Self { fault, every, calls: AtomicU64::new(0), faulty: AtomicU64::new(0) }
     }
 
     /// Number of calls that went wrong so far.
-    pub fn struck(&self) -> u64 {
-        self.struck.load(Ordering::Relaxed)
+    pub fn faulty_calls(&self) -> u64 {
+        self.faulty.load(Ordering::Relaxed)
     }
 
-    fn strikes(&self) -> bool {
+    /// Counts a call. True if it goes wrong.
+    fn count_call(&self) -> bool {
         let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        let strikes = number.is_multiple_of(self.every);
-        self.struck.fetch_add(u64::from(strikes), Ordering::Relaxed);
-        strikes
+        let is_faulty = number.is_multiple_of(self.every);
+        self.faulty.fetch_add(u64::from(is_faulty), Ordering::Relaxed);
+        is_faulty
     }
 }
 
 /// The fault state of a connection.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Striker {
+pub(crate) struct FaultInjector {
     faults: Option<Arc<Faults>>,
     /// The content of the last reply, for [`Fault::Remembered`].
     last: Vec<u8>,
@@ -96,7 +97,7 @@ pub(crate) struct Striker {
     pub held: Vec<u8>,
 }
 
-impl Striker {
+impl FaultInjector {
     pub fn new(faults: Option<Arc<Faults>>) -> Self {
         Self { faults, ..Self::default() }
     }
@@ -106,7 +107,7 @@ impl Striker {
     pub fn next(&mut self, output: &mut Vec<u8>) -> Option<Fault> {
         let faults = self.faults.as_ref()?;
         output.append(&mut self.held);
-        faults.strikes().then_some(faults.fault)
+        faults.count_call().then_some(faults.fault)
     }
 
     /// Keeps the content of a reply if it may be repeated later.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::attend::{Close, Session};
 use crate::encoder::Encoder;
-use crate::fault::{Faults, Striker};
+use crate::fault::{FaultInjector, Faults};
 use crate::http2::flag::{ACK, END_HEADERS, END_STREAM, PADDED};
 use crate::http2::{
     DEFAULT_MAX_PAYLOAD, DEFAULT_WINDOW, Frame, FrameRef, FrameType, Head, MAX_WINDOW, PREFACE,
@@ -37,7 +37,7 @@ pub(crate) enum Fatal {
 #[derive(Debug)]
 pub struct Grpc {
     rewrite: Protobuf,
-    striker: Striker,
+    injector: FaultInjector,
     /// How to close the connection after this turn's output.
     closing: Option<Close>,
     /// The last stream to answer after GOAWAY.
@@ -78,14 +78,14 @@ struct Blocked {
 impl Grpc {
     /// Makes calls go wrong.
     pub(crate) fn with_faults(self, faults: Option<Arc<Faults>>) -> Self {
-        Self { striker: Striker::new(faults), ..self }
+        Self { injector: FaultInjector::new(faults), ..self }
     }
 
     /// A new connection that makes replies with `rewrite`.
     pub fn new(rewrite: Protobuf) -> Self {
         Self {
             rewrite,
-            striker: Striker::default(),
+            injector: FaultInjector::default(),
             closing: None,
             last_answered: None,
             late: BTreeMap::new(),

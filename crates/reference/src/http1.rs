@@ -5,7 +5,7 @@ use std::sync::Arc;
 use httparse::{EMPTY_HEADER, Request, Status, parse_chunk_size};
 
 use crate::attend::{Close, Session};
-use crate::fault::{Fault, Faults, Striker, altered};
+use crate::fault::{Fault, FaultInjector, Faults, altered};
 
 /// Longest request accepted, bytes.
 const MAX_LEN: usize = 65 << 20;
@@ -35,7 +35,7 @@ pub struct Dialect {
 #[derive(Debug)]
 pub struct Http1 {
     dialect: &'static Dialect,
-    striker: Striker,
+    injector: FaultInjector,
     /// The start of an incomplete request.
     partial: Vec<u8>,
     /// The last head and its parsed content.
@@ -91,8 +91,8 @@ impl Http1 {
     /// A new connection.
     pub fn new(dialect: &'static Dialect) -> Self {
         let (partial, head, said) = (Vec::new(), Vec::new(), Head::default());
-        let (striker, chunks) = (Striker::default(), Vec::new());
-        Self { dialect, striker, partial, head, said, chunks, calls: 0 }
+        let (injector, chunks) = (FaultInjector::default(), Vec::new());
+        Self { dialect, injector, partial, head, said, chunks, calls: 0 }
     }
 
     /// Answers the complete requests at the start of `input` and returns their length.
@@ -107,10 +107,10 @@ impl Http1 {
                 }
             };
             let Some((body, length)) = body else { break };
-            match self.striker.next(output) {
+            match self.injector.next(output) {
                 None => {
                     (self.dialect.answer)(self.said.key, body, output);
-                    self.striker.keep(body);
+                    self.injector.keep(body);
                     self.calls += 1;
                 }
                 Some(fault) => self.fail(fault, body, output)?,
@@ -123,7 +123,7 @@ impl Http1 {
 
     /// Makes calls go wrong.
     pub(crate) fn with_faults(self, faults: Option<Arc<Faults>>) -> Self {
-        Self { striker: Striker::new(faults), ..self }
+        Self { injector: FaultInjector::new(faults), ..self }
     }
 
     /// Makes a call go wrong on purpose.
@@ -133,7 +133,7 @@ impl Http1 {
         match fault {
             Fault::Silence => return Ok(()),
             Fault::Late => {
-                (dialect.answer)(self.said.key, body, &mut self.striker.held);
+                (dialect.answer)(self.said.key, body, &mut self.injector.held);
                 return Ok(());
             }
             Fault::Partial => {
@@ -142,7 +142,7 @@ impl Http1 {
             }
             Fault::Reset | Fault::HalfClose => return fault.close().map_or(Ok(()), Err),
             Fault::Status(code) => (dialect.refuse)(code, output),
-            Fault::Remembered => (dialect.answer)(self.said.key, self.striker.last(), output),
+            Fault::Remembered => (dialect.answer)(self.said.key, self.injector.last(), output),
             Fault::Altered => (dialect.answer)(self.said.key, &altered(body), output),
             Fault::Malformed => dialect.put(&[dialect.malformed], output),
             Fault::Empty => dialect.put(&[dialect.empty], output),

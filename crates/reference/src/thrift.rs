@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::attend::{Close, Session};
-use crate::fault::{Fault, Faults, Striker, altered};
+use crate::fault::{Fault, FaultInjector, Faults, altered};
 
 /// Longest frame accepted, bytes.
 const MAX_FRAME: usize = 64 << 20;
@@ -31,7 +31,7 @@ pub struct Thrift {
     /// The start of an incomplete frame.
     partial: Vec<u8>,
     calls: u64,
-    striker: Striker,
+    injector: FaultInjector,
 }
 
 impl Session for Thrift {
@@ -65,7 +65,7 @@ impl Thrift {
             }
             let Some(frame) = after.get(..length) else { break };
             let (head, body) = split(frame).ok_or(Close::Now)?;
-            match self.striker.next(output) {
+            match self.injector.next(output) {
                 None => self.answer(head, body, output),
                 Some(fault) => self.fail(fault, (head, body), output)?,
             }
@@ -78,14 +78,14 @@ impl Thrift {
 impl Thrift {
     /// A connection with calls that go wrong.
     pub(crate) fn with_faults(faults: Option<Arc<Faults>>) -> Self {
-        Self { striker: Striker::new(faults), ..Self::default() }
+        Self { injector: FaultInjector::new(faults), ..Self::default() }
     }
 
     fn answer(&mut self, head: &[u8], body: &[u8], output: &mut Vec<u8>) {
         self.calls += 1;
         match content(body) {
             Some((kind, content)) => {
-                self.striker.keep(body);
+                self.injector.keep(body);
                 reply(head, kind, content, output);
             }
             None => exception(head, PROTOCOL_ERROR, output),
@@ -104,7 +104,7 @@ impl Thrift {
         match fault {
             Fault::Silence => return Ok(()),
             Fault::Late => {
-                reply(head, kind, own, &mut self.striker.held);
+                reply(head, kind, own, &mut self.injector.held);
                 return Ok(());
             }
             Fault::Partial => {
@@ -115,7 +115,7 @@ impl Thrift {
             Fault::Reset | Fault::HalfClose => return fault.close().map_or(Ok(()), Err),
             Fault::Status(code) => exception(head, code as u8, output),
             Fault::Remembered => {
-                let (kind, content) = content(self.striker.last()).unwrap_or((STRING, NO_TEXT));
+                let (kind, content) = content(self.injector.last()).unwrap_or((STRING, NO_TEXT));
                 reply(head, kind, content, output);
             }
             Fault::Altered => reply(head, kind, &altered(own), output),

@@ -56,7 +56,7 @@ impl AsyncWrite for SharedStream {
 }
 
 /// Triggers the fault on this connection. Returns when the connection has ended.
-pub(crate) async fn strike(
+pub(crate) async fn trigger(
     fault: Fault,
     stream: Rc<TcpStream>,
     protocol: Protocol,

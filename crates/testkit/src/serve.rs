@@ -53,7 +53,7 @@ pub(crate) struct ServerState {
     last_call: Cell<Option<Duration>>,
     protocol: Protocol,
     counters: Arc<Counters>,
-    struck: watch::Sender<Option<Fault>>,
+    triggered: watch::Sender<Option<Fault>>,
 }
 
 impl ServerState {
@@ -62,13 +62,13 @@ impl ServerState {
         if let Some(FaultAfter { calls, fault }) = self.fault
             && self.counters.calls.load(Ordering::Relaxed) >= calls
         {
-            self.struck.send_replace(Some(fault));
+            self.triggered.send_replace(Some(fault));
             return None;
         }
         if let Some(limit) = self.idle_limit {
             let now = clock::monotonic();
             if self.last_call.replace(Some(now)).is_some_and(|last| now - last > limit) {
-                self.struck.send_replace(Some(Fault::Reset));
+                self.triggered.send_replace(Some(Fault::Reset));
                 return None;
             }
         }
@@ -83,18 +83,18 @@ impl ServerState {
         self.answerer.borrow_mut()
     }
 
-    pub(crate) fn strikes(&self) -> watch::Receiver<Option<Fault>> {
-        self.struck.subscribe()
+    pub(crate) fn fault_signal(&self) -> watch::Receiver<Option<Fault>> {
+        self.triggered.subscribe()
     }
 }
 
-/// Serves until the fault `Exit` strikes. Other faults leave the server running. Must run inside a `LocalSet`.
+/// Serves until the fault `Exit` is triggered. Other faults leave the server running. Must run inside a `LocalSet`.
 pub(crate) async fn serve(
     listener: TcpListener,
     plan: &Plan,
     counters: Arc<Counters>,
 ) -> io::Result<()> {
-    let (struck, mut strikes) = watch::channel(None);
+    let (triggered, mut faults) = watch::channel(None);
     let state = Rc::new(ServerState {
         answerer: RefCell::new(Answerer::new(plan.answer, Arc::clone(&counters))),
         spender: Spender::start(plan.cost)?,
@@ -105,9 +105,9 @@ pub(crate) async fn serve(
         last_call: Cell::new(None),
         protocol: plan.protocol,
         counters,
-        struck,
+        triggered,
     });
-    let mut exit = pin!(strikes.wait_for(|fault| *fault == Some(Fault::Exit)));
+    let mut exit = pin!(faults.wait_for(|fault| *fault == Some(Fault::Exit)));
     loop {
         tokio::select! {
             biased;
@@ -149,17 +149,17 @@ async fn attend(stream: TcpStream, state: Rc<ServerState>) {
     };
     if let Some(fault) = fault.flatten() {
         // The peer may be gone.
-        let _ = fault::strike(fault, stream, state.protocol).await;
+        let _ = fault::trigger(fault, stream, state.protocol).await;
     }
 }
 
-/// Answers calls until the connection ends or a fault strikes. Returns the fault.
+/// Answers calls until the connection ends or a fault is triggered. Returns the fault.
 async fn converse(
     stream: Rc<TcpStream>,
     state: &Rc<ServerState>,
 ) -> Result<Option<Fault>, h2::Error> {
-    let mut strikes = state.struck.subscribe();
-    let mut struck = pin!(strikes.wait_for(Option::is_some));
+    let mut faults = state.fault_signal();
+    let mut triggered = pin!(faults.wait_for(Option::is_some));
     // Otherwise small replies are delayed. If the peer is gone, the handshake fails.
     let _ = stream.set_nodelay(true);
     let mut connection = h2::server::Builder::new()
@@ -170,7 +170,7 @@ async fn converse(
     loop {
         tokio::select! {
             biased;
-            fault = &mut struck => {
+            fault = &mut triggered => {
                 flush(&mut connection).await;
                 return Ok(fault.ok().and_then(|fault| *fault));
             }

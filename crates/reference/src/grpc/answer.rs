@@ -10,7 +10,7 @@ use crate::rewrite::{MALFORMED, REPLY_TAG};
 impl Grpc {
     #[inline]
     pub(super) fn answer(&mut self, stream: u32, body: &[u8], granted: i64, out: &mut Vec<u8>) {
-        if let Some(fault) = self.striker.next(out) {
+        if let Some(fault) = self.injector.next(out) {
             return self.fail(fault, stream, body, out);
         }
         if self.last_answered.is_some_and(|last| stream > last) {
@@ -19,7 +19,7 @@ impl Grpc {
         self.calls += 1;
         match (self.rewrite)(body) {
             Ok(reply) => {
-                self.striker.keep(&reply);
+                self.injector.keep(&reply);
                 self.ok(stream, reply, granted, out);
             }
             Err(status) => self.encoder.error(out, stream, status),
@@ -43,7 +43,7 @@ impl Grpc {
         }
         match fault {
             Fault::Status(code) => self.encoder.error(out, stream, code),
-            Fault::Remembered => self.encoder.ok(out, stream, self.striker.last()),
+            Fault::Remembered => self.encoder.ok(out, stream, self.injector.last()),
             Fault::Altered => self.send_now(stream, &altered(body), out),
             Fault::Malformed => self.encoder.ok(out, stream, MALFORMED),
             Fault::GoAway => {

@@ -34,24 +34,24 @@ pub(crate) trait InOrder: Dialect {
     fn write(&self, request: &Request, reply: Result<Bytes, Self::Failure>) -> Answer;
 }
 
-/// Answers calls until the connection ends or a fault strikes. Returns the fault.
+/// Answers calls until the connection ends or a fault is triggered. Returns the fault.
 pub(crate) async fn converse(
     dialect: &impl InOrder,
     stream: &TcpStream,
     state: &ServerState,
 ) -> io::Result<Option<Fault>> {
-    let mut strikes = state.strikes();
+    let mut faults = state.fault_signal();
     let mut input = Vec::new();
     // Otherwise small replies are delayed. If the peer is gone, reading fails.
     let _ = stream.set_nodelay(true);
     loop {
         let request = tokio::select! {
             biased;
-            fault = strikes.wait_for(Option::is_some) => return Ok(fault.ok().and_then(|it| *it)),
+            fault = faults.wait_for(Option::is_some) => return Ok(fault.ok().and_then(|it| *it)),
             request = next_request(dialect, stream, &mut input) => request?,
         };
         let Some(request) = request else { return Ok(None) };
-        // If a fault strikes instead, the next iteration sees it.
+        // If a fault is triggered instead, the next iteration sees it.
         if let Some(number) = state.admit() {
             state.spend(number).await;
             let Request { method, body, .. } = &request;

@@ -231,12 +231,12 @@ impl Trial<'_> {
             return Ok(Some(format!("{CALLS} calls were asked for, and it made {calls}")));
         }
         let expected = fault.map(|(_, expected)| expected);
-        if let Some(reason) = problem(expected, faults.struck(), &outcomes, self.protocol) {
+        if let Some(reason) = problem(expected, faults.faulty_calls(), &outcomes, self.protocol) {
             return Ok(Some(reason));
         }
         let seen = server.counted();
         // A connection that is closed gracefully is replaced, too.
-        let replaced = outcomes.total() - outcomes.ok + faults.struck();
+        let replaced = outcomes.total() - outcomes.ok + faults.faulty_calls();
         let agreed = agree(calls, counts, Some(seen.calls))
             .and_then(|()| allowed.check(seen, calls, replaced));
         match agreed {
@@ -281,10 +281,10 @@ impl Trial<'_> {
     }
 }
 
-/// What is wrong with the outcomes of [`CALLS`] calls, of which `struck` went wrong.
+/// What is wrong with the outcomes of [`CALLS`] calls, of which `faulty` went wrong.
 fn problem(
     expected: Option<Expected>,
-    struck: u64,
+    faulty: u64,
     outcomes: &Outcomes,
     protocol: Protocol,
 ) -> Option<String> {
@@ -292,20 +292,20 @@ fn problem(
     let ok = outcomes.ok;
     let (is_right, words) = match expected {
         None => (ok == CALLS, format!("{CALLS} ok")),
-        Some(Expected::WrongAnswer) => exactly(struck, ok, outcomes.wrong_answer, "wrong answer"),
+        Some(Expected::WrongAnswer) => exactly(faulty, ok, outcomes.wrong_answer, "wrong answer"),
         Some(Expected::SomeWrongAnswers) => {
             let wrong = outcomes.wrong_answer;
             let words = format!("{} to {} wrong answer, and ok", WHOLE.start(), WHOLE.end());
             (ok + wrong == CALLS && WHOLE.contains(&wrong), words)
         }
-        Some(Expected::Timeout) => exactly(struck, ok, outcomes.timeout, "timeout"),
-        Some(Expected::Status(code)) => exactly(struck, ok, status(code), &protocol.status(code)),
+        Some(Expected::Timeout) => exactly(faulty, ok, outcomes.timeout, "timeout"),
+        Some(Expected::Status(code)) => exactly(faulty, ok, status(code), &protocol.status(code)),
         Some(Expected::StatusOrTransport(code)) => {
             let either = format!("{} or transport", protocol.status(code));
-            exactly(struck, ok, status(code) + outcomes.transport, &either)
+            exactly(faulty, ok, status(code) + outcomes.transport, &either)
         }
-        Some(Expected::Silence) => at_least(struck, ok, outcomes.timeout, "timeout"),
-        Some(Expected::Transport) => at_least(struck, ok, outcomes.transport, "transport"),
+        Some(Expected::Silence) => at_least(faulty, ok, outcomes.timeout, "timeout"),
+        Some(Expected::Transport) => at_least(faulty, ok, outcomes.transport, "transport"),
         Some(Expected::OkOrTransport) => {
             (ok + outcomes.transport == CALLS, "only ok and transport".to_owned())
         }
@@ -319,15 +319,15 @@ fn problem(
 }
 
 /// True if the calls that went wrong had the outcome `kind`, and all others had it too or were ok.
-fn at_least(struck: u64, ok: u64, found: u64, kind: &str) -> (bool, String) {
-    let is_right = ok + found == CALLS && found >= struck;
-    (is_right, format!("{struck} {kind} or more, and ok"))
+fn at_least(faulty: u64, ok: u64, found: u64, kind: &str) -> (bool, String) {
+    let is_right = ok + found == CALLS && found >= faulty;
+    (is_right, format!("{faulty} {kind} or more, and ok"))
 }
 
 /// True if exactly the calls that went wrong had the outcome `kind`, and all others were ok.
-fn exactly(struck: u64, ok: u64, found: u64, kind: &str) -> (bool, String) {
-    let right = CALLS - struck;
-    (found == struck && ok == right, format!("{struck} {kind} and {right} ok"))
+fn exactly(faulty: u64, ok: u64, found: u64, kind: &str) -> (bool, String) {
+    let right = CALLS - faulty;
+    (found == faulty && ok == right, format!("{faulty} {kind} and {right} ok"))
 }
 
 #[cfg(test)]
