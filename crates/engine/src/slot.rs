@@ -115,7 +115,7 @@ impl<C: Connection> Slot<C> {
         rest.connection = self.connection.take();
         std::mem::swap(&mut rest.out, &mut self.out);
         std::mem::swap(&mut rest.written, &mut self.written);
-        self.problem = rest.connection.as_ref().map(C::farewell);
+        self.problem = rest.connection.as_ref().map(C::close_reason);
         self.link = Link::Down;
         self.retry_at = if self.pause == RETRY.0 { now } else { now + self.pause };
         self.lengthen_pause();
@@ -223,7 +223,7 @@ impl<C: Connection> Slot<C> {
             return Some(format!("no connection: {problem}"));
         };
         let reason = match self.link {
-            _ if !connection.is_open() => connection.farewell(),
+            _ if !connection.is_open() => connection.close_reason(),
             Link::Full => "the peer does not read".to_owned(),
             _ if !connection.can_send() && connection.open_calls() < self.share => {
                 format!("the peer allows {} calls at once on a connection", connection.open_calls())

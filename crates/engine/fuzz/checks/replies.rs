@@ -127,7 +127,7 @@ impl<A: Http1Application> Both<A> {
         assert_eq!(whole.ledger.ended, bytewise.ledger.ended);
         assert_eq!(whole.broken, bytewise.broken);
         assert_eq!(whole.connection.is_finished(), bytewise.connection.is_finished());
-        assert_eq!(whole.connection.farewell(), bytewise.connection.farewell());
+        assert_eq!(whole.connection.close_reason(), bytewise.connection.close_reason());
     }
 }
 

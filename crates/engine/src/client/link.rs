@@ -183,7 +183,11 @@ impl<C: Connection> Link<C> {
             if bytes.is_empty() {
                 connection.closed(answer);
                 let whole = answer.end.is_some();
-                return if whole { Ok(()) } else { Err(CallError::Closed(connection.farewell())) };
+                return if whole {
+                    Ok(())
+                } else {
+                    Err(CallError::Closed(connection.close_reason()))
+                };
             }
             let received = connection.receive(bytes, out, answer);
             received.map_err(|broken| CallError::Transport(broken.to_string()))

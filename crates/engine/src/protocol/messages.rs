@@ -122,7 +122,7 @@ impl<M: Messages> super::Connection for Connection<M> {
         self.calls.open()
     }
 
-    fn farewell(&self) -> String {
+    fn close_reason(&self) -> String {
         let why =
             if self.leaving { "a call ran out of time" } else { "peer closed the connection" };
         why.to_owned()

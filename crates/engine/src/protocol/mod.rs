@@ -135,7 +135,7 @@ pub(crate) trait Connection: Sized {
     }
 
     /// Why the peer closed the connection, if it said so.
-    fn farewell(&self) -> String;
+    fn close_reason(&self) -> String;
 
     /// Writes a call. Check [`Self::can_send`] first.
     fn send(&mut self, call: Call, out: &mut Vec<u8>);

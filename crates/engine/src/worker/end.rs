@@ -18,7 +18,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         let mut reading = Reading { calls: &mut self.calls, at, ended: 0, again: Vec::new() };
         connection.closed(&mut reading);
         let ended = reading.ended;
-        let reason = connection.farewell();
+        let reason = connection.close_reason();
         if ended > 0 {
             slot.reset_backoff();
             self.allow_reconnect(index, at);

@@ -37,7 +37,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         if spent {
             self.retire(index);
         } else if let Some(connection) = connection.filter(|it| it.is_finished()) {
-            let reason = connection.farewell();
+            let reason = connection.close_reason();
             self.lose(index, &reason);
         }
         if let Some(parent_slot) = parent_slot {

@@ -111,7 +111,7 @@ impl<A: Http1Application> protocol::Connection for Connection<A> {
         self.calls.open()
     }
 
-    fn farewell(&self) -> String {
+    fn close_reason(&self) -> String {
         let why = match self.leaving {
             Some(Leaving::Late) => "a call ran out of time",
             Some(Leaving::Amid) => "peer closed the connection in the middle of a reply",

@@ -209,7 +209,7 @@ fn calls_behind_a_last_reply_are_refused_and_no_more_are_sent() {
     assert!(!connection.is_open() && !connection.can_send() && !connection.is_finished());
     assert_eq!(receive(&mut connection, body).unwrap().ends(), [(0, RIGHT)]);
     assert!(connection.is_finished());
-    assert_eq!(connection.farewell(), "peer ended the connection with a reply that said so");
+    assert_eq!(connection.close_reason(), "peer ended the connection with a reply that said so");
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn reply_without_length_is_whole_when_the_peer_closes() {
 #[test]
 fn peer_that_closes_too_early_ends_no_call() {
     let amid = "peer closed the connection in the middle of a reply";
-    for (bytes, farewell) in [
+    for (bytes, close_reason) in [
         (&b""[..], "peer closed the connection"),
         (b"HTTP/1.1 200 OK\r\nCont", amid),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", amid),
@@ -238,7 +238,7 @@ fn peer_that_closes_too_early_ends_no_call() {
         let mut seen = receive(&mut connection, bytes).unwrap();
         connection.closed(&mut seen);
         assert_eq!(seen.0, []);
-        assert_eq!(connection.farewell(), farewell);
+        assert_eq!(connection.close_reason(), close_reason);
         assert_eq!(connection.abandon().len(), 1);
     }
 }
@@ -264,11 +264,11 @@ fn late_reply_is_not_taken_for_that_of_another_call() {
     assert!(!connection.can_send() && !connection.is_finished() && connection.open_calls() == 2);
     let stream = [reply("", "late"), right()].concat();
     assert_eq!(receive(&mut connection, &stream).unwrap().ends(), [(1, RIGHT)]);
-    assert_eq!(connection.farewell(), "a call ran out of time");
+    assert_eq!(connection.close_reason(), "a call ran out of time");
     receive(&mut connection, b"HTTP/1.1 200 OK").unwrap();
     assert_eq!(connection.expire(Nanos(2), &mut Vec::new()).len(), 1);
     assert!(connection.is_finished() && connection.abandon().is_empty());
-    assert_eq!(connection.farewell(), "a call ran out of time");
+    assert_eq!(connection.close_reason(), "a call ran out of time");
 }
 
 #[test]

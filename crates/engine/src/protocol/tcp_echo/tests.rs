@@ -100,7 +100,7 @@ fn connection_with_a_timed_out_call_waits_for_its_other_calls() {
     let seen = receive(&mut connection, b"\0\0\0\0\0\0\0\0\0\0\0\x05xxxxx").unwrap();
     let ends: Vec<_> = seen.0.iter().map(|(call, end)| (call.due, end.clone())).collect();
     assert_eq!(ends, [(Nanos(2), End::Answered { right: true })]);
-    assert!(connection.is_finished() && connection.farewell() == "a call ran out of time");
+    assert!(connection.is_finished() && connection.close_reason() == "a call ran out of time");
 }
 
 #[test]

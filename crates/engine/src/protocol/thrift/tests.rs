@@ -327,7 +327,7 @@ fn connection_with_a_timed_out_call_waits_for_its_other_calls() {
         let replies = [failed, client.reply(1, 1), client.reply(2, 2)].concat();
         assert_eq!(ends(client.receive(&replies).unwrap()), [(2, RIGHT)]);
         assert!(client.connection.is_finished());
-        assert_eq!(client.connection.farewell(), "a call ran out of time");
+        assert_eq!(client.connection.close_reason(), "a call ran out of time");
     }
     each_form!(test);
 }

@@ -57,8 +57,8 @@ fn goaway_with_an_error_says_why() {
     let mut bench = Bench::open(&[3]);
     let payload = [&0_u32.to_be_bytes()[..], &11_u32.to_be_bytes(), b"too\rmany_pings"].concat();
     bench.frame(frame::GOAWAY, 0, 0, &payload).unwrap();
-    let farewell = bench.connection.farewell();
-    assert_eq!(farewell, "peer closed the connection with ENHANCE_YOUR_CALM: too\\rmany_pings");
+    let close_reason = bench.connection.close_reason();
+    assert_eq!(close_reason, "peer closed the connection with ENHANCE_YOUR_CALM: too\\rmany_pings");
 }
 
 /// The answer's frames, and how the call must end.

@@ -99,7 +99,8 @@ pub(crate) struct Connection<C: Http2Application> {
     updates: Flood,
     surplus: Surplus,
     torn: Torn,
-    farewell: Option<Broken>,
+    /// The last GOAWAY. One with NO_ERROR does not replace an earlier one.
+    goaway: Option<Broken>,
     pings: Pings,
 }
 
@@ -154,7 +155,7 @@ impl<C: Http2Application> protocol::Connection for Connection<C> {
             updates: Flood::default(),
             surplus: Surplus::default(),
             torn: Torn::default(),
-            farewell: None,
+            goaway: None,
             pings: Pings::default(),
         }
     }
@@ -189,8 +190,8 @@ impl<C: Http2Application> protocol::Connection for Connection<C> {
         self.sender.max_concurrent()
     }
 
-    fn farewell(&self) -> String {
-        let said = self.farewell.as_ref().map(ToString::to_string);
+    fn close_reason(&self) -> String {
+        let said = self.goaway.as_ref().map(ToString::to_string);
         said.unwrap_or_else(|| "peer closed the connection".to_owned())
     }
 

@@ -350,9 +350,9 @@ impl<C: Http2Application> Connection<C> {
         let last = frame::word(payload)? & 0x7fff_ffff;
         let code = frame::word(payload.get(4..).unwrap_or_default())?;
         self.state = State::Leaving;
-        if code != code::NO_ERROR || self.farewell.is_none() {
+        if code != code::NO_ERROR || self.goaway.is_none() {
             let debug = printable(&String::from_utf8_lossy(&payload[8..])).into_owned();
-            self.farewell = Some(Broken::GoAway { code: error_name(code), debug });
+            self.goaway = Some(Broken::GoAway { code: error_name(code), debug });
         }
         for id in self.oldest_first(|id, _| id > last) {
             self.sender.forget(id);
