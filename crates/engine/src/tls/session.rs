@@ -31,7 +31,7 @@ pub(crate) struct Session {
     /// True once a request was sealed.
     is_used: bool,
     /// The start of an incomplete record.
-    torn: Vec<u8>,
+    partial: Vec<u8>,
     /// Room for records that the kernel has not taken. Kept, so that it need not be zeroed again.
     records: Vec<u8>,
     /// How many bytes of `records` are filled, and how many of those the kernel has taken.
@@ -60,7 +60,7 @@ impl Session {
             tls: Some(Box::new(tls)),
             traffic: None,
             is_used: false,
-            torn: Vec::new(),
+            partial: Vec::new(),
             records: Vec::new(),
             filled: 0,
             written: 0,
@@ -126,7 +126,7 @@ impl Session {
     #[cold]
     fn fail(&mut self, error: &TlsError) {
         self.failed = Some(error.clone());
-        self.torn = Vec::new();
+        self.partial = Vec::new();
         if let (Some(traffic), TlsError::Session(error)) = (&mut self.traffic, error) {
             let out = free(&mut self.records, self.filled, RECORD.0);
             // The keys may be used up.
@@ -144,7 +144,7 @@ impl Session {
     /// True if [`Self::open_in_place`] can open received records.
     #[inline]
     pub fn opens_in_place(&self) -> bool {
-        self.traffic.is_some() && self.torn.is_empty()
+        self.traffic.is_some() && self.partial.is_empty()
     }
 
     /// Like [`Self::open`], but leaves the plaintext in `received`, and puts its range into `plaintext`.
@@ -158,7 +158,7 @@ impl Session {
     ) -> Result<(), TlsError> {
         self.usable()?;
         let used = self.open_traffic(received, plaintext).inspect_err(|error| self.fail(error))?;
-        self.torn.extend_from_slice(&received[used..]);
+        self.partial.extend_from_slice(&received[used..]);
         Ok(())
     }
 
@@ -180,12 +180,12 @@ impl Session {
         received: &mut [u8],
         plaintext: &mut Vec<u8>,
     ) -> Result<(), TlsError> {
-        if self.torn.is_empty() && self.traffic.is_none() {
+        if self.partial.is_empty() && self.traffic.is_none() {
             let used = self.advance(received, plaintext)?;
-            self.torn.extend_from_slice(&received[used..]);
+            self.partial.extend_from_slice(&received[used..]);
             return Ok(());
         }
-        let mut records = std::mem::take(&mut self.torn);
+        let mut records = std::mem::take(&mut self.partial);
         records.extend_from_slice(received);
         let used = if self.traffic.is_some() {
             let mut data = 0..0;
@@ -196,7 +196,7 @@ impl Session {
             self.advance(&mut records, plaintext)?
         };
         records.drain(..used);
-        self.torn = records;
+        self.partial = records;
         Ok(())
     }
 
@@ -237,16 +237,16 @@ impl Session {
         }
     }
 
-    /// True if no record is torn, so the stream may end here.
+    /// True if no record is incomplete, so the stream may end here.
     pub fn is_whole(&self) -> bool {
-        self.torn.is_empty()
+        self.partial.is_empty()
     }
 
     /// Bytes in its buffers.
     #[cfg(any(test, feature = "fuzzing"))]
     pub fn held(&self) -> usize {
         let message = self.traffic.as_ref().map_or(0, |traffic| traffic.held());
-        self.torn.len() + message + self.filled
+        self.partial.len() + message + self.filled
     }
 
     /// True if records wait to be sent.
@@ -306,7 +306,7 @@ impl Session {
             tls.protocol_version() == Some(ProtocolVersion::TLSv1_3) && !tls.wants_write()
         };
         // The start of a handshake message would be lost.
-        if is_first || self.peer_closed || !self.torn.is_empty() {
+        if is_first || self.peer_closed || !self.partial.is_empty() {
             return Ok(());
         }
         if let Some(tls) = self.tls.take_if(is_ready) {
@@ -337,7 +337,7 @@ impl Session {
         let Some(tls) = &mut self.tls else { return Ok(()) };
         let mut traffic = loop {
             // rustls remembers positions in the start of a handshake message, such as a ticket.
-            let UnbufferedStatus { state, .. } = tls.process_tls_records(&mut self.torn);
+            let UnbufferedStatus { state, .. } = tls.process_tls_records(&mut self.partial);
             match state {
                 Ok(ConnectionState::WriteTraffic(traffic)) => break traffic,
                 // A key update goes first.

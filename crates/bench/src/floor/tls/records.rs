@@ -21,7 +21,7 @@ pub(in crate::floor) struct Records {
     received: Keys,
     sealed: Vec<u8>,
     /// The start of an incomplete record.
-    torn: Vec<u8>,
+    partial: Vec<u8>,
 }
 
 struct Keys {
@@ -34,7 +34,7 @@ impl Records {
     pub fn new(secrets: ExtractedSecrets) -> anyhow::Result<Self> {
         let ExtractedSecrets { tx, rx } = secrets;
         let (sent, received) = (Keys::new(tx)?, Keys::new(rx)?);
-        Ok(Self { sent, received, sealed: Vec::new(), torn: Vec::new() })
+        Ok(Self { sent, received, sealed: Vec::new(), partial: Vec::new() })
     }
 
     pub fn seal(&mut self, plaintext: &[u8]) -> anyhow::Result<&[u8]> {
@@ -58,14 +58,14 @@ impl Records {
 
     /// Opens whole records, and returns the number of data bytes in them.
     pub fn open(&mut self, bytes: &mut [u8]) -> anyhow::Result<u64> {
-        if self.torn.is_empty() {
+        if self.partial.is_empty() {
             let (data, used) = self.received.open(bytes)?;
-            self.torn.extend_from_slice(&bytes[used..]);
+            self.partial.extend_from_slice(&bytes[used..]);
             return Ok(data);
         }
-        self.torn.extend_from_slice(bytes);
-        let (data, used) = self.received.open(&mut self.torn)?;
-        self.torn.drain(..used);
+        self.partial.extend_from_slice(bytes);
+        let (data, used) = self.received.open(&mut self.partial)?;
+        self.partial.drain(..used);
         Ok(data)
     }
 }

@@ -12,8 +12,8 @@ mod flood;
 mod footprint;
 mod receive;
 mod refusals;
+mod reset_streams;
 mod surplus;
-mod torn;
 
 use std::sync::Arc;
 
@@ -29,9 +29,9 @@ use flood::Flood;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use footprint::Footprint;
 use refusals::Refusals;
+use reset_streams::ResetStreams;
 use rpcbench_clock::Nanos;
 use surplus::Surplus;
-use torn::Torn;
 
 /// Largest header block assembled from CONTINUATION frames, bytes.
 const MAX_BLOCK: usize = 64 * 1024;
@@ -98,7 +98,7 @@ pub(crate) struct Connection<C: Http2Application> {
     flood: Flood,
     updates: Flood,
     surplus: Surplus,
-    torn: Torn,
+    reset_streams: ResetStreams,
     /// The last GOAWAY. One with NO_ERROR does not replace an earlier one.
     goaway: Option<Broken>,
     pings: Pings,
@@ -154,7 +154,7 @@ impl<C: Http2Application> protocol::Connection for Connection<C> {
             flood: Flood::default(),
             updates: Flood::default(),
             surplus: Surplus::default(),
-            torn: Torn::default(),
+            reset_streams: ResetStreams::default(),
             goaway: None,
             pings: Pings::default(),
         }
@@ -303,7 +303,7 @@ impl<C: Http2Application> Connection<C> {
     /// Ends a stream that the peer has not ended with END_STREAM: frames in flight may still arrive.
     fn remove(&mut self, stream: u32) -> Option<Call> {
         let call = self.finish(stream)?;
-        self.torn.add(stream);
+        self.reset_streams.add(stream);
         Some(call)
     }
 

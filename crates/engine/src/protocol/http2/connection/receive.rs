@@ -282,7 +282,7 @@ impl<C: Http2Application> Connection<C> {
     #[cold]
     fn after_the_end(&mut self, stream: u32, bytes: usize) -> Result<(), Broken> {
         self.closed_stream(stream)?;
-        if self.torn.has(stream) {
+        if self.reset_streams.has(stream) {
             self.surplus.count(stream, frame::HEADER + bytes)
         } else {
             Err(Broken::Http2("HEADERS or DATA after END_STREAM"))

@@ -6,15 +6,15 @@ use std::collections::BTreeSet;
 const MAX_REMEMBERED: usize = 1024;
 
 /// Streams that ended without the peer's END_STREAM: reset by either side, or refused by GOAWAY. If there are too many to
-/// remember, the oldest one and all before it count as torn.
+/// remember, the oldest one and all before it count as reset.
 #[derive(Debug, Default)]
-pub(super) struct Torn {
+pub(super) struct ResetStreams {
     streams: BTreeSet<u32>,
-    /// All streams before this one count as torn.
+    /// All streams before this one count as reset.
     before: u32,
 }
 
-impl Torn {
+impl ResetStreams {
     pub fn add(&mut self, stream: u32) {
         self.streams.insert(stream);
         if self.streams.len() > MAX_REMEMBERED
@@ -34,14 +34,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forgotten_stream_counts_as_torn() {
-        let mut torn = Torn::default();
+    fn forgotten_stream_counts_as_reset() {
+        let mut reset = ResetStreams::default();
         let streams: Vec<u32> = (0..3 * MAX_REMEMBERED as u32).map(|n| 4 * n + 1).collect();
-        streams.iter().rev().for_each(|stream| torn.add(*stream));
-        assert!(streams.iter().all(|stream| torn.has(*stream)));
-        assert!(torn.streams.len() <= MAX_REMEMBERED);
-        assert!(!torn.has(4 * 3 * MAX_REMEMBERED as u32 + 1));
+        streams.iter().rev().for_each(|stream| reset.add(*stream));
+        assert!(streams.iter().all(|stream| reset.has(*stream)));
+        assert!(reset.streams.len() <= MAX_REMEMBERED);
+        assert!(!reset.has(4 * 3 * MAX_REMEMBERED as u32 + 1));
         let last = streams[streams.len() - 1];
-        assert!(!torn.has(last - 2));
+        assert!(!reset.has(last - 2));
     }
 }
