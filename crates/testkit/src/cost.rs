@@ -25,7 +25,7 @@ const MEMORY_CAP: usize = 2 << 30;
 const BREAK: Duration = Duration::from_millis(250);
 const AFTER_BREAK: Duration = Duration::from_secs(2);
 /// Interval at which the thread checks for breaks.
-const LOOK: Duration = Duration::from_millis(10);
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 pub(crate) struct Spender {
     cost: Cost,
@@ -108,17 +108,17 @@ impl Breaks {
     fn watch() -> io::Result<Self> {
         let ended = Arc::new(AtomicU64::new(0));
         let last = Arc::clone(&ended);
-        let look = move || {
+        let watch = move || {
             loop {
                 let (began, waited) = (clock::monotonic(), clock::run_delay());
-                std::thread::park_timeout(LOOK);
+                std::thread::park_timeout(CHECK_INTERVAL);
                 let now = clock::monotonic();
                 if now - began >= BREAK + clock::run_delay().saturating_sub(waited) {
                     last.store(now.as_nanos() as u64, Ordering::Relaxed);
                 }
             }
         };
-        std::thread::Builder::new().name("breaks".to_owned()).spawn(look)?;
+        std::thread::Builder::new().name("breaks".to_owned()).spawn(watch)?;
         Ok(Self { ended })
     }
 

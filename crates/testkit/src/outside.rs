@@ -44,7 +44,7 @@ pub fn leave_group() -> io::Result<()> {
 /// Starts a thread that moves this process out of the group that counts its CPU time while many calls arrive, and back soon after
 /// the last.
 pub fn leave_under_load(calls: impl Fn() -> u64 + Send + 'static) -> io::Result<()> {
-    const LOOK: Duration = Duration::from_millis(1);
+    const CHECK_INTERVAL: Duration = Duration::from_millis(1);
     const REST: u32 = 3;
     let pid = std::process::id().to_string();
     let counts = |group: &PathBuf| {
@@ -62,7 +62,7 @@ pub fn leave_under_load(calls: impl Fn() -> u64 + Send + 'static) -> io::Result<
         };
         let (mut before, mut rests) = (0, REST);
         loop {
-            thread::park_timeout(LOOK);
+            thread::park_timeout(CHECK_INTERVAL);
             let now = calls();
             // A few calls are those of a check.
             let has_load = now - before > 5;

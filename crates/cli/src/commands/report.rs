@@ -22,13 +22,13 @@ pub fn report(context: &Context, args: &ReportArgs) -> anyhow::Result<Verdict> {
         write_page(open_page(file)?, &page(&named(args)?, args.price.as_ref())?)?;
         return Ok(Verdict::Done);
     }
-    let look = OutputOptions::of(args.format, &args.table)?;
+    let output = OutputOptions::of(args.format, &args.table)?;
     let folders = named(args)?;
     let [folder] = folders.as_slice() else {
         bail!("only --html FILE shows several records together; name one");
     };
     let run = read(folder, args.price.as_ref())?;
-    show(context, &run, &look)?;
+    show(context, &run, &output)?;
     Ok(Verdict::Done)
 }
 
@@ -188,16 +188,16 @@ impl OutputOptions {
 }
 
 /// Prints a run or a load.
-pub fn show(context: &Context, run: &Run, look: &OutputOptions) -> anyhow::Result<()> {
+pub fn show(context: &Context, run: &Run, output: &OutputOptions) -> anyhow::Result<()> {
     let view = View::of(run);
-    if !matches!(view, View::Run(_)) && look.layout != Layout::default() {
+    if !matches!(view, View::Run(_)) && output.layout != Layout::default() {
         bail!(
             "--wide, --columns, --sort, --group-by and --explain are for runs; this is the record of a load, which is shown whole"
         );
     }
     let complete = Layout::complete();
-    let layout = if look.format == Format::Table { &look.layout } else { &complete };
-    Ok(print(&view.document(layout).render(document_format(look.format), context.style)?)?)
+    let layout = if output.format == Format::Table { &output.layout } else { &complete };
+    Ok(print(&view.document(layout).render(document_format(output.format), context.style)?)?)
 }
 
 /// The format in which a document is rendered.

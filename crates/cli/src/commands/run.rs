@@ -20,7 +20,7 @@ use crate::print::note;
 use crate::progress::Progress;
 
 pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Verdict> {
-    let look = OutputOptions::of(args.format, &args.table)?;
+    let output = OutputOptions::of(args.format, &args.table)?;
     let building = building(args.no_build);
     let slices = args.slices.clone();
     let finished = measure(context, |setup| match &args.resume {
@@ -38,7 +38,7 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Verdict> {
         }),
         Some(folder) => Setup { slices, ..setup }.resume(folder.clone(), building),
     })?;
-    let shown = show(context, &finished.run, &look);
+    let shown = show(context, &finished.run, &output);
     // The record is complete even if the terminal is gone.
     let verdict = conclude(finished)?;
     shown.map(|()| verdict)

@@ -25,7 +25,7 @@ use crate::worker::{Start, Thread, Worker};
 use rpcbench_clock::{self as clock, Nanos, OwnClock, Span};
 
 pub(crate) use usage::ThreadUsage;
-use usage::{Reading, UseOf};
+use usage::{Reading, WindowUsage};
 
 /// Minimum time between two reports of a thread that is connecting.
 const REPORT_EVERY: Nanos = Nanos::from_millis(50);
@@ -271,7 +271,7 @@ impl<C: Connection, D: Driver> Running<C, D> {
     }
 
     fn serve(&mut self) -> io::Result<()> {
-        let mut use_of = UseOf::new(None);
+        let mut window_usage = WindowUsage::new(None);
         let mut drained = true;
         let mut is_away = false;
         loop {
@@ -283,57 +283,57 @@ impl<C: Connection, D: Driver> Running<C, D> {
                 match command {
                     Ok(Command::Start(start)) => {
                         self.worker.start(start);
-                        use_of = UseOf::new(start.span);
+                        window_usage = WindowUsage::new(start.span);
                         drained = false;
                     }
                     Ok(Command::Measure(span)) => {
                         self.worker.measure(span);
-                        use_of = UseOf::new(Some(span));
+                        window_usage = WindowUsage::new(Some(span));
                     }
                     Ok(Command::MeasurePart(part)) => {
                         self.worker.measure_part(part);
-                        use_of.add(part.span);
+                        window_usage.add(part.span);
                     }
                     Ok(Command::Leave) => {
                         is_away = true;
                         // A frozen server sends nothing after the end of a part, so no turn has read the counters since.
-                        use_of.look(self.worker.now(), || reading(&self.worker));
+                        window_usage.take_due(self.worker.now(), || reading(&self.worker));
                         self.send_report(Report::Left(self.worker.now()));
                     }
                     Ok(Command::Enter(clock)) => {
                         is_away = false;
                         self.worker.set_clock(clock);
                     }
-                    Ok(Command::EndAt(end)) => use_of.end_at(self.worker.end_at(end)),
+                    Ok(Command::EndAt(end)) => window_usage.end_at(self.worker.end_at(end)),
                     Ok(Command::Sample(samples)) => self.send_sample(&samples),
                     Ok(Command::Drain) => self.worker.drain(),
                     Ok(Command::Close) | Err(TryRecvError::Disconnected) => return Ok(()),
                     Err(TryRecvError::Empty) => break,
                 }
             }
-            use_of.look(self.worker.turned_at(), || reading(&self.worker));
+            window_usage.take_due(self.worker.turned_at(), || reading(&self.worker));
             if self.worker.take_window_over() {
-                self.tell_drained(std::mem::replace(&mut use_of, UseOf::new(None)));
+                self.tell_drained(std::mem::replace(&mut window_usage, WindowUsage::new(None)));
             }
             if self.worker.is_drained() && !drained {
                 drained = true;
                 if let Some(counted) = self.worker.take_counted() {
-                    use_of.end_at(Some(counted));
-                    use_of.end_now(reading(&self.worker));
+                    window_usage.end_at(Some(counted));
+                    window_usage.end_now(reading(&self.worker));
                 }
-                self.tell_drained(std::mem::replace(&mut use_of, UseOf::new(None)));
+                self.tell_drained(std::mem::replace(&mut window_usage, WindowUsage::new(None)));
             }
             self.worker.turn()?;
             self.publish();
         }
     }
 
-    fn tell_drained(&mut self, use_of: UseOf) {
+    fn tell_drained(&mut self, window_usage: WindowUsage) {
         let calls_allowed = self.worker.calls_allowed();
         let recorder = &mut self.worker.calls().recorder;
-        let measured = recorder.take().zip(use_of.whole()).map(|(mut tally, (span, gaps))| {
+        let measured = recorder.take().zip(window_usage.whole()).map(|(mut tally, (span, gaps))| {
             tally.connections.calls_allowed = calls_allowed;
-            ThreadMeasured { span, gaps, tally, usage: use_of.usage() }
+            ThreadMeasured { span, gaps, tally, usage: window_usage.usage() }
         });
         self.counters.drained.store(true, Ordering::Relaxed);
         let outside = recorder.outside().clone();

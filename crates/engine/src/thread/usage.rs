@@ -61,7 +61,7 @@ impl Reading {
 }
 
 /// The spans of a window, and the thread's usage over them.
-pub(super) struct UseOf {
+pub(super) struct WindowUsage {
     spans: Vec<Span>,
     /// Readings at the edges of the last span.
     edges: [Option<Reading>; 2],
@@ -69,7 +69,7 @@ pub(super) struct UseOf {
     before: ThreadUsage,
 }
 
-impl UseOf {
+impl WindowUsage {
     pub fn new(span: Option<Span>) -> Self {
         let before = ThreadUsage { run_delay: Some(Nanos(0)), ..ThreadUsage::default() };
         Self { spans: span.into_iter().collect(), edges: [None; 2], before }
@@ -88,7 +88,7 @@ impl UseOf {
     }
 
     /// Takes the readings that are due at `now`.
-    pub fn look(&mut self, now: Nanos, read: impl Fn() -> Reading) {
+    pub fn take_due(&mut self, now: Nanos, read: impl Fn() -> Reading) {
         let Some(span) = self.spans.last() else { return };
         for (edge, used) in [span.start, span.end].into_iter().zip(&mut self.edges) {
             if used.is_none() && now >= edge {

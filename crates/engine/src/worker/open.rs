@@ -43,10 +43,10 @@ impl OpenLoop {
         }
     }
 
-    /// When to look for due calls next.
+    /// When to check for due calls next.
     pub fn wake_at(&self) -> Nanos {
         let next = self.due_times.peek().unwrap_or(Nanos::NEVER);
-        if self.full { next.max(self.watch.next_look()) } else { next }
+        if self.full { next.max(self.watch.next_check()) } else { next }
     }
 
     /// The timing of a call that came due at `due` and is sent now.
@@ -80,7 +80,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     /// Sends the due calls, each on the next connection with room. Without room, they stay due until there is some.
     pub(super) fn release(&mut self, now: Nanos) {
         let Some(open) = &mut self.open else { return };
-        open.watch.look(now, open.due_times.peek());
+        open.watch.check(now, open.due_times.peek());
         if open.full {
             let Some(since) = open.happened_at.take() else { return };
             open.full_until = Some(since);

@@ -30,7 +30,7 @@ enum Step {
 
 impl Seen {
     /// Compares the state of a connection at `now` with the last one, and decides what to do.
-    fn look(&mut self, connection: (Nanos, u64), now: Nanos, limits: (Nanos, Nanos)) -> Step {
+    fn check(&mut self, connection: (Nanos, u64), now: Nanos, limits: (Nanos, Nanos)) -> Step {
         let (every, timeout) = limits;
         if connection != self.connection {
             *self = Self { connection, at: now, pinged: None };
@@ -72,7 +72,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
                 continue;
             }
             let Some(connection) = &mut slot.connection else { continue };
-            match self.seen[index].look((slot.opened_at, connection.answers()), now, limits) {
+            match self.seen[index].check((slot.opened_at, connection.answers()), now, limits) {
                 Step::Wait => {}
                 Step::Ping => {
                     connection.ping(&mut slot.out);
@@ -95,21 +95,21 @@ mod tests {
     fn silent_connection_is_pinged_once_and_then_given_up() {
         let second = |n: u64| Nanos::from_millis(n * 1000);
         let mut seen = Seen::default();
-        let mut look =
-            |answers, at| seen.look((second(1), answers), second(at), (second(10), second(5)));
-        assert_eq!([look(1, 2), look(2, 11), look(2, 20)], [Step::Wait; 3]);
-        assert_eq!([look(2, 21), look(2, 22), look(2, 25)], [Step::Ping, Step::Wait, Step::Wait]);
+        let mut step =
+            |answers, at| seen.check((second(1), answers), second(at), (second(10), second(5)));
+        assert_eq!([step(1, 2), step(2, 11), step(2, 20)], [Step::Wait; 3]);
+        assert_eq!([step(2, 21), step(2, 22), step(2, 25)], [Step::Ping, Step::Wait, Step::Wait]);
         // Answered.
-        assert_eq!([look(3, 26), look(3, 35), look(3, 36)], [Step::Wait, Step::Wait, Step::Ping]);
-        assert_eq!([look(3, 40), look(3, 41)], [Step::Wait, Step::GiveUp]);
+        assert_eq!([step(3, 26), step(3, 35), step(3, 36)], [Step::Wait, Step::Wait, Step::Ping]);
+        assert_eq!([step(3, 40), step(3, 41)], [Step::Wait, Step::GiveUp]);
     }
 
     #[test]
     fn next_connection_of_a_slot_begins_without_pings() {
         let mut seen = Seen::default();
         let limits = (Nanos(10), Nanos(5));
-        assert_eq!(seen.look((Nanos(1), 0), Nanos(1), limits), Step::Wait);
-        assert_eq!(seen.look((Nanos(1), 0), Nanos(11), limits), Step::Ping);
-        assert_eq!(seen.look((Nanos(15), 0), Nanos(20), limits), Step::Wait);
+        assert_eq!(seen.check((Nanos(1), 0), Nanos(1), limits), Step::Wait);
+        assert_eq!(seen.check((Nanos(1), 0), Nanos(11), limits), Step::Ping);
+        assert_eq!(seen.check((Nanos(15), 0), Nanos(20), limits), Step::Wait);
     }
 }

@@ -141,7 +141,7 @@ mod tests {
         let of = |own: &[i32]| {
             let own = own.iter().copied().collect();
             let connections = connections(&own);
-            peers(&own, &Holders::look().unwrap(), &connections)
+            peers(&own, &Holders::scan().unwrap(), &connections)
         };
         let (both, first) = (of(&pids), of(&pids[..1]));
         for mut child in children {

@@ -39,7 +39,7 @@ pub(super) struct Holders {
 
 impl Holders {
     /// Reads the open files of all processes. Processes that end while /proc is read are left out.
-    pub fn look() -> io::Result<Self> {
+    pub fn scan() -> io::Result<Self> {
         let mut found =
             Self { visible: BTreeMap::new(), closed: BTreeSet::new(), this: HashSet::new() };
         let this = getpid().as_raw_pid();

@@ -18,7 +18,7 @@ const STARTING_ROUNDS: usize = 4;
 /// left alone.
 pub(crate) fn kill_marked(name: &str, value: &str) {
     for round in 0..ROUNDS {
-        let Look { marked, is_any_starting } = look(name, value);
+        let Scan { marked, is_any_starting } = scan(name, value);
         if marked.is_empty() && !(is_any_starting && round < STARTING_ROUNDS) {
             return;
         }
@@ -32,28 +32,28 @@ pub(crate) fn kill_marked(name: &str, value: &str) {
 
 /// All processes, except this one, that started with `name` set to `value`. Those that this process may not inspect are left out.
 pub(crate) fn marked(name: &str, value: &str) -> Vec<Pid> {
-    look(name, value).marked
+    scan(name, value).marked
 }
 
 #[derive(Default)]
-struct Look {
+struct Scan {
     marked: Vec<Pid>,
     is_any_starting: bool,
 }
 
-fn look(name: &str, value: &str) -> Look {
-    let mut look = Look::default();
+fn scan(name: &str, value: &str) -> Scan {
+    let mut scan = Scan::default();
     let all = all_processes().into_iter().flatten().flatten();
     for process in all.filter(|it| it.pid != getpid().as_raw_pid()) {
         let environment = process.environ().ok();
         let is_empty = environment.as_ref().is_some_and(|it| it.is_empty());
-        look.is_any_starting |= is_empty && may_be_starting(&process);
+        scan.is_any_starting |= is_empty && may_be_starting(&process);
         let found = environment.and_then(|mut it| it.remove(OsStr::new(name)));
         if found.is_some_and(|it| it.as_os_str() == value) {
-            look.marked.extend(Pid::from_raw(process.pid));
+            scan.marked.extend(Pid::from_raw(process.pid));
         }
     }
-    look
+    scan
 }
 
 /// True if a process without an environment may be inside `exec`, where it has none yet: it is alive, and not a kernel thread.

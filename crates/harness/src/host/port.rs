@@ -59,7 +59,7 @@ pub fn outsiders(
         let all = sockets()?;
         let own_pids = own.pids()?.into_iter().map(|pid| pid.as_raw_pid()).collect();
         let connections = channels::connections(&own_pids);
-        let holders = Holders::look()?;
+        let holders = Holders::scan()?;
         let (serving, others): (Vec<_>, Vec<_>) =
             all.iter().partition(|socket| serves(socket, address));
         let mut found = owners(&holders, &serving, &own_pids);
@@ -147,7 +147,7 @@ fn list(owners: &[Owner]) -> String {
 pub fn listening(own: &dyn Counted) -> io::Result<Vec<SocketAddr>> {
     let mut all = sockets()?;
     all.retain(|socket| socket.state == TcpState::Listen);
-    let holders = Holders::look()?;
+    let holders = Holders::scan()?;
     let own = own.pids()?.into_iter().map(|pid| pid.as_raw_pid()).collect();
     all.retain(|socket| holders.any_holds(&own, &Held::Socket(socket.inode)));
     let mut found: Vec<SocketAddr> = all.iter().map(|it| canonical(it.local_address)).collect();
@@ -161,14 +161,14 @@ pub fn listeners(address: SocketAddr) -> io::Result<Vec<Owner>> {
     twice(|| {
         let mut all = sockets()?;
         all.retain(|socket| socket.state == TcpState::Listen && serves(socket, address));
-        Ok(owners(&Holders::look()?, &Vec::from_iter(&all), &BTreeSet::new()))
+        Ok(owners(&Holders::scan()?, &Vec::from_iter(&all), &BTreeSet::new()))
     })
 }
 
-fn twice(look: impl Fn() -> io::Result<Vec<Owner>>) -> io::Result<Vec<Owner>> {
-    let mut found = look()?;
+fn twice(scan: impl Fn() -> io::Result<Vec<Owner>>) -> io::Result<Vec<Owner>> {
+    let mut found = scan()?;
     if !found.is_empty() {
-        let again = look()?;
+        let again = scan()?;
         found.retain(|owner| again.contains(owner));
         found.sort();
         found.dedup();

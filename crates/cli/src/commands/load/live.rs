@@ -18,7 +18,7 @@ use crate::live;
 use crate::print::note;
 
 /// How often the line on a terminal changes. Each sample costs every load thread a copy of its histograms.
-const LOOK: Nanos = Nanos::from_millis(1000);
+const INTERVAL: Nanos = Nanos::from_millis(1000);
 /// Maximum redraws of a terminal per second.
 const DRAWN: u8 = 4;
 /// Maximum plain lines per stage.
@@ -162,9 +162,9 @@ impl Live<'_> {
     fn show_every(&self, stage: &Stage<'_>) -> Option<Nanos> {
         let plain = self.is_load(stage);
         match self.view {
-            View::Drawn(_) => Some(LOOK),
-            View::Lines if plain && stage.end == Nanos::NEVER => Some(Nanos(LOOK.0 * LINES)),
-            View::Lines if plain => Some(LOOK.max(Nanos((stage.end - stage.start).0 / LINES))),
+            View::Drawn(_) => Some(INTERVAL),
+            View::Lines if plain && stage.end == Nanos::NEVER => Some(Nanos(INTERVAL.0 * LINES)),
+            View::Lines if plain => Some(INTERVAL.max(Nanos((stage.end - stage.start).0 / LINES))),
             View::Lines | View::Quiet => None,
         }
     }
@@ -203,7 +203,7 @@ impl Live<'_> {
             }
             (View::Drawn(bar), None) => bar.set_message(name),
             // The first sample only serves for comparison with the next one.
-            (View::Lines, Some(reading)) if now >= stage.start + LOOK => {
+            (View::Lines, Some(reading)) if now >= stage.start + INTERVAL => {
                 note!("{stage_now}, {reading}");
             }
             (View::Lines | View::Quiet, _) => {}
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn look_shows_what_happened_since_the_previous_one() {
+    fn reading_shows_what_happened_since_the_previous_one() {
         let (first, second) =
             (sample(500, 0, 100, &[]), sample(25_500, 3, 600, &[1000, 2000, 9000]));
         let reading = Reading::of((&first, &second), 2.0, 2);

@@ -114,10 +114,10 @@ impl Program {
         sent.map_err(|error| LoadError::Failed(format!("it takes no messages: {error}")))
     }
 
-    /// Passes the reports so far to `look`. Fails if reading them has failed.
-    pub(super) fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> Result<T, LoadError> {
+    /// Passes the reports so far to `read`. Fails if reading them has failed.
+    pub(super) fn with<T>(&self, read: impl FnOnce(&mut State) -> T) -> Result<T, LoadError> {
         let mut state = self.shared.lock();
-        let seen = look(&mut state);
+        let seen = read(&mut state);
         match &state.broken {
             None => Ok(seen),
             Some(problem) => Err(LoadError::Failed(problem.clone())),
@@ -125,22 +125,22 @@ impl Program {
     }
 
     /// Like [`Self::with`], for the counted calls.
-    pub(super) fn counted<T>(&self, look: impl FnOnce(&mut Counted) -> T) -> Result<T, LoadError> {
-        let seen = self.with(|state| state.counted.as_mut().map(look))?;
+    pub(super) fn counted<T>(&self, read: impl FnOnce(&mut Counted) -> T) -> Result<T, LoadError> {
+        let seen = self.with(|state| state.counted.as_mut().map(read))?;
         seen.ok_or_else(|| LoadError::Failed("no load was opened".to_owned()))
     }
 
-    /// Waits until `look` returns a value for the reports. `late` is the error at the deadline.
+    /// Waits until `read` returns a value for the reports. `late` is the error at the deadline.
     pub(super) fn wait<T>(
         &self,
         deadline: Nanos,
         interrupt: &Interrupt,
         late: &str,
-        mut look: impl FnMut(&mut State) -> Option<T>,
+        mut read: impl FnMut(&mut State) -> Option<T>,
     ) -> Result<T, LoadError> {
         let mut state = self.shared.lock();
         loop {
-            if let Some(found) = look(&mut state) {
+            if let Some(found) = read(&mut state) {
                 return Ok(found);
             }
             if let Some(problem) = &state.broken {
