@@ -134,7 +134,7 @@ pub(crate) fn reach_unless(
 
 /// Why the server seems not to speak the protocol. `None` if it may.
 fn unexpected(greeting: Greeting, server: &ConnectionOptions, within: Duration) -> Option<String> {
-    let found = |said: &[u8]| Speaks::find(said, server, within.min(DETECT_TIMEOUT));
+    let found = |said: &[u8]| PeerProtocol::find(said, server, within.min(DETECT_TIMEOUT));
     match greeting {
         Greeting::Complete => None,
         Greeting::Other(said) => explain(found(&said), server),
@@ -162,7 +162,7 @@ fn round_up(within: Duration) -> Duration {
 
 /// The protocol of a server, detected from its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Speaks {
+enum PeerProtocol {
     Http2,
     Tls,
     Http1,
@@ -172,7 +172,7 @@ enum Speaks {
     Unknown,
 }
 
-impl Speaks {
+impl PeerProtocol {
     fn of(said: &[u8]) -> Self {
         match said {
             // An alert or a handshake of any version.
@@ -244,44 +244,44 @@ pub(crate) fn commands_for_url(server: &ConnectionOptions, is_http2: bool) -> St
 }
 
 /// What the server speaks instead of the expected protocol, and what to do. `None` if it may speak that.
-fn explain(speaks: Speaks, server: &ConnectionOptions) -> Option<String> {
+fn explain(speaks: PeerProtocol, server: &ConnectionOptions) -> Option<String> {
     let protocol = server.protocol;
     let transport = protocol.spec().transport;
     let what = match speaks {
-        Speaks::Http2 if transport == Transport::Http2 => return None,
-        Speaks::Http1 if transport == Transport::Http1 => return None,
-        Speaks::Tls => format!("it speaks TLS; {}", with_tls(protocol)),
-        Speaks::Http1 | Speaks::Closes | Speaks::Unknown
+        PeerProtocol::Http2 if transport == Transport::Http2 => return None,
+        PeerProtocol::Http1 if transport == Transport::Http1 => return None,
+        PeerProtocol::Tls => format!("it speaks TLS; {}", with_tls(protocol)),
+        PeerProtocol::Http1 | PeerProtocol::Closes | PeerProtocol::Unknown
             if transport == Transport::Http2 && hides_http2(server) =>
         {
             "it does not speak HTTP/2 on this connection: --alpn none does not offer it; leave that option out".to_owned()
         }
-        Speaks::Http2 if protocol == Protocol::Http => format!(
+        PeerProtocol::Http2 if protocol == Protocol::Http => format!(
             "it speaks HTTP/2, not HTTP/1.1; give --http 2, or if it is a gRPC service: {} --list",
             command(server)
         ),
-        Speaks::Http1 if protocol == Protocol::Http2 => {
+        PeerProtocol::Http1 if protocol == Protocol::Http2 => {
             "it speaks HTTP/1.1, not HTTP/2; leave --http 2 out".to_owned()
         }
-        Speaks::Http2 => {
+        PeerProtocol::Http2 => {
             format!("it speaks HTTP/2, not {protocol}; try --protocol grpc or json-h2c")
         }
-        Speaks::Http1 if protocol == Protocol::Grpc => format!(
+        PeerProtocol::Http1 if protocol == Protocol::Grpc => format!(
             "it speaks HTTP/1.1, not gRPC. Give its gRPC port, or call one of its URLs:\n\n{}",
             commands_for_url(server, false)
         ),
-        Speaks::Http1 => format!("it speaks HTTP/1.1, not {protocol}; try --protocol json"),
-        Speaks::Ssh => format!("it speaks SSH, not {protocol}; correct the port"),
-        Speaks::Closes if transport == Transport::Http2 => format!(
+        PeerProtocol::Http1 => format!("it speaks HTTP/1.1, not {protocol}; try --protocol json"),
+        PeerProtocol::Ssh => format!("it speaks SSH, not {protocol}; correct the port"),
+        PeerProtocol::Closes if transport == Transport::Http2 => format!(
             "it closes the connection when spoken to in HTTP/2, as {} needs, and in {}; correct the port",
             option(protocol),
             if server.tls.is_none() { "TLS and HTTP/1.1" } else { "HTTP/1.1" }
         ),
-        Speaks::Unknown if transport == Transport::Http2 => format!(
+        PeerProtocol::Unknown if transport == Transport::Http2 => format!(
             "it does not speak HTTP/2, as {} needs; correct the port or the option",
             option(protocol)
         ),
-        Speaks::Closes | Speaks::Unknown => return None,
+        PeerProtocol::Closes | PeerProtocol::Unknown => return None,
     };
     Some(what)
 }
@@ -322,16 +322,16 @@ fn detect_protocol(server: &ConnectionOptions, within: Duration) -> Option<Strin
     let tls = server.tls.as_ref().map(|tls| tls.with_alpn(&["http/1.1", "h2"]));
     let in_http2 = ConnectionOptions { protocol: Protocol::Grpc, tls, ..server.clone() };
     let speaks = match greet(&in_http2, within) {
-        Ok(Greeting::Complete) => Speaks::Http2,
-        Ok(Greeting::Other(said)) => Speaks::find(&said, server, within),
-        Ok(Greeting::Closed) => Speaks::find(&[], server, within),
-        Ok(Greeting::Silent) | Err(_) => Speaks::Unknown,
+        Ok(Greeting::Complete) => PeerProtocol::Http2,
+        Ok(Greeting::Other(said)) => PeerProtocol::find(&said, server, within),
+        Ok(Greeting::Closed) => PeerProtocol::find(&[], server, within),
+        Ok(Greeting::Silent) | Err(_) => PeerProtocol::Unknown,
     };
     match speaks {
-        Speaks::Closes | Speaks::Unknown => other_thrift(server, within),
+        PeerProtocol::Closes | PeerProtocol::Unknown => other_thrift(server, within),
         speaks => explain(speaks, server).filter(|_| {
             // It may speak HTTP/1.1 as well.
-            speaks != Speaks::Http2
+            speaks != PeerProtocol::Http2
                 || server.protocol.spec().transport != Transport::Http1
                 || http1_answer(server, within).is_none()
         }),

@@ -8,7 +8,7 @@ const FRAMING: usize = 64 << 10;
 
 /// What the next byte belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum At {
+enum ChunkPart {
     /// A size's first digit.
     #[default]
     SizeStart,
@@ -31,7 +31,7 @@ enum At {
 /// A chunked body, read up to some byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Chunks {
-    at: At,
+    part: ChunkPart,
     /// Bytes left in the chunk.
     left: usize,
     /// Bytes received: content, and everything else.
@@ -44,7 +44,7 @@ impl Chunks {
     #[inline]
     pub fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Result<Piece<'a>, Problem> {
         while let Some((first, rest)) = bytes.split_first() {
-            if self.at == At::Content {
+            if self.part == ChunkPart::Content {
                 return Ok(Piece::Content(self.take_content(bytes)));
             }
             *bytes = rest;
@@ -66,7 +66,7 @@ impl Chunks {
         self.left -= content.len();
         self.content += content.len();
         if self.left == 0 {
-            self.at = At::ContentEnd;
+            self.part = ChunkPart::ContentEnd;
         }
         content
     }
@@ -74,22 +74,22 @@ impl Chunks {
     /// Takes a byte that is not content. True if it ends the body.
     #[inline]
     fn step(&mut self, byte: u8) -> Result<bool, Problem> {
-        self.at = match (self.at, byte) {
-            (At::SizeStart | At::Size, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
+        self.part = match (self.part, byte) {
+            (ChunkPart::SizeStart | ChunkPart::Size, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
                 self.digit(byte)?;
-                At::Size
+                ChunkPart::Size
             }
-            (At::Size | At::Extension, b'\r') => At::SizeEnd,
-            (At::Size, b';' | b' ' | b'\t') => At::Extension,
-            (At::Extension, b' '.. | b'\t') => At::Extension,
-            (At::SizeEnd, b'\n') if self.left > 0 => At::Content,
-            (At::SizeEnd, b'\n') => At::TrailerStart,
-            (At::ContentEnd, b'\r') => At::ContentEndLf,
-            (At::ContentEndLf, b'\n') => At::SizeStart,
-            (At::TrailerStart, b'\r') => At::LastLf,
-            (At::Trailer, b'\n') => At::TrailerStart,
-            (At::LastLf | At::TrailerStart, b'\n') => return Ok(true),
-            (At::TrailerStart | At::Trailer, _) => At::Trailer,
+            (ChunkPart::Size | ChunkPart::Extension, b'\r') => ChunkPart::SizeEnd,
+            (ChunkPart::Size, b';' | b' ' | b'\t') => ChunkPart::Extension,
+            (ChunkPart::Extension, b' '.. | b'\t') => ChunkPart::Extension,
+            (ChunkPart::SizeEnd, b'\n') if self.left > 0 => ChunkPart::Content,
+            (ChunkPart::SizeEnd, b'\n') => ChunkPart::TrailerStart,
+            (ChunkPart::ContentEnd, b'\r') => ChunkPart::ContentEndLf,
+            (ChunkPart::ContentEndLf, b'\n') => ChunkPart::SizeStart,
+            (ChunkPart::TrailerStart, b'\r') => ChunkPart::LastLf,
+            (ChunkPart::Trailer, b'\n') => ChunkPart::TrailerStart,
+            (ChunkPart::LastLf | ChunkPart::TrailerStart, b'\n') => return Ok(true),
+            (ChunkPart::TrailerStart | ChunkPart::Trailer, _) => ChunkPart::Trailer,
             _ => return Err("a chunk that can't be read"),
         };
         Ok(false)
