@@ -12,9 +12,9 @@ use super::{Backend, Counted, GroupLimits, signals};
 use crate::host::readings::{CpuTime, MemoryUse};
 
 #[derive(Debug)]
-pub(super) struct Home;
+pub(super) struct GroupFactory;
 
-impl super::Home for Home {
+impl super::GroupFactory for GroupFactory {
     fn mode(&self) -> IsolationMode {
         IsolationMode::Affinity
     }

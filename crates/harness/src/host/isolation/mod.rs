@@ -114,8 +114,8 @@ pub trait Backend: Counted + Debug + Send + Sync {
     }
 }
 
-/// The parent of new groups.
-trait Home: Debug + Send + Sync {
+/// Creates groups.
+trait GroupFactory: Debug + Send + Sync {
     fn mode(&self) -> IsolationMode;
 
     /// A note for the record.
@@ -134,7 +134,7 @@ trait Home: Debug + Send + Sync {
 /// The isolation of servers on this machine. Dropping it reverts its changes to the machine.
 #[derive(Debug)]
 pub struct Isolation {
-    home: Box<dyn Home>,
+    factory: Box<dyn GroupFactory>,
     mounts: Mounts,
     notes: Vec<String>,
     /// Started with the first group. Contains `None` if no guard is needed, or it can't be started; then the next harness cleans
@@ -148,17 +148,17 @@ impl Isolation {
     ///
     /// As a test, creates and removes a group with `cpus`, the CPUs that this process may use.
     pub fn detect(cpus: &[u32]) -> Self {
-        type Find = fn(&Mounts, Owner) -> Result<Box<dyn Home>, String>;
+        type Find = fn(&Mounts, Owner) -> Result<Box<dyn GroupFactory>, String>;
         let (mounts, owner) = match (Mounts::of_this_process(), Owner::this_process()) {
             (Ok(mounts), Ok(owner)) => (mounts, owner),
             (Err(error), _) | (_, Err(error)) => return Self::affinity(&error.to_string()),
         };
         let mut reasons = Vec::new();
         for find in [v2::find as Find, v1::find] {
-            match find(&mounts, owner).and_then(|home| usable(home, cpus)) {
-                Ok(home) => {
-                    let notes = home.note().into_iter().collect();
-                    return Self { home, mounts, notes, guard: OnceLock::new() };
+            match find(&mounts, owner).and_then(|factory| usable(factory, cpus)) {
+                Ok(factory) => {
+                    let notes = factory.note().into_iter().collect();
+                    return Self { factory, mounts, notes, guard: OnceLock::new() };
                 }
                 Err(reason) => reasons.push(reason),
             }
@@ -172,13 +172,13 @@ impl Isolation {
             "no cgroup ({reason}): CPUs by affinity only, no memory limit enforced, \
              CPU time to the clock tick; run as root, or in a delegated cgroup, for more"
         );
-        let (home, mounts) = (Box::new(affinity::Home), Mounts::default());
-        Self { home, mounts, notes: vec![note], guard: OnceLock::new() }
+        let (factory, mounts) = (Box::new(affinity::GroupFactory), Mounts::default());
+        Self { factory, mounts, notes: vec![note], guard: OnceLock::new() }
     }
 
     /// The kind of isolation.
     pub fn mode(&self) -> IsolationMode {
-        self.home.mode()
+        self.factory.mode()
     }
 
     /// Notes for the record.
@@ -193,19 +193,19 @@ impl Isolation {
 
     /// Creates an empty group. `label` becomes a part of its name.
     pub fn create(&self, label: &str, limits: GroupLimits) -> io::Result<Group> {
-        self.guard.get_or_init(|| self.home.guard());
+        self.guard.get_or_init(|| self.factory.guard());
         let memory_enforced =
             limits.memory_bytes.filter(|_| self.mode() != IsolationMode::Affinity);
-        let backend = self.home.create(label, &limits)?;
+        let backend = self.factory.create(label, &limits)?;
         Ok(Group { backend, cpus: limits.cpus, memory_enforced, destroyed: false })
     }
 }
 
-fn usable(home: Box<dyn Home>, cpus: &[u32]) -> Result<Box<dyn Home>, String> {
+fn usable(factory: Box<dyn GroupFactory>, cpus: &[u32]) -> Result<Box<dyn GroupFactory>, String> {
     let limits = GroupLimits { cpus: cpus.to_vec(), memory_bytes: Some(1 << 30) };
-    let probe = home.create("probe", &limits).map_err(|error| error.to_string())?;
+    let probe = factory.create("probe", &limits).map_err(|error| error.to_string())?;
     probe.remove().map_err(|error| error.to_string())?;
-    Ok(home)
+    Ok(factory)
 }
 
 /// The processes of one server. Dropping the group kills its remaining processes and removes it.

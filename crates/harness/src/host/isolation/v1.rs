@@ -24,7 +24,7 @@ const TRIES: u32 = 12;
 
 /// This process's own group in each hierarchy, the parent of new groups.
 #[derive(Debug)]
-struct Home {
+struct GroupFactory {
     owner: Owner,
     folders: Folders,
     freezes_by: FreezesBy,
@@ -87,9 +87,9 @@ impl Folders {
 }
 
 /// `Err`: the missing controller, as part of a sentence.
-pub(super) fn find(mounts: &Mounts, owner: Owner) -> Result<Box<dyn super::Home>, String> {
+pub(super) fn find(mounts: &Mounts, owner: Owner) -> Result<Box<dyn super::GroupFactory>, String> {
     let freezes_by = if owner.is_in_container() { FreezesBy::Signals } else { FreezesBy::Freezer };
-    Ok(Box::new(Home { owner, folders: Folders::own(mounts)?, freezes_by }))
+    Ok(Box::new(GroupFactory { owner, folders: Folders::own(mounts)?, freezes_by }))
 }
 
 /// The group that `mounts` found, created by another program. `Err`: the missing controller, as part of a sentence.
@@ -115,7 +115,7 @@ pub(super) fn adopt(mounts: &Mounts) -> Result<io::Result<Adopted>, String> {
     }))
 }
 
-impl super::Home for Home {
+impl super::GroupFactory for GroupFactory {
     fn mode(&self) -> IsolationMode {
         IsolationMode::CgroupV1
     }

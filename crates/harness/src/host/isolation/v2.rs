@@ -22,7 +22,7 @@ const REQUIRED: [&str; 2] = ["cpuset", "memory"];
 const OPTIONAL: &str = "cpu";
 
 #[derive(Debug)]
-struct Home {
+struct GroupFactory {
     owner: Owner,
     parent: PathBuf,
     leaf: Option<Leaf>,
@@ -30,12 +30,12 @@ struct Home {
 
 /// Finds the nearest group, this process's own or a parent, that allows groups with the required controllers. `Err`: the
 /// obstacle, as part of a sentence.
-pub(super) fn find(mounts: &Mounts, owner: Owner) -> Result<Box<dyn super::Home>, String> {
+pub(super) fn find(mounts: &Mounts, owner: Owner) -> Result<Box<dyn super::GroupFactory>, String> {
     let mount_point = mounts.v2.as_ref().ok_or("cgroup v2 is not mounted")?;
     let mut reasons = Vec::new();
     for parent in candidates(mount_point, owner) {
-        match Home::at(parent, parent == mount_point.own, owner) {
-            Ok(home) => return Ok(Box::new(home)),
+        match GroupFactory::at(parent, parent == mount_point.own, owner) {
+            Ok(factory) => return Ok(Box::new(factory)),
             Err(reason) => reasons.push(reason),
         }
     }
@@ -59,7 +59,7 @@ pub(super) fn adopt(mounts: &Mounts) -> Option<io::Result<Adopted>> {
     }))
 }
 
-impl Home {
+impl GroupFactory {
     fn at(parent: &Path, own: bool, owner: Owner) -> Result<Self, String> {
         let file = parent.join("cgroup.controllers");
         let controllers = read(&file).map_err(|error| error.to_string())?;
@@ -78,7 +78,7 @@ impl Home {
     }
 }
 
-impl super::Home for Home {
+impl super::GroupFactory for GroupFactory {
     fn mode(&self) -> IsolationMode {
         IsolationMode::CgroupV2
     }
@@ -361,7 +361,7 @@ mod tests {
             ("cgroup.procs", ""),
         ];
         let (folder, _) = fixture(&files);
-        Home::at(folder.path(), true, Owner::this_process().unwrap()).unwrap();
+        GroupFactory::at(folder.path(), true, Owner::this_process().unwrap()).unwrap();
         let control = fs::read_to_string(folder.path().join("cgroup.subtree_control")).unwrap();
         assert_eq!(control, "+cpu", "the last one enabled");
     }
