@@ -3,8 +3,8 @@
 use rpcbench_record::{Latency, Limits, Measured, Outcomes, in_parallel};
 use rpcbench_stats::{Histogram, Range};
 
+use crate::connection_churn::ConnectionChurn;
 use crate::format;
-use crate::lives::Lives;
 use crate::openings::Openings;
 use crate::runtime::RuntimeFigures;
 
@@ -168,7 +168,7 @@ pub struct Figures {
     /// Response times. `None` if no call was answered.
     pub response: Option<Response>,
     /// Connects, and calls without connects. `None` for long connections.
-    pub lives: Option<Lives>,
+    pub churn: Option<ConnectionChurn>,
     /// The steps of connects, and TLS handshakes.
     pub openings: Openings,
     /// TLS records received by the client per answered call. `None` without TLS.
@@ -204,7 +204,7 @@ impl Figures {
         Some(Self {
             calls_per_s: Estimate::raw(mean(&rates)?),
             response: Response::merged(&latencies),
-            lives: Lives::of(trials),
+            churn: ConnectionChurn::of(trials),
             openings: Openings::of(trials),
             records_per_reply: records_per_reply(trials, &outcomes),
             outcomes,

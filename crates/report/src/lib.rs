@@ -8,6 +8,7 @@ mod cell;
 mod changes;
 mod columns;
 mod conclusion;
+mod connection_churn;
 mod connections;
 mod curve;
 mod disturbed;
@@ -21,7 +22,6 @@ mod html;
 mod in_slices;
 mod layout;
 mod left_out;
-mod lives;
 mod load;
 mod matrix;
 mod open;
@@ -50,6 +50,7 @@ pub use changes::{
 };
 pub use columns::{ColumnName, Columns};
 pub use conclusion::Conclusion;
+pub use connection_churn::ConnectionChurn;
 pub use document::{Document, Format, Style};
 pub use doubt::doubts;
 pub use export::{EXPORT_SCHEMA, ExportError, export_schema, trials_csv};
@@ -61,7 +62,6 @@ pub use history::{
 };
 pub use html::{Calls, Comparison, TrialCalls, changes_html, html};
 pub use layout::Layout;
-pub use lives::Lives;
 pub use load::{
     AllCalls, Bound, Capacity, Load, LoadCurve, LoadPair, LoadPoint, PointVerdict, cut_short,
     load_hdr,

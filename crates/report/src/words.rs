@@ -47,7 +47,7 @@ const SEARCH: [&str; 2] = [
 ];
 
 /// How to read times of connections that carry a limited number of calls.
-const LIVES: [&str; 3] = [
+const CHURN: [&str; 3] = [
     "connect: until the connection is open, including HTTP/2 settings; call: from there to the answer.",
     "TCP, TLS full or resumed, first byte: the steps of it; first byte: HTTP/2 settings, otherwise the first reply.",
     "p50, p99 next to them: what the caller waits, connect and call together.",
@@ -86,9 +86,9 @@ pub(crate) fn how_to_read(summary: &Summary) -> Vec<String> {
     let ranking = any(|w| !w.arrivals.is_open()).then_some(&RANKING[..]);
     let search = any(|w| w.find_max.is_some()).then_some(&SEARCH[..]);
     let curve = any(is_given).then_some(&CURVE[..]);
-    let lives = any(|w| !w.connection_life.is_long()).then_some(&LIVES[..]);
+    let churn = any(|w| !w.connection_life.is_long()).then_some(&CHURN[..]);
     let cost = summary.header.plan.price.as_ref().map(|_| &[COST][..]);
-    let rest = [ranking, cost, lives, search, curve].into_iter().flatten().flatten();
+    let rest = [ranking, cost, churn, search, curve].into_iter().flatten().flatten();
     lines.chain(rest.map(|line| (*line).to_owned())).collect()
 }
 

@@ -75,11 +75,11 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("p99_ns", Ns, "99th percentile of the response times of ok calls", Windows(|f| response(f, 0.99))).column(column("p99", ColumnSlot::Figures).ranking(1).curve(0)),
     figure("p999_ns", Ns, "99.9th percentile of the response times of ok calls", Windows(|f| response(f, 0.999))).column(column("p99.9", ColumnSlot::Figures).wide().curve(0)),
     figure("max_ns", Ns, "Longest response time of an ok call, exact", Windows(|f| some(f.response.as_ref()?.max_ns))).column(column("max", ColumnSlot::Figures).wide().curve(3)),
-    figure("connections_per_s", PerSecond, "Connections opened per second; empty for long connections", Windows(|f| some(f.lives.as_ref()?.connections_per_s))).column(column("connections/s", ColumnSlot::Figures).ranking(5).if_known()),
-    figure("connect_mean_ns", Ns, "Mean connect time, exact", Windows(|f| some(f.lives.as_ref()?.connect.mean_ns))),
+    figure("connections_per_s", PerSecond, "Connections opened per second; empty for long connections", Windows(|f| some(f.churn.as_ref()?.connections_per_s))).column(column("connections/s", ColumnSlot::Figures).ranking(5).if_known()),
+    figure("connect_mean_ns", Ns, "Mean connect time, exact", Windows(|f| some(f.churn.as_ref()?.connect.mean_ns))),
     figure("connect_p50_ns", Ns, "50th percentile of the connect times", Windows(|f| connect(f, 0.5))).column(column("connect p50", ColumnSlot::Figures).ranking(2).if_known()),
     figure("connect_p99_ns", Ns, "99th percentile of the connect times", Windows(|f| connect(f, 0.99))).column(column("connect p99", ColumnSlot::Figures).ranking(4).if_known()),
-    figure("connect_max_ns", Ns, "Longest connect time, exact", Windows(|f| some(f.lives.as_ref()?.connect.max_ns))),
+    figure("connect_max_ns", Ns, "Longest connect time, exact", Windows(|f| some(f.churn.as_ref()?.connect.max_ns))),
     figure("tcp_p50_ns", Ns, "50th percentile of the times from before a socket is created until TCP's handshake is done; empty for long connections", Windows(|f| step(f, |o| &o.tcp, 0.5))).column(column("TCP p50", ColumnSlot::Figures).wide().if_known()),
     figure("tcp_p99_ns", Ns, "99th percentile of these times", Windows(|f| step(f, |o| &o.tcp, 0.99))),
     figure("full_handshakes", Count, "Full handshakes of TLS that ended in the window", Windows(|f| handshakes(f, |o| &o.full_handshake))),
@@ -91,7 +91,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("first_byte_p50_ns", Ns, "50th percentile of the times from the last handshake until the first byte of the protocol came: over HTTP/2 the server's SETTINGS, otherwise the first reply; empty for long connections", Windows(|f| step(f, |o| &o.first_byte, 0.5))).column(column("first byte p50", ColumnSlot::Figures).wide().if_known()),
     figure("first_byte_p99_ns", Ns, "99th percentile of these times", Windows(|f| step(f, |o| &o.first_byte, 0.99))),
     figure("tls_records_per_reply", Ratio, "Records of TLS that the client received, per call that ended ok", Windows(|f| some(f.records_per_reply?))).column(column("records/reply", ColumnSlot::Figures).wide().if_known()),
-    figure("call_mean_ns", Ns, "Mean service time of ok calls without the connect, exact; empty for long connections", Windows(|f| some(f.lives.as_ref()?.call.as_ref()?.mean_ns))),
+    figure("call_mean_ns", Ns, "Mean service time of ok calls without the connect, exact; empty for long connections", Windows(|f| some(f.churn.as_ref()?.call.as_ref()?.mean_ns))),
     figure("call_p50_ns", Ns, "50th percentile of the service times of ok calls without the connect; empty for long connections", Windows(|f| call(f, 0.5))).column(column("call p50", ColumnSlot::Figures).ranking(2).if_known()),
     figure("call_p99_ns", Ns, "99th percentile of the service times of ok calls without the connect; empty for long connections", Windows(|f| call(f, 0.99))).column(column("call p99", ColumnSlot::Figures).ranking(4).if_known()),
     figure("calls", Count, "Calls that came due", Windows(|f| some(f.outcomes.total()))).of_failed(),
@@ -203,7 +203,7 @@ pub(crate) static FIGURES: &[Figure] = &[
 ];
 
 fn connect(figures: &Figures, q: f64) -> Option<Value> {
-    some(figures.lives.as_ref()?.connect.quantile(q))
+    some(figures.churn.as_ref()?.connect.quantile(q))
 }
 
 /// A quantile of a step of opening connections.
@@ -221,7 +221,7 @@ fn gc_mean(figures: &Figures) -> Option<Value> {
 }
 
 fn call(figures: &Figures, q: f64) -> Option<Value> {
-    some(figures.lives.as_ref()?.call.as_ref()?.quantile(q))
+    some(figures.churn.as_ref()?.call.as_ref()?.quantile(q))
 }
 
 fn connections(subject: &Subject) -> Option<Value> {

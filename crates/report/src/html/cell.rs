@@ -97,7 +97,7 @@ impl CellView {
             run.preparations.iter().filter(own).filter_map(|p| warm(p.process, p.warm.as_ref()?));
         let figures = row.figures.as_ref();
         let response = figures.and_then(|figures| figures.response.as_ref());
-        let connect = figures.and_then(|figures| Some(&figures.lives.as_ref()?.connect));
+        let connect = figures.and_then(|figures| Some(&figures.churn.as_ref()?.connect));
         let distribution = |times: &Response| Distribution::of(times.histogram());
         Self {
             response: response.and_then(distribution),

@@ -128,7 +128,7 @@ fn summary(load: &Load) -> Pairs {
         ("calls", Some(format::count(figures.outcomes.total()))),
         ("time", Some(format::duration_ns(measured.window_ns as f64))),
         ("ok calls/s", Some(format::si_near(figures.calls_per_s.value, &limits(load, "rate")))),
-        ("connections/s", figures.lives.as_ref().map(|it| format::si(it.connections_per_s))),
+        ("connections/s", figures.churn.as_ref().map(|it| format::si(it.connections_per_s))),
         ("TLS", load.tls.as_ref().map(tls)),
         ("handshakes", handshakes(measured)),
         ("records", figures.records_per_reply.map(|it| format!("{it:.2} of TLS a reply"))),

@@ -6,7 +6,7 @@ use crate::figures::{Response, share};
 
 /// Connects, and calls without connects, over all trials of a cell.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Lives {
+pub struct ConnectionChurn {
     /// Connections opened per second.
     pub connections_per_s: f64,
     /// Connect times.
@@ -15,7 +15,7 @@ pub struct Lives {
     pub call: Option<Response>,
 }
 
-impl Lives {
+impl ConnectionChurn {
     /// The figures of a cell's trials. `None` for long connections, as no connection opens in a window.
     pub fn of(trials: &[&Measured]) -> Option<Self> {
         let merged = |of: fn(&Measured) -> Option<&Latency>| {
