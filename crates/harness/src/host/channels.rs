@@ -3,7 +3,7 @@
 //!
 //! Other channels leave no trace in /proc: UDP sockets when neither is connected, vsock, message queues, regular files that one
 //! side writes and the other reads, and memory that another process reads. They are detected only if the server started the
-//! process at the other end ([`super::port::outsiders`]).
+//! process at the other end ([`super::port::foreign_owners`]).
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
@@ -94,7 +94,7 @@ fn memory_sharers(own: &BTreeSet<i32>, holders: &Holders) -> Vec<i32> {
         return Vec::new();
     }
     let shares = |pid: &i32| shared_maps(*pid).any(|it| shared.contains(&it));
-    holders.strangers(own).filter(shares).collect()
+    holders.other_pids(own).filter(shares).collect()
 }
 
 /// Device and inode of a process's shared writable mappings.

@@ -87,7 +87,7 @@ impl Holders {
     }
 
     /// The processes, except `own`, whose files were read.
-    pub fn strangers(&self, own: &BTreeSet<i32>) -> impl Iterator<Item = i32> {
+    pub fn other_pids(&self, own: &BTreeSet<i32>) -> impl Iterator<Item = i32> {
         self.visible.keys().copied().filter(move |pid| !own.contains(pid))
     }
 }

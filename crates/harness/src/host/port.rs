@@ -11,7 +11,7 @@ use rustix::process::{Pid, getuid};
 
 use super::channels::{self, Peer};
 use super::holders::{Held, Holders};
-use super::isolation::{Counted, strangers};
+use super::isolation::{Counted, uncounted_processes};
 use crate::error::about;
 
 /// An owner of a port.
@@ -50,7 +50,7 @@ impl fmt::Display for Owner {
 /// Processes outside `own` that serve the address: owners of its sockets; the other ends of TCP connections made by `own`, or of
 /// other channels ([`channels`]); processes counted in only a part of the group; and processes started by `own`, or listed in
 /// `started`. A process must be found twice, since processes start and end during a scan.
-pub fn outsiders(
+pub fn foreign_owners(
     address: SocketAddr,
     own: &dyn Counted,
     started: &dyn Fn() -> Vec<Pid>,
@@ -69,8 +69,8 @@ pub fn outsiders(
                 Peer::Invisible(inode) => Owner::Invisible(inode),
             }
         }));
-        found.extend(own.strays()?.into_iter().map(|id| Owner::process(id.as_raw_pid())));
-        found.extend(strangers(&own_pids, &started())?.map(Owner::process));
+        found.extend(own.partly_counted()?.into_iter().map(|id| Owner::process(id.as_raw_pid())));
+        found.extend(uncounted_processes(&own_pids, &started())?.map(Owner::process));
         if !serving.iter().any(|socket| socket.state == TcpState::Listen) {
             found.push(Owner::Unknown);
         }
@@ -117,7 +117,7 @@ pub fn served_by_others(
     own: &dyn Counted,
     started: &dyn Fn() -> Vec<Pid>,
 ) -> io::Result<Option<String>> {
-    let owners = outsiders(address, own, started)?;
+    let owners = foreign_owners(address, own, started)?;
     Ok((!owners.is_empty()).then(|| {
         format!(
             "{address} is served by {}, not by the server's own processes alone, so what that uses is not measured; \
@@ -268,7 +268,7 @@ mod tests {
         let mut child = own.spawn().unwrap();
         drop(own);
         let pids = [&outside, &child].map(Pid::from_child);
-        let of = |own: &[Pid]| outsiders(address, &Family(own.to_vec()), &Vec::new).unwrap();
+        let of = |own: &[Pid]| foreign_owners(address, &Family(own.to_vec()), &Vec::new).unwrap();
         let (both, one) = (of(&pids), of(&pids[1..]));
         for child in [&mut outside, &mut child] {
             child.kill().unwrap();
@@ -294,7 +294,7 @@ mod tests {
             started.map(|pid| Pid::from_raw(pid.unwrap().parse().unwrap()).unwrap()).collect();
         let own = Pid::from_child(&server);
         let of = |own: Vec<Pid>, started: &dyn Fn() -> Vec<Pid>| {
-            let found = outsiders(address, &Family(own), started).unwrap();
+            let found = foreign_owners(address, &Family(own), started).unwrap();
             let pid = |owner| match owner {
                 Owner::Process { pid, .. } => Pid::from_raw(pid),
                 _ => None,
@@ -320,7 +320,7 @@ mod tests {
         let mut children = [holder(&listener), holder(&listener)];
         drop(listener);
         let pids = [0, 1].map(|at: usize| Pid::from_child(&children[at]));
-        let of = |own: &[Pid]| outsiders(address, &Family(own.to_vec()), &Vec::new).unwrap();
+        let of = |own: &[Pid]| foreign_owners(address, &Family(own.to_vec()), &Vec::new).unwrap();
         let (inside, one_outside) = (of(&pids), of(&pids[..1]));
         let after = listeners(address).unwrap();
         for child in &mut children {
@@ -353,7 +353,7 @@ mod tests {
             let mut all = capabilities(None).unwrap();
             all.effective.remove(CapabilitySet::SYS_PTRACE);
             set_capabilities(None, all).unwrap();
-            outsiders(address, &Family(vec![pid]), &Vec::new)
+            foreign_owners(address, &Family(vec![pid]), &Vec::new)
         });
         let found = found.join().unwrap();
         server.kill().unwrap();
@@ -377,7 +377,7 @@ mod tests {
         let pids = [Pid::from_child(&server), Pid::from_child(&other)];
         let address = listener.local_addr().unwrap();
         drop(listener);
-        let of = |own: &[Pid]| outsiders(address, &Family(own.to_vec()), &Vec::new).unwrap();
+        let of = |own: &[Pid]| foreign_owners(address, &Family(own.to_vec()), &Vec::new).unwrap();
         let (with, without) = (of(&pids), of(&pids[..1]));
         for child in [&mut server, &mut other] {
             child.kill().unwrap();

@@ -28,7 +28,7 @@ pub use join::Joiner;
 use mounts::Mounts;
 pub(crate) use names::Owner;
 pub use tree::ProcessTree;
-pub(super) use tree::strangers;
+pub(super) use tree::uncounted_processes;
 
 use crate::host::guard::Guard;
 use crate::host::readings::{CpuTime, MemoryUse};
@@ -48,7 +48,7 @@ pub trait Counted {
     fn pids(&self) -> io::Result<Vec<Pid>>;
 
     /// Processes and threads that only a part of the group counts.
-    fn strays(&self) -> io::Result<Vec<Pid>> {
+    fn partly_counted(&self) -> io::Result<Vec<Pid>> {
         Ok(Vec::new())
     }
 

@@ -81,7 +81,7 @@ fn proportional(pid: i32) -> Option<u64> {
 }
 
 /// The processes started by a server that are not counted for it: descendants of `own` and of `started`, except `own`.
-pub(in crate::host) fn strangers(
+pub(in crate::host) fn uncounted_processes(
     own: &BTreeSet<i32>,
     started: &[Pid],
 ) -> io::Result<impl Iterator<Item = i32>> {

@@ -185,15 +185,15 @@ impl Counted for Group {
     }
 
     /// Each hierarchy has its own members, and threads are separate members.
-    fn strays(&self) -> io::Result<Vec<Pid>> {
+    fn partly_counted(&self) -> io::Result<Vec<Pid>> {
         let folders = self.folders.distinct();
         let members = folders.iter().map(|folder| pids(&folder.join("tasks")));
         let members: Vec<HashSet<Pid>> =
             members.map(|of| Ok(of?.into_iter().collect())).collect::<io::Result<_>>()?;
         let mut all: HashSet<Pid> = members.iter().flatten().copied().collect();
         all.extend(self.pids()?.into_iter().flat_map(threads));
-        let is_stray = |id: &Pid| !members.iter().all(|of| of.contains(id));
-        Ok(all.into_iter().filter(is_stray).collect())
+        let is_partly_counted = |id: &Pid| !members.iter().all(|of| of.contains(id));
+        Ok(all.into_iter().filter(is_partly_counted).collect())
     }
 
     fn cpu(&self) -> io::Result<CpuTime> {
