@@ -213,7 +213,7 @@ impl<C: Connection> Slot<C> {
     }
 
     /// Why the slot can't take calls, in one line. `None` if it can, or if all its calls are in flight already.
-    pub fn hindrance(&self) -> Option<String> {
+    pub fn blocked_reason(&self) -> Option<String> {
         if self.parent_slot.is_some() {
             return None;
         }

@@ -71,7 +71,7 @@ impl OpenLoop {
 
 /// The outcome of calls for which no connection had room.
 pub(super) fn not_sent<C: Connection>(slots: &[Slot<C>]) -> Outcome {
-    let reason = slots.iter().find_map(Slot::hindrance);
+    let reason = slots.iter().find_map(Slot::blocked_reason);
     let full = || "as many calls were in flight as may be".to_owned();
     Outcome::NotSent { reason: reason.unwrap_or_else(full) }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 /// Calls due at the same time that go to one connection, in one write, before the next has its turn. With one write per call,
 /// the last would leave so late that more are due by then, and a client that is late once would stay late.
-const TOGETHER: u32 = 16;
+const MAX_BATCH: u32 = 16;
 
 /// Which connections may have room. At first any may, and they are tried in turn until none has. From then on, only
 /// connections with new activity are tried; once these are half of all, any may have room again. So a call tries only a few
@@ -57,10 +57,10 @@ impl Room {
             let mut turns = (0..connections).map(|i| (self.next + i) % connections);
             let found = turns.find(|connection| send(*connection));
             match found {
-                Some(connection) if connection == self.next => self.put_out(),
+                Some(connection) if connection == self.next => self.count_call(),
                 Some(connection) => {
                     (self.next, self.in_turn) = (connection, 0);
-                    self.put_out();
+                    self.count_call();
                 }
                 None => (self.any, self.in_turn) = (false, 0),
             }
@@ -68,7 +68,7 @@ impl Room {
         }
         while let Some(connection) = self.candidates.front().copied() {
             if send(connection) {
-                self.put_out();
+                self.count_call();
                 return Some(connection);
             }
             self.candidates.pop_front();
@@ -80,9 +80,9 @@ impl Room {
 
     /// Notes that the current connection got a call.
     #[inline]
-    fn put_out(&mut self) {
+    fn count_call(&mut self) {
         self.in_turn += 1;
-        if self.in_turn == TOGETHER {
+        if self.in_turn == MAX_BATCH {
             self.pass_on();
         }
     }
@@ -138,8 +138,8 @@ mod tests {
         for connection in [7, 3, 9, 3] {
             room.may_be_on(connection);
         }
-        let turns: Vec<_> = (0..TOGETHER * 4).filter_map(|_| room.find(|_| true)).collect();
-        let expected = [7, 3, 9, 7].map(|connection| [connection; TOGETHER as usize]).concat();
+        let turns: Vec<_> = (0..MAX_BATCH * 4).filter_map(|_| room.find(|_| true)).collect();
+        let expected = [7, 3, 9, 7].map(|connection| [connection; MAX_BATCH as usize]).concat();
         assert_eq!(turns, expected);
     }
 

@@ -9,7 +9,7 @@ use crate::{DEVIATION_PER_MAD, median};
 
 /// Distance from the fit, in standard deviations, beyond which a window's influence stops growing. For independent normal values
 /// this costs 1 % of the information.
-const BEND: f64 = 2.0;
+const INFLUENCE_BOUND: f64 = 2.0;
 /// Steps of the fit. It hardly changes after the third.
 const STEPS: usize = 6;
 /// Minimum variance of noise: a tenth of a percent, squared.
@@ -93,7 +93,7 @@ fn bound(windows: &Windows, rest: &[f64], entry: usize, freedom: f64) -> f64 {
     let own: Vec<f64> = own.map(|(_, rest)| rest.abs()).collect();
     let spent = own.len() as f64 / freedom.max(1.0);
     let scale = median(own).unwrap_or_default() * DEVIATION_PER_MAD * spent.sqrt();
-    BEND * scale.max(MIN.sqrt())
+    INFLUENCE_BOUND * scale.max(MIN.sqrt())
 }
 
 /// Degrees of freedom of each entry's residuals: its windows minus their share in the processes and rounds.

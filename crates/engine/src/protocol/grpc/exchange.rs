@@ -101,7 +101,7 @@ impl http2::Exchange for Exchange {
     }
 
     #[inline]
-    fn wants_no_more(&self) -> bool {
+    fn is_decided(&self) -> bool {
         self.answer != Answer::None || (self.http != 200 && !self.is_waiting())
     }
 

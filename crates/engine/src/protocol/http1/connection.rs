@@ -39,7 +39,7 @@ enum Leaving {
     /// The peer ends the connection with the current reply.
     LastReply,
     /// The peer closed the connection in the middle of a reply.
-    Amid,
+    MidReply,
     /// The peer ends an idle connection with a 408. RFC 9110, section 15.5.9.
     Idle,
 }
@@ -114,7 +114,7 @@ impl<A: Http1Application> protocol::Connection for Connection<A> {
     fn close_reason(&self) -> String {
         let why = match self.leaving {
             Some(Leaving::Late) => "a call ran out of time",
-            Some(Leaving::Amid) => "peer closed the connection in the middle of a reply",
+            Some(Leaving::MidReply) => "peer closed the connection in the middle of a reply",
             Some(Leaving::Idle) => "peer ended an idle connection with status 408",
             Some(Leaving::LastReply) => "peer ended the connection with a reply that said so",
             None => "peer closed the connection",
@@ -146,8 +146,8 @@ impl<A: Http1Application> protocol::Connection for Connection<A> {
     fn closed(&mut self, events: &mut impl Events) {
         if let Some(reply) = self.replies.end() {
             answer::<A>(&mut self.calls, &reply, events);
-        } else if self.replies.is_amid() && self.leaving != Some(Leaving::Late) {
-            self.leaving = Some(Leaving::Amid);
+        } else if self.replies.is_mid_reply() && self.leaving != Some(Leaving::Late) {
+            self.leaving = Some(Leaving::MidReply);
         }
     }
 
@@ -202,7 +202,7 @@ impl<A: Http1Application> Connection<A> {
     #[cold]
     fn unasked(&mut self, bytes: &[u8]) -> Result<(), Problem> {
         let timed_out = bytes.starts_with(b"HTTP/1.") && bytes.get(8..13) == Some(b" 408 ");
-        if !timed_out || self.leaving.is_some() || self.replies.is_amid() {
+        if !timed_out || self.leaving.is_some() || self.replies.is_mid_reply() {
             return Err("a reply to no call, or a body longer than its head says");
         }
         self.leaving = Some(Leaving::Idle);

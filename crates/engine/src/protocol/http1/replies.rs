@@ -123,7 +123,7 @@ impl Replies {
     }
 
     /// True if a reply was received in part.
-    pub fn is_amid(&self) -> bool {
+    pub fn is_mid_reply(&self) -> bool {
         match self.stage {
             Stage::Head => !self.kept.is_empty() || self.interim > 0,
             Stage::Body(_) => true,

@@ -81,7 +81,7 @@ pub(crate) trait Exchange: Copy + Debug + Default + Send {
     fn answer(&self) -> Option<bool>;
 
     /// True if more content changes nothing, though the stream may still determine how the call ends.
-    fn wants_no_more(&self) -> bool {
+    fn is_decided(&self) -> bool {
         false
     }
 

@@ -25,7 +25,7 @@ const VERSION: u32 = 1;
 /// Maximum length of the sentence on its checks, bytes.
 const MAX_CHECKS: usize = 300;
 /// Interval at which a wait checks for Ctrl-C.
-const ASK: Duration = Duration::from_millis(20);
+const INTERRUPT_POLL: Duration = Duration::from_millis(20);
 /// How long a program may leave messages unread.
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -152,7 +152,7 @@ impl Program {
             if clock::now() >= deadline {
                 return Err(LoadError::Failed(late.to_owned()));
             }
-            let waited = self.shared.changed.wait_timeout(state, ASK);
+            let waited = self.shared.changed.wait_timeout(state, INTERRUPT_POLL);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }

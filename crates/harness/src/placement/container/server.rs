@@ -171,8 +171,8 @@ impl Started for StartedContainer {
 
     /// Once a container has ended, its group is gone. The error is the end of the container then.
     fn explain(&mut self, error: io::Error) -> PlacementError {
-        const DEATH: Duration = Duration::from_secs(1);
-        match self.ended(DEATH) {
+        const EXIT_WAIT: Duration = Duration::from_secs(1);
+        match self.ended(EXIT_WAIT) {
             Ok(Some(how)) => PlacementError(how),
             Ok(None) | Err(_) => error.into(),
         }

@@ -34,7 +34,7 @@ const READY_PAUSE: Nanos = Nanos::from_millis(10);
 /// a few percent of the time between windows, and no time in windows.
 const CHECK_PAUSE: u64 = 300;
 /// Time to wait for a server that broke its connections to exit.
-const DEATH: Duration = Duration::from_millis(300);
+const EXIT_WAIT: Duration = Duration::from_millis(300);
 
 /// A started process of a subject, and the load on it. Dropping it ends what its placement started.
 pub(super) struct LoadedServer<'a> {
@@ -292,7 +292,7 @@ impl<'a> LoadedServer<'a> {
 
     /// A failure for `reason`; or for the exit of the server or of its counterpart, if that is the cause.
     pub fn blame(&mut self, reason: impl Into<String>) -> Failure {
-        if let Ok(Some(how)) = self.running.ended(DEATH) {
+        if let Ok(Some(how)) = self.running.ended(EXIT_WAIT) {
             return self.explain(format!("{how} under load"));
         }
         match self.counterpart_end() {

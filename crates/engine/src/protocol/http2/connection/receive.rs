@@ -135,7 +135,7 @@ impl<C: Http2Application> Connection<C> {
         let Some(exchange) = self.streams.get_mut(head.stream) else {
             return self.after_the_end(head.stream, payload.len());
         };
-        if exchange.wants_no_more() {
+        if exchange.is_decided() {
             self.surplus.count(head.stream, payload.len())?;
         }
         let taken = exchange.data(data, last, &mut self.pieces, events);
