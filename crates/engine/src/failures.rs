@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn statuses_without_end_share_the_last_group() {
+    fn surplus_statuses_share_the_last_group() {
         let kinds = failures((200..900).map(|code| status(code, "")));
         assert_eq!((kinds.len(), kinds[0].status, kinds[0].calls), (17, None, 684));
     }

@@ -97,7 +97,7 @@ mod tests {
         }
 
         #[test]
-        fn writer_gives_the_digits_of_each_nonce(numbers: Vec<u8>) {
+        fn writer_digits_equal_those_of_the_nonce(numbers: Vec<u8>) {
             let mut writer = NonceWriter::default();
             for number in numbers {
                 let nonce = Nonce::new(u32::from(number % 4));

@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_on_a_connection_that_was_handed_over_let_the_next_be_opened_at_once() {
+    fn answers_after_a_hand_over_allow_an_immediate_reconnect() {
         let mut slot: Slot<Json> = Slot::new(1, None);
         let hand_over = |slot: &mut Slot<Json>| {
             slot.hand_over(0, Nanos(7));

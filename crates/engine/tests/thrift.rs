@@ -176,7 +176,7 @@ fn message_other_than_a_reply_costs_the_connection() {
 }
 
 #[test]
-fn peer_of_something_else_costs_the_connection() {
+fn peer_of_another_protocol_breaks_the_connection() {
     assert_lost(|_| b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), "does the server speak this");
 }
 

@@ -263,7 +263,7 @@ proptest! {
 }
 
 #[test]
-fn values_since_an_earlier_state_are_those_recorded_after_it() {
+fn since_returns_the_values_recorded_after_the_earlier_state() {
     let (mut all, mut later) = (Histogram::new(), Histogram::new());
     (1..500).for_each(|value| all.record(value * 7));
     let earlier = all.clone();

@@ -155,7 +155,7 @@ fn ok_on_truncated_accepts_malformed_requests() {
 }
 
 #[test]
-fn costs_keep_answers_correct() {
+fn costly_behaviours_answer_correctly() {
     for behaviour in [
         "slow:1ms",
         "slow-once:2:1ms",

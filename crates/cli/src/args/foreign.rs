@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn table_has_no_option_of_ours_without_a_kind_of_value() {
+    fn foreign_options_with_our_names_take_another_kind_of_value() {
         assert_eq!(options().count(), OPTIONS.lines().count());
         let command = Cli::command();
         let load = command.find_subcommand("load").unwrap();

@@ -206,7 +206,7 @@ fn workload_keys_have_options_of_the_same_name() {
 }
 
 #[test]
-fn run_alone_leaves_the_suite_as_it_is() {
+fn run_without_options_uses_the_quick_suite() {
     let args = run("rpcbench run");
     assert_eq!(args.selection, Selection::default());
     assert_eq!(run("rpcbench run --all").selection, Selection::ALL);

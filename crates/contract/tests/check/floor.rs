@@ -23,7 +23,7 @@ fn echo_passes_every_case() {
 }
 
 #[test]
-fn no_case_of_the_floor_needs_decoding() {
+fn cases_for_tcp_echo_need_no_decoding() {
     for case in cases::applicable(Profile::of(Protocol::TcpEcho)) {
         assert!(!case.needs.contains(&Need::Decoding), "{case:?}");
     }

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_have_addresses_of_their_own_and_only_towards_the_loopback_interface() {
+    fn threads_have_separate_source_addresses_on_loopback_only() {
         let taken = |server: &str, thread| {
             let server = ServerAddress::Tcp(server.parse().unwrap());
             let mut sources = Sources::spread(&server, thread);

@@ -172,7 +172,7 @@ fn empty_reply_is_remembered() {
 }
 
 #[test]
-fn nonce_that_is_found_twice_is_not_taken_for_either() {
+fn ambiguous_nonce_position_is_not_used() {
     let digits = Nonce::new(0xab).digits();
     assert_eq!(find_nonce(&digits, 2, b"xxJK"), Some(2..4));
     assert_eq!(find_nonce(&digits, 2, b"JKJK"), None);

@@ -270,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_have_no_nonce_in_common_whenever_each_was_opened() {
+    fn threads_never_share_a_nonce() {
         for threads in 1..=8 {
             for later_us in (0..100).step_by(3) {
                 let opened =

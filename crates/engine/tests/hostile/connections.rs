@@ -50,7 +50,7 @@ where
 }
 
 #[test]
-fn calls_that_the_peer_allows_no_room_for_say_so() {
+fn unsent_calls_name_the_peers_stream_limit() {
     let script = |listener: &Listener| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[(setting::MAX_CONCURRENT_STREAMS, 0)])?;
@@ -60,7 +60,7 @@ fn calls_that_the_peer_allows_no_room_for_say_so() {
 }
 
 #[test]
-fn calls_that_every_connection_refuses_say_so() {
+fn unsent_calls_name_the_refusal() {
     let script = |listener: &Listener| {
         loop {
             let mut wire = listener.accept()?;
@@ -78,7 +78,7 @@ fn calls_that_every_connection_refuses_say_so() {
 }
 
 #[test]
-fn calls_without_a_listener_say_so() {
+fn unsent_calls_name_the_missing_listener() {
     let script = |listener: &Listener| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[])?;

@@ -53,7 +53,7 @@ fn header_bomb_costs_the_connection() {
 }
 
 #[test]
-fn questions_without_end_from_a_peer_that_does_not_read_cost_the_connection() {
+fn endless_pings_from_a_peer_that_does_not_read_break_the_connection() {
     survives(Vec::new(), vec![Frame::ping([1; 8])], "");
 }
 

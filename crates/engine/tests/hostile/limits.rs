@@ -79,7 +79,7 @@ fn insisting_on(first: Frame) -> ScriptedPeer {
 }
 
 #[test]
-fn error_names_what_was_wrong_with_a_peers_first_words() {
+fn error_names_the_invalid_first_frame() {
     let cases = [
         (Frame::settings(&[(setting::MAX_FRAME_SIZE, 16_383)]), "SETTINGS_MAX_FRAME_SIZE"),
         (Frame::settings(&[(setting::MAX_FRAME_SIZE, 1 << 24)]), "SETTINGS_MAX_FRAME_SIZE"),
@@ -149,7 +149,7 @@ fn never_more_streams_are_open_than_the_peer_allows_at_the_time() {
 }
 
 #[test]
-fn windows_that_open_by_a_few_bytes_let_every_request_through() {
+fn requests_pass_through_windows_of_a_few_bytes() {
     let (peer, ended) = counting(|listener, test| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[(setting::INITIAL_WINDOW_SIZE, 0)])?;

@@ -150,7 +150,7 @@ mod tests {
 
     /// Like in a container, which gets only the inner folder.
     #[test]
-    fn program_of_another_user_can_use_the_inner_folder_by_its_own_path() {
+    fn other_users_can_access_the_inner_folder() {
         let parent = tempfile::tempdir().unwrap();
         let long = parent.path().join("x".repeat(107));
         fs::create_dir(&long).unwrap();

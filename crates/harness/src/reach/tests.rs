@@ -53,7 +53,7 @@ fn answer(said: &'static [u8], protocol: Protocol) -> Result<(), String> {
 }
 
 #[test]
-fn another_protocol_is_named_even_where_no_server_speaks_first() {
+fn wrong_protocol_is_detected_if_clients_speak_first() {
     let other = |said, protocol| {
         of_server(said, |address| {
             let server = ConnectionOptions::new(protocol, address.clone());
@@ -182,7 +182,7 @@ fn server_of_another_protocol_is_named() {
 }
 
 #[test]
-fn all_addresses_are_tried_and_a_silent_server_is_not_a_missing_one() {
+fn all_addresses_are_tried_and_a_silent_server_counts_as_reachable() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = ServerAddress::from(silent.local_addr().unwrap());
     let closed = {

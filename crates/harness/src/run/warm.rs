@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn warm_up_that_the_run_cuts_short_says_nothing_about_later_processes() {
+    fn warm_up_cut_short_by_the_run_predicts_nothing_for_later_processes() {
         let until_steady = WarmUp::UntilSteady { least_ms: 0, cap_ms: None };
         let limited = |left| {
             let mut goal = Goal::new(until_steady, &runtime(), None);

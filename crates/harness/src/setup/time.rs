@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn times_of_windows_of_calls_are_lower_bounds() {
+    fn times_of_call_count_windows_are_lower_bounds() {
         let window = Window::Calls { calls: 20_000 };
         assert_eq!(
             matrix_of(window, 3, None).unwrap(),

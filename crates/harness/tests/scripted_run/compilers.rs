@@ -26,7 +26,7 @@ fn server_that_compiles_again_after_its_warm_up_is_waited_for() {
 }
 
 #[test]
-fn server_that_compiles_has_another_cpu_from_its_checks_until_it_is_warm() {
+fn compiling_server_gets_another_cpu_until_it_is_warm() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
     let made = run_plan(script, Admission::Unchecked, &[COMPILES], (1, 2, usize::MAX), quick(40));
     let warmed = ["spreads", "connects", "warms", "takes its place", "wakes"];

@@ -42,7 +42,7 @@ fn exports_of_clients_keep_their_keys_and_have_the_verdicts_of_clients() {
 }
 
 #[test]
-fn what_a_client_checks_is_in_every_table_of_all_columns() {
+fn complete_tables_show_what_a_client_checks() {
     let sentence = "text: the whole string";
     let of_clients = clients().prepared(|it| it.reply_checks = Some(sentence.to_owned()));
     let summary = summary(&of_clients.run);

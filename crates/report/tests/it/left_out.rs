@@ -6,7 +6,7 @@ use rpcbench_report::summary;
 use crate::builder::{RunBuilder, measured};
 
 #[test]
-fn what_is_left_out_of_memory_and_cpu_time_is_noted() {
+fn page_cache_and_cpu_time_at_rest_are_noted() {
     let notes = |cache_mib: u64, rest_s: u64, rest_cpu_ms: u64| {
         let mut trial = measured(20_000);
         let server = trial.server.as_mut().expect("its usage");

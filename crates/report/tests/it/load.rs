@@ -289,7 +289,7 @@ fn hdr_log_round_trips() {
 }
 
 #[test]
-fn average_sizes_are_of_the_messages_that_the_bytes_are_of() {
+fn average_sizes_divide_bytes_by_the_messages_they_belong_to() {
     let mut load = fine();
     (load.measured.bytes_in, load.measured.replies_in) = (1_000_000, 1000);
     (load.measured.bytes_out, load.measured.requests_out) = (30_000, 300);

@@ -90,7 +90,7 @@ fn cpu_time_of_other_interval_is_suspect() {
 }
 
 #[test]
-fn remedy_for_a_busy_client_is_one_that_helps() {
+fn remedy_for_a_busy_client_depends_on_its_connections() {
     let mut load = fine();
     load.measured.client.busiest_ns = load.measured.window_ns;
     let limit = "the client was the limit, the server can do more; ";

@@ -24,7 +24,7 @@ fn load_alone_keeps_twenty_calls_on_each_connection() {
 }
 
 #[test]
-fn results_of_a_load_are_refused_where_none_is_made() {
+fn result_options_are_refused_without_a_load() {
     for (results, option) in [
         ("--format json", "--format"),
         ("--out o", "--out"),

@@ -186,7 +186,7 @@ fn waker_ends_the_wait() {
 }
 
 #[test]
-fn wait_ends_when_its_time_has_come() {
+fn wait_ends_at_its_deadline() {
     let (mut driver, _) = driver();
     let (mut ready, mut least) = (Vec::new(), Nanos::NEVER);
     for micros in 200..300 {

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn any_head_may_be_the_first_of_a_connection() {
+    fn every_head_decodes_as_the_first_of_a_connection() {
         let targets = [
             target("/a", &[("x-trace", "7"), ("x-tenant", "a")]),
             target("/b", &[("x-tenant", "b"), ("x-trace", "7")]),

@@ -20,7 +20,7 @@ fn response_time_equals_service_time() {
 }
 
 #[test]
-fn queue_makes_calls_wait_for_all_those_before_them() {
+fn calls_in_a_queue_wait_for_all_earlier_ones() {
     let (tally, _) = measure(3, 20, Service::Queues(Nanos(2 * MS)), Nanos(1000 * MS));
     assert_eq!(tally.outcomes.ok, 500);
     assert_eq!((tally.ok.min(), tally.ok.max()), (Some(40 * MS), Some(40 * MS)));

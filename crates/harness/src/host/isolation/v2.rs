@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_written_and_swap_is_closed() {
+    fn limits_are_written_and_swap_is_disabled() {
         let (folder, group) = fixture(&[("memory.swap.max", "max\n")]);
         let limits = GroupLimits { cpus: vec![1, 3], memory_bytes: Some(512 << 20) };
         group.limit(&limits).unwrap();

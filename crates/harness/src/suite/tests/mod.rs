@@ -214,7 +214,7 @@ fn wrong_file_is_refused_with_the_remedy() {
 }
 
 #[test]
-fn former_names_of_keys_name_the_present_ones() {
+fn old_key_names_suggest_the_current_ones() {
     let refused = |line: &str| refused("duration =", &format!("{line}\nduration ="));
     insta::assert_snapshot!(refused("in_flight = 1000"), @"suites/mine.toml:12: in_flight = 1000: unknown key 'in_flight'; it is called 'in_flight_per_connection' now, and counts calls on each connection");
     insta::assert_snapshot!(refused("warm_up_least = \"5s\""), @r#"suites/mine.toml:12: warm_up_least = "5s": unknown key 'warm_up_least'; it is called 'warmup_min' now"#);

@@ -67,7 +67,7 @@ fn many_small_fields_fill_no_more_than_the_table() {
 
 /// A frame that is never complete, byte by byte.
 #[test]
-fn half_a_frame_takes_the_room_of_one() {
+fn incomplete_frame_takes_bounded_memory() {
     let mut bench = Bench::open(&[3]);
     bench.call(0);
     bench.receive(b"\x00\x40\x00\x00\x00\x00\x00\x00\x01").unwrap();
