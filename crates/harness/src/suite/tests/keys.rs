@@ -15,30 +15,37 @@ A suite is a TOML file: `rpcbench run --suite mine.toml`. Keys and options have 
 other, and the same values; an option replaces the value of the file. The suites in `suites/` are examples.
 ";
 
-/// Keys without an option.
-const MEANINGS: [(&str, &str); 10] = [
-    ("description", "Its purpose, one line"),
+const TOP: &str = "at the top of the file";
+const WORKLOAD: &str = "in [[workload]]";
+const PUBLISHED: &str = "in [[published]]";
+
+/// Keys without an option: table as in `SuiteSpec::tables`, key, meaning.
+const MEANINGS: [(&str, &str, &str); 11] = [
+    (TOP, "description", "Its purpose, one line"),
     (
+        TOP,
         "agreement",
         "A cell ends after two windows in a row whose standard deviations of response time differ by at most this share",
     ),
-    ("protocols", "Only entries of these protocols"),
-    ("name", "Name of the workload within the suite; the suite's name by default"),
-    ("workload", "A load; any number of tables"),
-    ("limits", "What each server may use"),
+    (TOP, "protocols", "Only entries of these protocols"),
+    (TOP, "limits", "What each server may use"),
+    (TOP, "workload", "A load; any number of tables"),
     (
+        TOP,
         "published",
         "Figures measured elsewhere, of which reports compare the ratios; any number of tables",
     ),
-    ("entry", "The entry that comes nearest to what was measured"),
-    ("calls_per_s", "Its rate there, correct answers per second"),
-    ("source", "Who published it, and where"),
+    (WORKLOAD, "name", "Name of the workload within the suite; the suite's name by default"),
+    (PUBLISHED, "workload", "Name of the workload under which it was measured"),
+    (PUBLISHED, "entry", "The entry that comes nearest to what was measured"),
+    (PUBLISHED, "calls_per_s", "Its rate there, correct answers per second"),
+    (PUBLISHED, "source", "Who published it, and where"),
 ];
 
-/// The help of an option, by its key.
-fn help(key: &str) -> String {
-    let fixed = MEANINGS.iter().find(|(name, _)| *name == key);
-    if let Some((_, meaning)) = fixed {
+/// The meaning of a key, or else the help of the option of the same name.
+fn help(table: &str, key: &str) -> String {
+    let fixed = MEANINGS.iter().find(|(of, name, _)| (*of, *name) == (table, key));
+    if let Some((.., meaning)) = fixed {
         return (*meaning).to_owned();
     }
     let command = [
@@ -59,14 +66,14 @@ fn help(key: &str) -> String {
 
 fn page() -> String {
     let mut page = HEAD.to_owned();
-    for (place, keys) in SuiteSpec::tables() {
-        let place = match place.split_once('[') {
-            Some((before, table)) => format!("{before}`[{table}`"),
-            None => place.to_owned(),
+    for (table, keys) in SuiteSpec::tables() {
+        let title = match table.split_once('[') {
+            Some((before, name)) => format!("{before}`[{name}`"),
+            None => table.to_owned(),
         };
-        let _ = write!(page, "\n## Keys {place}\n\n| key | meaning |\n|---|---|\n");
+        let _ = write!(page, "\n## Keys {title}\n\n| key | meaning |\n|---|---|\n");
         for key in keys {
-            let _ = writeln!(page, "| `{key}` | {} |", help(&key));
+            let _ = writeln!(page, "| `{key}` | {} |", help(table, &key));
         }
     }
     page
