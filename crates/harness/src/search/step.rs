@@ -9,9 +9,9 @@
 //! - [`CONFIRM`] values of at least [`CLEAR`] times the limit: not met;
 //! - a first window without fault whose value is at most the limit divided by [`CLEAR`]: met. Disturbances make calls slower,
 //!   never faster, so a single window is enough for this side but not for the other;
-//! - the Student interval of the mean of the values' logarithms is entirely on one side of the limit's logarithm: met, or not
-//!   met. Response times vary by factors, so their logarithms are symmetrical. The interval is computed after each window from
-//!   the second on, at confidence [`WINDOW_CONFIDENCE`], so that all of them together err in at most 5 % (Bonferroni);
+//! - the Student interval of the values' mean is entirely on one side of the limit: met, or not met. Response times vary by
+//!   factors, so their logarithms are compared, which are symmetrical. The interval is computed after each window from the
+//!   second on, at confidence [`WINDOW_CONFIDENCE`], so that all of them together err in at most 5 % (Bonferroni);
 //! - [`WINDOWS`] windows: not met, since the rate may be too high.
 
 use rpcbench_record::{Figure, Measured, NotMet, StepVerdict, Threshold};
