@@ -53,9 +53,11 @@ impl Load {
     /// True if a check or a limit failed, for the exit code. Failed calls outside the window count too, unless `--fail-if` allows
     /// errors.
     pub fn checks_failed(&self) -> bool {
-        use VerdictKind::{Failed, GeneratorLate, LimitExceeded, Overloaded};
-        let failed =
-            matches!(self.verdict().kind, Failed | GeneratorLate | LimitExceeded | Overloaded);
+        use VerdictKind::{Failed, GeneratorLate, LimitExceeded, Overloaded, Suspect};
+        let failed = matches!(
+            self.verdict().kind,
+            Failed | Suspect | GeneratorLate | LimitExceeded | Overloaded
+        );
         let limits = !exceeded(self).is_empty() || lateness(self).or(exhaustion(self)).is_some();
         failed || limits || (self.outside.outcomes.errors() > 0 && !tolerates_errors(self))
     }
@@ -79,7 +81,8 @@ impl Load {
         });
         let limits = exceeded(self).into_iter().map(|limit| format!("limit {limit}"));
         let fault = connections::fault(&[&self.measured]);
-        let rest = [fault, lateness(self), exhaustion(self), overload(self), cut_short(self)];
+        let doubt = contradictions(self).first().map(|doubt| format!("suspect: {doubt}"));
+        let rest = [fault, doubt, lateness(self), exhaustion(self), overload(self), cut_short(self)];
         let rest = rest.into_iter().flatten();
         outside.into_iter().chain(limits).chain(rest).collect()
     }

@@ -14,6 +14,8 @@ fn contradictory_load_is_suspect() {
     assert_eq!(load.verdict().name(), "suspect");
     let text = plain(&load, Style::default());
     assert!(text.contains("suspect: 1,000 calls were in flight"), "{text}");
+    assert!(load.checks_failed());
+    assert!(load.complaints()[0].starts_with("suspect: 1,000 calls were in flight"));
 }
 
 #[test]
