@@ -3,13 +3,12 @@
 
 mod support;
 
-use std::time::Duration;
-
 use rpcbench_harness::host::isolation::Isolation;
 use rpcbench_harness::host::meter::Meter;
 use rpcbench_harness::host::process::Exit;
 use rpcbench_harness::placement::Counters;
 use rpcbench_record::{IsolationMode, ServerUsage};
+use rpcbench_testkit::GIVE_UP;
 use support::{Shell, ways};
 
 /// Works in user mode, then in the kernel, in the leader and in a worker it waits for.
@@ -57,7 +56,7 @@ fn run(way: &Isolation) -> ServerUsage {
     shell.wait_for_file("done");
     let last = meter.read(server.group()).unwrap();
     std::fs::write(shell.path("gate"), "go\n").unwrap();
-    assert_eq!(server.wait(Duration::from_secs(300)).unwrap(), Some(Exit::Code(0)));
+    assert_eq!(server.wait(GIVE_UP).unwrap(), Some(Exit::Code(0)));
     check_state(&last);
     last.since(&first)
 }

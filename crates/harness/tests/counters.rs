@@ -4,7 +4,8 @@ mod support;
 
 use rpcbench_harness::host::meter::Meter;
 use rpcbench_record::IsolationMode;
-use support::{Shell, wait_until, ways};
+use rpcbench_testkit::wait_until;
+use support::{Shell, ways};
 
 const MIB: u64 = 1 << 20;
 

@@ -6,7 +6,9 @@ mod support;
 use std::fs;
 use std::path::PathBuf;
 
-use support::{Shell, cgroup, groups_left, is_running, wait_until};
+use rpcbench_testkit::wait_until;
+
+use support::{Shell, cgroup, groups_left, is_running};
 
 #[test]
 fn no_cgroup_is_left_behind() {

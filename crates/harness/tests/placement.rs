@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use rpcbench_harness::placement::{Capacity, Placement, Site, Unmanaged};
 use rpcbench_record::{IsolationMode, TlsMode};
-use support::{Shell, cpus, wait_until, ways};
+use rpcbench_testkit::wait_until;
+use support::{Shell, cpus, ways};
 
 fn nowhere() -> SocketAddr {
     "127.0.0.1:1".parse().unwrap()

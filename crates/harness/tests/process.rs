@@ -6,11 +6,9 @@ use std::fs;
 use std::time::Duration;
 
 use rpcbench_harness::host::process::{Exit, ProcessError, ServerProcess, Spec};
-use rpcbench_testkit::skip;
+use rpcbench_testkit::{GIVE_UP, skip, wait_until};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use support::{Shell, cgroup, cpus, is_running, wait_until, ways};
-
-const LONG: Duration = Duration::from_secs(300);
+use support::{Shell, cgroup, cpus, is_running, ways};
 
 #[test]
 fn server_is_pinned_before_its_program_starts() {
@@ -18,7 +16,7 @@ fn server_is_pinned_before_its_program_starts() {
         let mut shell = Shell::new();
         shell.limits.cpus = vec![*cpus().last().unwrap()];
         let mut server = shell.start(&way, "grep Cpus_allowed_list /proc/self/status; nproc");
-        assert_eq!(server.wait(LONG).unwrap(), Some(Exit::Code(0)));
+        assert_eq!(server.wait(GIVE_UP).unwrap(), Some(Exit::Code(0)));
         let expected = format!("Cpus_allowed_list: {}", cpus().last().unwrap());
         assert_eq!(server.log_tail(9), [expected, "1".to_owned()], "{:?}", way.mode());
     }
@@ -44,7 +42,7 @@ fn server_moves_to_other_cpus_with_all_threads() {
         fs::write(shell.path(&place.to_string()), "").unwrap();
         shell.wait_for_file(&format!("moved-{place}"));
     }
-    assert_eq!(server.wait(LONG).unwrap(), Some(Exit::Code(0)));
+    assert_eq!(server.wait(GIVE_UP).unwrap(), Some(Exit::Code(0)));
     let both =
         if last - first == 1 { format!("{first}-{last}") } else { format!("{first},{last}") };
     let expected = [last.to_string(), both, first.to_string()];
@@ -57,7 +55,7 @@ fn later_server_may_open_as_many_files_as_the_first() {
     let way = ways().remove(0);
     let limit = || {
         let mut server = shell.start(&way, "ulimit -n");
-        assert_eq!(server.wait(LONG).unwrap(), Some(Exit::Code(0)));
+        assert_eq!(server.wait(GIVE_UP).unwrap(), Some(Exit::Code(0)));
         server.log_tail(1).remove(0)
     };
     let first = limit();
@@ -103,11 +101,11 @@ fn exits_are_described() {
     for way in ways() {
         let shell = Shell::new();
         let mut server = shell.start(&way, "echo one; echo two >&2; exit 3");
-        let exit = server.wait(LONG).unwrap().unwrap();
+        let exit = server.wait(GIVE_UP).unwrap().unwrap();
         assert_eq!(exit.to_string(), "exited with code 3");
         assert_eq!(server.log_tail(9), ["one", "two"]);
         let mut server = shell.start(&way, "kill -SEGV $$");
-        assert_eq!(server.wait(LONG).unwrap().unwrap().to_string(), "killed by SIGSEGV");
+        assert_eq!(server.wait(GIVE_UP).unwrap().unwrap().to_string(), "killed by SIGSEGV");
     }
 }
 
@@ -173,7 +171,7 @@ fn server_dies_with_the_thread_that_started_it() {
         let script = "echo > up; while :; do sleep 1; done";
         let mut server =
             std::thread::scope(|scope| scope.spawn(|| shell.start(&way, script)).join().unwrap());
-        assert_eq!(server.wait(LONG).unwrap(), Some(Exit::Signal(9)));
+        assert_eq!(server.wait(GIVE_UP).unwrap(), Some(Exit::Signal(9)));
     }
 }
 
@@ -225,7 +223,7 @@ fn server_over_its_memory_limit_is_out_of_memory() {
     let mut shell = Shell::new();
     shell.limits.memory_bytes = Some(32 << 20);
     let mut server = shell.start(&way, "x=xxxxxxxx; while :; do x=$x$x; done");
-    let exit = server.wait(LONG).unwrap().unwrap();
+    let exit = server.wait(GIVE_UP).unwrap().unwrap();
     assert_eq!(exit.to_string(), "out of memory (limit 32 MiB)");
 }
 
@@ -235,7 +233,7 @@ fn worker_over_the_memory_limit_counts() {
     let mut shell = Shell::new();
     shell.limits.memory_bytes = Some(32 << 20);
     let mut server = shell.start(&way, "sh -c 'x=xxxxxxxx; while :; do x=$x$x; done'; exit 5");
-    let exit = server.wait(LONG).unwrap().unwrap();
+    let exit = server.wait(GIVE_UP).unwrap().unwrap();
     assert_eq!(exit, Exit::OutOfMemory { limit: 32 << 20 });
 }
 
@@ -248,7 +246,7 @@ fn unstartable_program_is_named() {
             env: Default::default(),
             cwd: shell.folder.path().to_owned(),
             log: shell.path("log"),
-            stop_timeout: LONG,
+            stop_timeout: GIVE_UP,
         };
         let group = way.create("test", shell.limits.clone()).unwrap();
         let error = ServerProcess::spawn(&spec, group).unwrap_err();
@@ -267,7 +265,7 @@ fn environment_is_the_one_given_and_a_mark() {
     for way in ways() {
         let shell = Shell::new();
         let mut server = shell.start(&way, "env | grep -v -e ^PWD= -e ^_= -e ^SHLVL= -e ^OLDPWD=");
-        server.wait(LONG).unwrap();
+        server.wait(GIVE_UP).unwrap();
         let mut found = server.log_tail(9);
         // By which its processes are found wherever they go.
         found.retain(|line| !line.starts_with("RPCBENCH_PROCESS=rpcbench-"));

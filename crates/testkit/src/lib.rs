@@ -6,6 +6,7 @@
 //! - [`relay_unix`] puts a Unix socket in front of a server; [`relay_in_pieces`] splits the bytes between client and server;
 //!   [`relay_tls`] adds TLS; a [`Channel`] leads to a server in another process.
 //! - [`workload()`] is a load for tests of plans and records.
+//! - [`wait_until`] waits for other processes.
 //! - [`scripted`] is a peer that follows a script of HTTP/2 frames or HTTP/1.1; [`http2`] has the frames.
 
 mod answer;
@@ -30,6 +31,7 @@ mod swap;
 pub mod thrift;
 mod tls;
 mod transcode;
+mod wait;
 mod workload;
 
 pub use rpcbench_reference::http2;
@@ -44,4 +46,5 @@ pub use relay::{relay_in_pieces, relay_unix};
 pub use server::{Ended, Server};
 pub use skip::skip;
 pub use tls::{Records, TlsFlaw, relay_tls, tls_config};
+pub use wait::{GIVE_UP, wait_until};
 pub use workload::workload;

@@ -6,11 +6,11 @@ use std::os::unix::fs::MetadataExt as _;
 use std::process::{Command, ExitStatus};
 
 use rpcbench_record::{Run, TrialResult};
-use rpcbench_testkit::skip;
+use rpcbench_testkit::{skip, wait_until};
 use rustix::process::Signal;
 
 use crate::bench::Bench;
-use crate::kernel::{groups_of, wait_until};
+use crate::kernel::groups_of;
 use crate::program::{Ended, Program};
 
 /// Every planned trial once, and nothing else.

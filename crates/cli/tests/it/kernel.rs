@@ -3,20 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_harness::host::cpus::Topology;
 use rpcbench_harness::host::isolation::Isolation;
 use rpcbench_record::IsolationMode;
 use rpcbench_testkit::skip;
-
-/// Waits for what only the kernel or another process can make true. A search on a busy machine takes more than a minute.
-pub fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
-    let deadline = clock::now() + Nanos::from_millis(300_000);
-    while !is_true() {
-        assert!(clock::now() < deadline, "not within five minutes: {what}");
-        clock::sleep_until(clock::now() + Nanos::from_millis(2));
-    }
-}
 
 /// Processes, zombies apart, that work in `folder` or below it: servers and their children do.
 pub fn processes_in(folder: &Path) -> Vec<i32> {

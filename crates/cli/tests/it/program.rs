@@ -5,14 +5,12 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Once};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use rpcbench_harness::host::process::is_ignored;
+use rpcbench_testkit::{GIVE_UP, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-
-use crate::kernel::wait_until;
 
 /// A program that runs. Dropping it kills it.
 pub struct Program {
@@ -58,7 +56,7 @@ impl Program {
     /// As `await_line`, with one of `parts` in it.
     pub fn await_either(&mut self, parts: &[&str]) -> String {
         loop {
-            let line = self.lines.recv_timeout(Duration::from_secs(300));
+            let line = self.lines.recv_timeout(GIVE_UP);
             let line = line.unwrap_or_else(|_| panic!("no line {parts:?} in {:#?}", self.seen));
             self.seen.push(line.clone());
             if parts.iter().any(|part| line.contains(part)) {

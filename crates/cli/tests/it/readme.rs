@@ -6,11 +6,10 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command};
 
-use rpcbench_testkit::{Server, relay_unix};
+use rpcbench_testkit::{Server, relay_unix, wait_until};
 use rustix::process::Signal;
 
 use crate::bench::{Bench, copy, repository, rpcbench};
-use crate::kernel::wait_until;
 use crate::program::Program;
 use crate::testkit;
 

@@ -6,11 +6,11 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 
+use rpcbench_testkit::wait_until;
 use rustix::process::Signal;
 
 use crate::bench::{Machine, rpcbench};
 use crate::connections;
-use crate::kernel::wait_until;
 use crate::program::Program;
 
 type Seen = Arc<Mutex<BTreeSet<String>>>;

@@ -331,10 +331,11 @@ impl<C: Connection, D: Driver> Running<C, D> {
     fn tell_drained(&mut self, window_usage: WindowUsage) {
         let calls_allowed = self.worker.calls_allowed();
         let recorder = &mut self.worker.calls().recorder;
-        let measured = recorder.take().zip(window_usage.whole()).map(|(mut tally, (span, gaps))| {
-            tally.connections.calls_allowed = calls_allowed;
-            ThreadMeasured { span, gaps, tally, usage: window_usage.usage() }
-        });
+        let measured =
+            recorder.take().zip(window_usage.whole()).map(|(mut tally, (span, gaps))| {
+                tally.connections.calls_allowed = calls_allowed;
+                ThreadMeasured { span, gaps, tally, usage: window_usage.usage() }
+            });
         self.counters.drained.store(true, Ordering::Relaxed);
         let outside = recorder.outside().clone();
         self.send_report(Report::Drained(Box::new(Drained { measured, outside })));

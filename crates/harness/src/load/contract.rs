@@ -5,8 +5,7 @@ use std::time::Duration;
 use rpcbench_contract::cases::{CallError, Caller, SpotChecks};
 use rpcbench_contract::{Corpus, Encoding, Method, Profile, Shape};
 use rpcbench_engine::{
-    CallPosition, Client, ConnectionOptions, Patch, Payload, ReplyCheck, Scheme, Target,
-    Transcript,
+    CallPosition, Client, ConnectionOptions, Patch, Payload, ReplyCheck, Scheme, Target, Transcript,
 };
 use rpcbench_record::{CallHeader, Protocol, Tls};
 

@@ -6,7 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rpcbench_clock::{self as clock, Nanos};
 use rpcbench_harness::host::isolation::{GroupLimits, Isolation};
 use rpcbench_harness::host::process::{ServerProcess, Spec};
 use rpcbench_record::IsolationMode;
@@ -76,15 +75,6 @@ impl Shell {
         let path = self.path(name);
         wait_until(name, || fs::read_to_string(&path).is_ok_and(|text| text.ends_with('\n')));
         fs::read_to_string(&path).unwrap()
-    }
-}
-
-/// Waits for what only the kernel or another process can make true.
-pub fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
-    let deadline = clock::now() + Nanos::from_millis(300_000);
-    while !is_true() {
-        assert!(clock::now() < deadline, "not within five minutes: {what}");
-        clock::sleep_until(clock::now() + Nanos::from_millis(1));
     }
 }
 

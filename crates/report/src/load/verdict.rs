@@ -82,7 +82,8 @@ impl Load {
         let limits = exceeded(self).into_iter().map(|limit| format!("limit {limit}"));
         let fault = connections::fault(&[&self.measured]);
         let doubt = contradictions(self).first().map(|doubt| format!("suspect: {doubt}"));
-        let rest = [fault, doubt, lateness(self), exhaustion(self), overload(self), cut_short(self)];
+        let rest =
+            [fault, doubt, lateness(self), exhaustion(self), overload(self), cut_short(self)];
         let rest = rest.into_iter().flatten();
         outside.into_iter().chain(limits).chain(rest).collect()
     }

@@ -6,11 +6,11 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
+use rpcbench_testkit::wait_until;
 use rustix::process::{Signal, geteuid};
 
 use crate::bench::{Bench, copy, repository};
 use crate::foreign::docker::Docker;
-use crate::kernel::wait_until;
 use crate::program::Program;
 
 /// Inputs of the testkit's servers that are outside of its root, which the script's container does not see.

@@ -1,8 +1,9 @@
 //! Images and containers that break: one line says how, nothing is left, and the others are still measured.
 
+use rpcbench_testkit::wait_until;
+
 use crate::bench::Bench;
 use crate::foreign::docker::Docker;
-use crate::kernel::wait_until;
 use crate::program::{Ended, Program};
 
 #[test]

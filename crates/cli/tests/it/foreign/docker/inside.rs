@@ -5,10 +5,11 @@ use std::path::Path;
 use std::process::Command;
 
 use rpcbench_record::{Isolation, IsolationMode};
+use rpcbench_testkit::wait_until;
 
 use crate::bench::repository;
 use crate::foreign::docker::Docker;
-use crate::kernel::{processes_in, wait_until};
+use crate::kernel::processes_in;
 use crate::program::Program;
 use crate::testkit;
 

@@ -2,11 +2,11 @@
 
 use std::fs;
 
+use rpcbench_testkit::wait_until;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::Bench;
 use crate::foreign::docker::Docker;
-use crate::kernel::wait_until;
 use crate::program::Program;
 
 /// Nothing of the killed program is left, neither containers nor the command that started them.

@@ -14,8 +14,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use rpcbench_testkit::wait_until;
+
 use crate::bench::Bench;
-use crate::kernel::wait_until;
 use crate::program::{Ended, Program};
 use crate::testkit;
 

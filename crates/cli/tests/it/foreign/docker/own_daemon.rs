@@ -3,13 +3,12 @@
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use rpcbench_testkit::skip;
+use rpcbench_testkit::{skip, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use crate::bench::Bench;
 use crate::foreign::docker::Docker;
-use crate::kernel::wait_until;
 
 struct Daemon {
     folder: TempDir,
