@@ -1,6 +1,6 @@
 import { defineConfig } from "@playwright/test";
 
-// The system's browser: nothing is downloaded.
+// Options of the system's browser; Playwright downloads none.
 const args = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
   "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -12,7 +12,7 @@ export default defineConfig({
   workers: 2,
   timeout: 60_000,
   expect: { timeout: 20_000 },
-  // A neighbour may take the CPUs for longer than a test waits; tests that pass on a retry are reported as flaky.
+  // Other load on the machine may stall a test past its timeout. Tests that pass on a retry are reported as flaky.
   retries: process.env.CI ? 1 : 0,
   reporter: [["list"]],
   globalSetup: "./tests/pages.ts",

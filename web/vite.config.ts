@@ -3,7 +3,7 @@ import { defineConfig, type Plugin } from "vite";
 import { viteSingleFile } from "vite-plugin-singlefile";
 import { licences } from "./licences";
 
-/** Allows the page's own script only, by its hash. */
+/** Allows only the page's own script, by its hash. */
 function contentSecurityPolicy(): Plugin {
   return {
     name: "content-security-policy",

@@ -1,17 +1,17 @@
-/** The page. */
+/** The page: headline, ranking, charts and method of one part at a time. */
 import { useEffect, useState } from "preact/hooks";
-import { Changed } from "./changed";
+import { ChangesView } from "./changes";
 import { Charts } from "./charts";
-import type { Block, Page, Part, Run, Words } from "./data";
+import type { Block, Page, Part, Run, TextTable } from "./data";
 import { Method } from "./method";
 import { Ranking } from "./ranking";
-import { chosen, fastestShown, filtered } from "./rows";
+import { filteredHeadline, isFiltered, visibleRows } from "./rows";
 import { type Change, useView, type View } from "./view";
 
 export function App({ page }: { page: Page }) {
   const [view, change] = useView();
-  const parts = page.runs.flatMap((run, at) => run.parts.map((part, number) => ({ run, part, id: `${at + 1}.${number + 1}` })));
-  const current = parts.find((one) => one.id === view.get("part")) ?? parts[0];
+  const parts = page.runs.flatMap((run, i) => run.parts.map((part, j) => ({ run, part, id: `${i + 1}.${j + 1}` })));
+  const current = parts.find(({ id }) => id === view.get("part")) ?? parts[0];
   const run = current?.run ?? page.runs[0];
   if (run === undefined) return <p>This report has no run.</p>;
   return (
@@ -61,17 +61,17 @@ function useTheme(view: View, change: (change: Change) => void): [string, () => 
   return [theme, () => change({ theme: theme === "dark" ? "light" : "dark" })];
 }
 
-/** The answer, the workload, and warnings. */
+/** The headline, the workload and warnings. */
 function Lead({ run, part, view }: { run: Run; part: Part | undefined; view: View }) {
   const [answer, ...more] = part === undefined ? [] : headline(part, view);
-  const [first, ...sure] = (answer ?? part?.setting[0] ?? "Nothing was measured").split("; ");
+  const [title, ...details] = (answer ?? part?.setting[0] ?? "Nothing was measured").split("; ");
   return (
     <section class="lead">
-      <h1 class={answer === undefined ? "plain" : ""}>{first}</h1>
-      {[sure.join("; "), ...more].filter(Boolean).map((line) => <p key={line} class="sure">{line}</p>)}
+      <h1 class={answer === undefined ? "plain" : ""}>{title}</h1>
+      {[details.join("; "), ...more].filter(Boolean).map((line) => <p key={line} class="subhead">{line}</p>)}
       {(part?.setting ?? []).slice(answer === undefined ? 1 : 0).map((line) => <p key={line} class="setting">{line}</p>)}
       {run.warnings.length > 0 && (
-        <div class="limits caution">
+        <div class="callout warning">
           <ul>{run.warnings.map((warning) => <li key={warning}>{warning}</li>)}</ul>
         </div>
       )}
@@ -79,16 +79,16 @@ function Lead({ run, part, view }: { run: Run; part: Part | undefined; view: Vie
   );
 }
 
-/** The answer for the rows shown. */
+/** The headline for the visible rows. */
 function headline(part: Part, view: View): string[] {
-  const narrowed = part.kind === "ranking" && part.headline.length > 0 && filtered(part, view);
-  return narrowed ? [fastestShown(part, view)] : part.headline;
+  if (part.kind === "ranking" && part.headline.length > 0 && isFiltered(part, view)) return [filteredHeadline(part, view)];
+  return part.headline;
 }
 
-/** Whether filters hide a server that a sentence names. */
-function hides(part: Part, view: View): (text: string) => boolean {
-  const kept = new Set(chosen(part, view).map((row) => row.entry));
-  const hidden = part.table.rows.map((row) => row.entry).filter((entry) => !kept.has(entry));
+/** Returns a predicate that is true for sentences which name a server hidden by filters. */
+function namesHiddenServer(part: Part, view: View): (text: string) => boolean {
+  const visible = new Set(visibleRows(part, view).map((row) => row.entry));
+  const hidden = part.table.rows.map((row) => row.entry).filter((entry) => !visible.has(entry));
   return (text) => {
     const words = new Set(text.split(/[\s,;:()]+/));
     return hidden.some((entry) => words.has(entry));
@@ -96,16 +96,16 @@ function hides(part: Part, view: View): (text: string) => boolean {
 }
 
 function Body({ run, part, view, change }: { run: Run; part: Part; view: View; change: (change: Change) => void }) {
-  const hidden = hides(part, view);
+  const namesHidden = namesHiddenServer(part, view);
   const untitled = part.blocks.filter((block) => block.title === null);
-  const remarks = untitled.flatMap(prose).filter((line) => !hidden(line));
+  const remarks = untitled.flatMap(prose).filter((line) => !namesHidden(line));
   return (
     <>
-      {part.changes && <Changed changes={part.changes} />}
+      {part.changes && <ChangesView changes={part.changes} />}
       {part.table.columns.length > 0 && <Ranking part={part} view={view} change={change} />}
-      {remarks.length > 0 && <div class="limits">{remarks.map((line) => <p key={line}>{line}</p>)}</div>}
-      <Grids part={part} hides={hidden} />
-      <Lists part={part} hides={hidden} />
+      {remarks.length > 0 && <div class="callout">{remarks.map((line) => <p key={line}>{line}</p>)}</div>}
+      <SmallTables part={part} namesHidden={namesHidden} />
+      <Lists part={part} namesHidden={namesHidden} />
       <Charts key={part.name} calls={run.calls} part={part} view={view} change={change} />
     </>
   );
@@ -116,9 +116,9 @@ function prose(block: Block): string[] {
   return block.content.flatMap((content) => content.prose ?? []);
 }
 
-function Lists({ part, hides }: { part: Part; hides: (text: string) => boolean }) {
+function Lists({ part, namesHidden }: { part: Part; namesHidden: (text: string) => boolean }) {
   const lists = part.blocks
-    .map(({ title, content }) => ({ title, items: content.flatMap(({ list }) => list ?? []).filter((item) => !hides(item.text)) }))
+    .map(({ title, content }) => ({ title, items: content.flatMap(({ list }) => list ?? []).filter((item) => !namesHidden(item.text)) }))
     .filter(({ items }) => items.length > 0);
   return (
     <div class="lists">
@@ -136,30 +136,30 @@ function Lists({ part, hides }: { part: Part; hides: (text: string) => boolean }
   );
 }
 
-function Grids({ part, hides }: { part: Part; hides: (text: string) => boolean }) {
-  const grids = part.blocks.flatMap((block) => block.content.flatMap(({ table }) => (table?.columns[0]?.cells.length ? [{ title: block.title, table, note: prose(block).join("; ") }] : [])));
-  if (grids.length === 0) return null;
+function SmallTables({ part, namesHidden }: { part: Part; namesHidden: (text: string) => boolean }) {
+  const tables = part.blocks.flatMap((block) => block.content.flatMap(({ table }) => (table?.columns[0]?.cells.length ? [{ title: block.title, table, note: prose(block).join("; ") }] : [])));
+  if (tables.length === 0) return null;
   return (
-    <div class="grids">
-      {grids.map(({ title, table, note }) => (
+    <div class="small-tables">
+      {tables.map(({ title, table, note }) => (
         <section key={title}>
           <h2 class="small">{title}</h2>
-          <Grid table={table} hides={hides} />
-          {note && <p class="quiet">{note}</p>}
+          <SmallTable table={table} namesHidden={namesHidden} />
+          {note && <p class="muted">{note}</p>}
         </section>
       ))}
     </div>
   );
 }
 
-function Grid({ table: { columns }, hides }: { table: Words; hides: (text: string) => boolean }) {
+function SmallTable({ table: { columns }, namesHidden }: { table: TextTable; namesHidden: (text: string) => boolean }) {
   const header = columns.map(({ title }) => title);
-  const rows = (columns[0]?.cells ?? []).map((_, at) => columns.map(({ cells }) => cells[at]!));
+  const rows = (columns[0]?.cells ?? []).map((_, i) => columns.map(({ cells }) => cells[i]!));
   return (
     <table>
-      {header.some(Boolean) && <thead><tr>{header.map((name, at) => <th key={name} scope="col" class={at > 0 ? "number" : ""}>{name || <span class="hidden">figure</span>}</th>)}</tr></thead>}
+      {header.some(Boolean) && <thead><tr>{header.map((name, i) => <th key={name} scope="col" class={i > 0 ? "number" : ""}>{name || <span class="visually-hidden">figure</span>}</th>)}</tr></thead>}
       <tbody>
-        {rows.filter((row) => !hides(row.join(" "))).map((row) => <tr key={row[0]}>{row.map((cell, at) => (at === 0 ? <th key={at} scope="row">{cell}</th> : <td key={at}>{cell}</td>))}</tr>)}
+        {rows.filter((row) => !namesHidden(row.join(" "))).map((row) => <tr key={row[0]}>{row.map((cell, i) => (i === 0 ? <th key={i} scope="row">{cell}</th> : <td key={i}>{cell}</td>))}</tr>)}
       </tbody>
     </table>
   );

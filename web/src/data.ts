@@ -1,4 +1,4 @@
-/** The page's data, as `crates/report/src/html` writes it. */
+/** The page's data, written by `crates/report/src/html`. */
 
 export type Value = string | number | boolean | null;
 /** A bucket of response times, 2^(b/8) ns up to 2^((b+1)/8) ns, and its number of calls. */
@@ -21,7 +21,7 @@ export interface Run {
   calls: Calls[];
 }
 
-/** Single calls of a trial; entry and workload may be empty if there is only one. */
+/** Single calls of a trial. A run with only one entry or workload may leave its name empty. */
 export interface Calls {
   entry: string;
   workload: string;
@@ -41,21 +41,21 @@ export interface Part {
   ranked_by: string | null;
   table: Table;
   over_load: { x: string; table: Table | null } | null;
-  /** The figures of a window. */
+  /** Columns of `Window.values`. */
   window_columns: Column[];
   distributions: { name: string; meaning: string; distribution: Distribution }[];
   changes: Changes | null;
   blocks: Block[];
 }
 
-/** What stands under a title, or next to the part's table. */
+/** A titled section or, without a title, remarks on the part's table. */
 export interface Block {
   title: string | null;
-  content: { table?: Words; prose?: string[]; list?: Item[] }[];
+  content: { table?: TextTable; prose?: string[]; list?: Item[] }[];
 }
 
-/** A small table of words. */
-export interface Words {
+/** A table of text cells. */
+export interface TextTable {
   columns: { title: string; is_number: boolean; cells: string[] }[];
 }
 
@@ -106,7 +106,7 @@ export interface Cell {
   windows: Window[];
   heat: { windows: [number, number]; buckets: Bucket[] }[];
   series: Point[];
-  warm: Warm[];
+  warm: WarmUpCurve[];
 }
 
 export interface Distribution {
@@ -132,13 +132,13 @@ export interface Point {
   paused_share: number | null;
 }
 
-export interface Warm {
+export interface WarmUpCurve {
   process: number;
   steady_after_ms: number | null;
   points: { at_ms: number; calls_per_s: number; calls_per_cpu_s: number | null; compiler_share: number | null }[];
 }
 
-/** Reads the page's data: base64 of deflated JSON. */
+/** Decodes the page's data: base64 of deflated JSON. */
 export async function read(element: Element | null): Promise<Page> {
   const packed = element?.textContent?.trim() ?? "";
   if (packed === "" || packed.startsWith("<!--")) throw new Error("This page has no data.");
@@ -147,35 +147,35 @@ export async function read(element: Element | null): Promise<Page> {
   return JSON.parse(await new Response(json).text()) as Page;
 }
 
-/** Index of a column by its key; -1 if the table lacks it. */
-export function at(columns: { key: string }[], key: string | null): number {
+/** Index of the column with this key, or -1. */
+export function columnIndex(columns: { key: string }[], key: string | null): number {
   return columns.findIndex((column) => column.key === key);
 }
 
-/** What is measured: a server, or a client. */
+/** What the table measures: "server" or "client". */
 export function subject(table: Table): string {
-  return table.columns[at(table.columns, "entry")]?.title ?? "server";
+  return table.columns[columnIndex(table.columns, "entry")]?.title ?? "server";
 }
 
-/** A number of a row, by its column's key. */
-export function number(table: Table, row: Row, key: string | null): number | null {
-  const value = row.values[at(table.columns, key)];
+/** The number in a row's column, or null. */
+export function numberOf(table: Table, row: Row, key: string | null): number | null {
+  const value = row.values[columnIndex(table.columns, key)];
   return typeof value === "number" ? value : null;
 }
 
-/** A text of a row, by its column's key; empty if it has none. */
-export function word(table: Table, row: Row, key: string): string {
-  const value = row.values[at(table.columns, key)];
+/** The text in a row's column, or an empty string. */
+export function textOf(table: Table, row: Row, key: string): string {
+  const value = row.values[columnIndex(table.columns, key)];
   return typeof value === "string" ? value : "";
 }
 
-/** The ends of the interval of a row's figure. */
+/** The ends of the interval of a row's figure, or null. */
 export function interval(column: Column | undefined, row: Row): [number, number] | null {
   const [low, high] = (column?.interval ?? []).map((end) => row.values[end]);
   return typeof low === "number" && typeof high === "number" ? [low, high] : null;
 }
 
-/** The ends of a bucket in nanoseconds. */
-export function edges(bucket: number): [number, number] {
+/** The bounds of a bucket in nanoseconds. */
+export function bucketBounds(bucket: number): [number, number] {
   return [2 ** (bucket / 8), 2 ** ((bucket + 1) / 8)];
 }

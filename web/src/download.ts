@@ -1,4 +1,4 @@
-/** Charts and tables as files. */
+/** Saves charts and tables as files. */
 
 export function save(name: string, content: Blob): void {
   const link = document.createElement("a");
@@ -20,7 +20,7 @@ export function csv(header: string[], rows: Cells): Blob {
   return new Blob([`${lines.join("\r\n")}\r\n`], { type: "text/csv" });
 }
 
-/** A drawing with the page's styles inlined. */
+/** A drawing as standalone SVG: the page's styles are inlined. */
 export function svgText(drawing: SVGSVGElement): string {
   const style = getComputedStyle(drawing);
   const copy = drawing.cloneNode(true) as SVGSVGElement;

@@ -1,4 +1,4 @@
-/** A chart with its title, the table behind it, and its downloads. */
+/** A chart with its title, its data as a table, and its downloads. */
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { heading } from "./format";
@@ -6,19 +6,18 @@ import { type Cells, csv, png, save, svgText } from "./download";
 
 interface Props {
   title: string;
-  /** How to read it. */
+  /** How to read the chart. */
   note?: string;
-  /** Controls. */
-  tools?: ComponentChildren;
+  controls?: ComponentChildren;
   header: string[];
   rows: Cells;
   children: ComponentChildren;
 }
 
-/** Maximum rows shown of a chart's table; its CSV has all of them. */
-const most = 200;
+/** Maximum rows of the table; the CSV has all of them. */
+const maxRows = 200;
 
-export function Figure({ title, note, tools, header, rows, children }: Props) {
+export function Figure({ title, note, controls, header, rows, children }: Props) {
   const body = useRef<HTMLDivElement>(null);
   const name = title.toLowerCase().replace(/[^a-z0-9]+/g, "-");
   const drawing = () => body.current!.querySelector("svg")!;
@@ -29,12 +28,12 @@ export function Figure({ title, note, tools, header, rows, children }: Props) {
         <h3>{title}</h3>
         {note && <p>{note}</p>}
       </figcaption>
-      {tools && <div class="tools">{tools}</div>}
+      {controls && <div class="controls">{controls}</div>}
       <div ref={body}>{children}</div>
-      <div class="twin">
+      <div class="chart-footer">
         <details>
           <summary>Table</summary>
-          <Twin title={title} header={header} rows={rows} />
+          <DataTable title={title} header={header} rows={rows} />
         </details>
         <span class="downloads">
           <button type="button" aria-label={`${title} as PNG`} onClick={async () => save(`${name}.png`, await png(drawing()))}>PNG</button>
@@ -46,7 +45,7 @@ export function Figure({ title, note, tools, header, rows, children }: Props) {
   );
 }
 
-function Twin({ title, header, rows }: Pick<Props, "title" | "header" | "rows">) {
+function DataTable({ title, header, rows }: Pick<Props, "title" | "header" | "rows">) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={`${title}, as a table`}>
       <table>
@@ -54,25 +53,25 @@ function Twin({ title, header, rows }: Pick<Props, "title" | "header" | "rows">)
           <tr>{header.map((name) => <th key={name} scope="col">{heading(name)}</th>)}</tr>
         </thead>
         <tbody>
-          {rows.slice(0, most).map((row, at) => (
-            <tr key={at}>{row.map((cell, at) => <td key={at} class={typeof cell === "number" ? "number" : ""}>{cell ?? "-"}</td>)}</tr>
+          {rows.slice(0, maxRows).map((row, i) => (
+            <tr key={i}>{row.map((cell, i) => <td key={i} class={typeof cell === "number" ? "number" : ""}>{cell ?? "-"}</td>)}</tr>
           ))}
         </tbody>
       </table>
-      {rows.length > most && <p class="quiet">{rows.length - most} more rows are in the CSV.</p>}
+      {rows.length > maxRows && <p class="muted">{rows.length - maxRows} more rows are in the CSV.</p>}
     </div>
   );
 }
 
-/** A single choice. */
-export function Choice({ label, value, options, onChange }: {
+/** A labelled drop-down list. */
+export function Select({ label, value, options, onChange }: {
   label: string;
   value: string;
   options: [value: string, text: string][];
   onChange: (value: string) => void;
 }) {
   return (
-    <label class="choice">
+    <label class="control">
       <span>{label}</span>
       <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
         {options.map(([value, text]) => <option key={value} value={value}>{text}</option>)}

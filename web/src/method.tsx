@@ -5,11 +5,11 @@ export function Method({ run }: { run: Run }) {
   return (
     <>
       <h2>Method</h2>
-      <p class="quiet">To repeat it:</p>
+      <p class="muted">To repeat this run:</p>
       <code class="command">{run.command}</code>
       <Facts facts={run.origin} />
       {run.how_to_read.length > 0 && (
-        <section class="how">
+        <section class="how-to-read">
           <h3>How to read it</h3>
           <ul>{run.how_to_read.map((line) => <li key={line}>{line}</li>)}</ul>
         </section>

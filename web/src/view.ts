@@ -1,4 +1,4 @@
-/** The reader's choices, kept in the address's fragment so that a link shows the same view. */
+/** The reader's choices, kept in the URL fragment so that a link shows the same view. */
 import { useCallback, useEffect, useState } from "preact/hooks";
 
 export type View = URLSearchParams;
@@ -8,7 +8,7 @@ function read(): View {
   return new URLSearchParams(location.hash.slice(1));
 }
 
-/** The view and its setter; null resets a choice. */
+/** The view and its setter; null or an empty value resets a choice. */
 export function useView(): [View, (change: Change) => void] {
   const [view, set] = useState(read);
   useEffect(() => {
@@ -28,13 +28,13 @@ export function useView(): [View, (change: Change) => void] {
   return [view, change];
 }
 
-/** The values of a multiple choice. */
-export function several(view: View, key: string): string[] | null {
-  const chosen = view.get(key);
-  return chosen === null ? null : chosen.split(",").map(decodeURIComponent).filter(Boolean);
+/** The values of a multiple choice, or null if none was made. */
+export function parseList(view: View, key: string): string[] | null {
+  const value = view.get(key);
+  return value === null ? null : value.split(",").map(decodeURIComponent).filter(Boolean);
 }
 
-/** A multiple choice as one value. */
-export function joined(values: string[]): string {
+/** A multiple choice as one value, which `parseList` reads. */
+export function formatList(values: string[]): string {
   return values.map(encodeURIComponent).join(",");
 }

@@ -1,8 +1,8 @@
-import { expect, test } from "./page";
+import { csv } from "./downloads";
+import { expect, test } from "./fixtures";
 import { cells, changes } from "./record";
-import { csv } from "./saved";
 
-test("a run of two builds says first what changed", async ({ open }) => {
+test("run of two builds starts with what changed", async ({ open }) => {
   const page = await open("builds");
   const rows = changes("builds");
   await expect(page.locator("h1")).toContainText("go-net-http is slower");
@@ -12,7 +12,7 @@ test("a run of two builds says first what changed", async ({ open }) => {
   await expect(page.locator(".findings tr.bad")).toHaveCount(1);
 });
 
-test("changes are drawn where JSON says that they are", async ({ open }) => {
+test("drawn changes match the JSON report", async ({ open }) => {
   const page = await open("builds");
   const drawn = await csv(page, "Changes");
   const rows = changes("builds");
@@ -21,14 +21,14 @@ test("changes are drawn where JSON says that they are", async ({ open }) => {
     expect(Number(drawn[at]!.low)).toBeCloseTo(row.ratio_low - 1, 12);
     expect(Number(drawn[at]!.high)).toBeCloseTo(row.ratio_high - 1, 12);
   }
-  // A dot for each; equal changes have equal distances on the axis.
+  // A dot for each change, at a distance from zero proportional to it.
   const dots = await page.locator("#changes svg [data-mark=dot] circle").evaluateAll((dots) => dots.map((dot) => Number(dot.getAttribute("cx"))));
   const zero = Number(await page.locator("#changes svg [data-mark=rule] line").first().getAttribute("x1"));
   const perShare = dots.map((x, at) => (x - zero) / (rows[at].ratio - 1));
   expect(perShare[1]! / perShare[0]!).toBeCloseTo(1, 1);
 });
 
-test("the ranking of both builds is a tab away", async ({ open }) => {
+test("second tab ranks both builds", async ({ open }) => {
   const page = await open("builds");
   await page.getByRole("navigation").getByRole("link").nth(1).click();
   await expect(page.locator(".ranking tbody tr")).toHaveCount(cells("builds").length);

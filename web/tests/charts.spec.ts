@@ -1,22 +1,22 @@
-import { expect, test } from "./page";
+import { csv, download } from "./downloads";
+import { expect, test } from "./fixtures";
 import { cells, read } from "./record";
-import { csv, saved } from "./saved";
 
-const drawn = ["calls/cpu-s", "calls/s", "memory", "p99", "server CPU", "Protocols in one language", "Languages in one protocol",
+const titles = ["calls/cpu-s", "calls/s", "memory", "p99", "server CPU", "Protocols in one language", "Languages in one protocol",
   "Percentiles", "Histogram", "Response times over the windows", "Windows over the run", "Over measured time", "Warm-up"];
 
-test("every chart of a ranking is drawn, named, and has its table", async ({ open }) => {
+test("every chart of a ranking has a drawing, a label and a table", async ({ open }) => {
   const page = await open("quick");
-  expect(await page.locator("figure h3").allTextContents()).toEqual(drawn);
+  expect(await page.locator("figure h3").allTextContents()).toEqual(titles);
   for (const figure of await page.locator("figure").all()) {
     await expect(figure.locator(".drawing svg[role=img][aria-label]")).toBeVisible();
     expect(await figure.locator("svg [data-mark] :is(path, rect, circle, line)").count()).toBeGreaterThan(0);
     await figure.locator("summary").click();
-    expect(await figure.locator(".twin tbody tr").count()).toBeGreaterThan(0);
+    expect(await figure.locator(".chart-footer tbody tr").count()).toBeGreaterThan(0);
   }
 });
 
-test("bars have the figures that JSON has", async ({ open }) => {
+test("bars match the JSON report", async ({ open }) => {
   const page = await open("quick");
   for (const [title, key] of [["calls/s", "calls_per_s"], ["memory", "memory_peak_bytes"], ["p99", "p99_ns"]] as const) {
     const rows = await csv(page, title);
@@ -32,18 +32,18 @@ test("bars are drawn to scale", async ({ open }) => {
   widths.forEach((width, at) => expect(width / widths[0]!).toBeCloseTo(figures[at] / figures[0], 2));
 });
 
-test("percentiles are the record's", async ({ open }) => {
+test("percentiles match the JSON report", async ({ open }) => {
   const page = await open("quick");
   const rows = await csv(page, "Percentiles");
   for (const cell of cells("quick").slice(0, 6)) {
-    const of = (quantile: number) => rows.find((row) => row.name === cell.entry && Math.abs(Number(row.quantile) - quantile) < 1e-9);
-    expect(Number(of(0.9)!.ns)).toBe(cell.p90_ns);
-    expect(Number(of(0.99)!.ns)).toBe(cell.p99_ns);
-    expect(Number(of(0.99)!.calls)).toBe(cell.ok);
+    const point = (quantile: number) => rows.find((row) => row.name === cell.entry && Math.abs(Number(row.quantile) - quantile) < 1e-9);
+    expect(Number(point(0.9)!.ns)).toBe(cell.p90_ns);
+    expect(Number(point(0.99)!.ns)).toBe(cell.p99_ns);
+    expect(Number(point(0.99)!.calls)).toBe(cell.ok);
   }
 });
 
-test("histograms and heat maps have every call", async ({ open }) => {
+test("histograms and heat maps count every call", async ({ open }) => {
   const page = await open("quick", "#show=go-grpc,node-http");
   for (const title of ["Histogram", "Response times over the windows"]) {
     const rows = await csv(page, title);
@@ -54,7 +54,7 @@ test("histograms and heat maps have every call", async ({ open }) => {
   }
 });
 
-test("every window is a dot", async ({ open }) => {
+test("every window has a dot", async ({ open }) => {
   const page = await open("quick", "#show=go-grpc");
   const trials = read("quick").events.filter((event) => event.trial?.entry === "go-grpc");
   await expect(page.locator("#windows-over-the-run svg [data-mark=dot] circle")).toHaveCount(trials.length);
@@ -63,7 +63,7 @@ test("every window is a dot", async ({ open }) => {
   expect(rows.map((row) => Number(row.memory_peak_bytes))).toEqual(trials.map(({ trial }) => trial.result.measured.server.memory_peak_bytes));
 });
 
-test("windows over the run start at the left end, at their first window", async ({ open }) => {
+test("windows over the run span the whole axis", async ({ open }) => {
   const page = await open("quick");
   const starts = (await csv(page, "Windows over the run")).map((row) => Number(row.at_s));
   expect(Math.min(...starts)).toBeGreaterThan(10);
@@ -74,7 +74,7 @@ test("windows over the run start at the left end, at their first window", async 
   expect(Math.max(...dots)).toBeCloseTo(width - 16, 0);
 });
 
-test("servers are turned on and off in all charts at once", async ({ open }) => {
+test("legend turns servers on and off in all charts", async ({ open }) => {
   const page = await open("quick");
   const lines = page.locator("#percentiles svg [data-mark=line] path");
   const before = await lines.count();
@@ -85,20 +85,20 @@ test("servers are turned on and off in all charts at once", async ({ open }) => 
   await expect(lines).toHaveCount(cells("quick").length);
 });
 
-test("any other figure can be drawn", async ({ open }) => {
+test("any figure can be drawn", async ({ open }) => {
   const page = await open("quick");
   await page.getByRole("combobox", { name: "another figure" }).selectOption("p999_ns");
   await expect(page.locator("figure#p99-9")).toBeVisible();
   expect(page.url()).toContain("bars=p999_ns");
 });
 
-test("response times can be linear, from 0", async ({ open }) => {
+test("response times can be drawn on a linear axis from 0", async ({ open }) => {
   const page = await open("quick");
   await page.getByRole("combobox", { name: "times", exact: true }).selectOption("linear");
   await expect(page.locator("#percentiles svg [data-mark='y-axis tick label']")).toContainText("0");
 });
 
-test("the point at the pointer has a tooltip", async ({ open }) => {
+test("point under the pointer has a tooltip", async ({ open }) => {
   const page = await open("quick");
   const figure = page.locator("#windows-over-the-run");
   await figure.scrollIntoViewIfNeeded();
@@ -106,17 +106,17 @@ test("the point at the pointer has a tooltip", async ({ open }) => {
   await expect(figure.locator("svg [aria-label=tip]")).toContainText("process");
 });
 
-test("charts are saved as pictures that need nothing else", async ({ open }) => {
+test("charts are saved as standalone PNG and SVG", async ({ open }) => {
   const page = await open("quick");
-  const picture = await saved(page, "Percentiles as PNG");
+  const picture = await download(page, "Percentiles as PNG");
   expect(picture.subarray(1, 4).toString()).toBe("PNG");
   expect(picture.readUInt32BE(16)).toBeGreaterThan(700);
-  const drawing = (await saved(page, "Percentiles as SVG")).toString();
+  const drawing = (await download(page, "Percentiles as SVG")).toString();
   expect(drawing).toMatch(/^<svg [\s\S]*<\/svg>$/);
   expect(drawing).not.toContain("var(--");
 });
 
-test("response times over load have a point for each load, and the loads' verdicts", async ({ open }) => {
+test("response times over load have a point and a verdict for each load", async ({ open }) => {
   for (const name of ["latency", "sweep", "slo"]) {
     const page = await open(name, name === "sweep" ? "" : "#part=1.2");
     const rows = await csv(page, "Response times over load");
@@ -126,7 +126,7 @@ test("response times over load have a point for each load, and the loads' verdic
   }
 });
 
-test("a load has its three kinds of time, and its course", async ({ open }) => {
+test("load has response, service and send-lag times, and a time series", async ({ open }) => {
   const page = await open("load");
   const { measured } = read("load").events.find((event) => event.trial)!.trial.result;
   expect(await page.locator("figure h3").allTextContents()).toEqual(["Percentiles", "Histogram", "Single calls", "Over measured time"]);
@@ -135,11 +135,11 @@ test("a load has its three kinds of time, and its course", async ({ open }) => {
     const p99 = rows.find((row) => row.name === name && Math.abs(Number(row.quantile) - 0.99) < 1e-9)!;
     expect(Number(p99.ns)).toBe(measured[part].p99_ns);
   }
-  const course = await csv(page, "Over measured time");
-  expect(course.map((row) => Number(row.max_ns))).toEqual(measured.series.map((slice: { max_ns: number }) => slice.max_ns));
+  const series = await csv(page, "Over measured time");
+  expect(series.map((row) => Number(row.max_ns))).toEqual(measured.series.map((slice: { max_ns: number }) => slice.max_ns));
 });
 
-test("every logged call is in the chart of single calls, and the sliders zoom", async ({ open }) => {
+test("single calls include every logged call, and sliders zoom", async ({ open }) => {
   const page = await open("load");
   const { outcomes, latency } = read("load").events.find((event) => event.trial)!.trial.result.measured;
   const rows = await csv(page, "Single calls");
@@ -157,7 +157,7 @@ test("every logged call is in the chart of single calls, and the sliders zoom", 
   await expect(dots).toHaveCount(1000);
 });
 
-test("calls of a run are drawn server by server", async ({ open }) => {
+test("single calls of a run are drawn per server", async ({ open }) => {
   const page = await open("short");
   const drawn = async () => (await csv(page, "Single calls")).reduce((sum, row) => sum + Number(row.ok), 0);
   for (const entry of ["node-http", "go-net-http"]) {
@@ -169,7 +169,7 @@ test("calls of a run are drawn server by server", async ({ open }) => {
   expect(page.url()).toContain("calls=go-net-http");
 });
 
-test("connect times are the record's where connections live for a call", async ({ open }) => {
+test("connect times match the JSON report, and long connections have none", async ({ open }) => {
   const page = await open("short");
   const rows = await csv(page, "Connect times");
   for (const cell of cells("short")) {

@@ -2,13 +2,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { deflateSync, inflateSync } from "node:zlib";
 import type { Page } from "@playwright/test";
-import { expect, test } from "./page";
+import { expect, test } from "./fixtures";
 import { folder, rpcbench } from "./pages";
 import { cells, type Json, read, write } from "./record";
 
 const names = (page: Page) => page.locator(".ranking td.name button").allTextContents();
 
-test("the first screen has the answer, every row, and what limits them", async ({ open }) => {
+test("first screen has the answer, every row and the warnings", async ({ open }) => {
   const page = await open("quick");
   const markdown = rpcbench("report", "--format", "markdown", folder("quick"));
   const answer = await page.locator("h1").textContent();
@@ -16,7 +16,7 @@ test("the first screen has the answer, every row, and what limits them", async (
   const columns = await page.locator(".ranking thead th").allTextContents();
   const rows = await page.locator(".ranking tbody tr").all();
   expect(rows.length).toBe(cells("quick").length);
-  // As text on screen is, without what is hidden and with single spaces.
+  // Markdown pads its cells; the page has single spaces.
   const lines = markdown.split("\n").map((line) => line.replace(/ +/g, " "));
   for (const row of rows) {
     const texts = await row.locator("td:not(.bar)").allInnerTexts();
@@ -25,10 +25,10 @@ test("the first screen has the answer, every row, and what limits them", async (
   }
   const box = await page.locator(".ranking tbody tr").last().boundingBox();
   expect(box!.y + box!.height).toBeLessThan(900);
-  for (const warning of await page.locator(".limits.caution li").allTextContents()) expect(markdown).toContain(warning);
+  for (const warning of await page.locator(".callout.warning li").allTextContents()) expect(markdown).toContain(warning);
 });
 
-test("bars are as long as their figures, and lines as their intervals", async ({ open }) => {
+test("bars are as long as figures, and whiskers as intervals", async ({ open }) => {
   const page = await open("quick");
   const figures = new Map(cells("quick").map((cell) => [cell.entry, cell]));
   const full = Math.max(...[...figures.values()].map((cell) => cell.calls_per_server_cpu_s_high));
@@ -43,9 +43,9 @@ test("bars are as long as their figures, and lines as their intervals", async ({
   }
 });
 
-test("a heading sorts, back, and no more", async ({ open }) => {
+test("heading sorts, reverses and resets", async ({ open }) => {
   const page = await open("quick");
-  const given = await names(page);
+  const original = await names(page);
   const heading = page.getByRole("columnheader", { name: "p99", exact: true });
   const sorted = cells("quick").toSorted((a, b) => a.p99_ns - b.p99_ns).map((cell) => cell.entry);
   await heading.getByRole("button").click();
@@ -56,29 +56,29 @@ test("a heading sorts, back, and no more", async ({ open }) => {
   await page.reload();
   expect(await names(page)).toEqual(sorted.toReversed());
   await heading.getByRole("button").click();
-  expect(await names(page)).toEqual(given);
+  expect(await names(page)).toEqual(original);
 });
 
-test("filters narrow the table and the charts, and stay in the address", async ({ open }) => {
+test("filters narrow the table and the charts, and stay in the URL", async ({ open }) => {
   const page = await open("quick");
   await page.getByRole("combobox", { name: "language", exact: true }).selectOption("go");
-  const left = cells("quick").filter((cell) => cell.language === "go").map((cell) => cell.entry);
-  expect((await names(page)).sort()).toEqual(left.sort());
-  await expect(page.locator("#calls-s svg")).toHaveAttribute("aria-label", `calls/s of ${left.length} rows, as bars`);
+  const kept = cells("quick").filter((cell) => cell.language === "go").map((cell) => cell.entry);
+  expect((await names(page)).sort()).toEqual(kept.sort());
+  await expect(page.locator("#calls-s svg")).toHaveAttribute("aria-label", `calls/s of ${kept.length} rows, as bars`);
   expect(page.url()).toContain("language=go");
   await page.reload();
-  expect((await names(page)).sort()).toEqual(left.sort());
+  expect((await names(page)).sort()).toEqual(kept.sort());
   await page.getByLabel("Find a server").fill("no such server");
   await expect(page.getByText("No row matches the filters.")).toBeVisible();
 });
 
-test("rows are grouped under what they share", async ({ open }) => {
+test("rows are grouped by protocol", async ({ open }) => {
   const page = await open("quick", "#group=protocol");
   expect(await page.locator(".ranking tr.group th").allTextContents()).toEqual(["grpc", "json"]);
   expect((await names(page)).length).toBe(cells("quick").length);
 });
 
-test("a row opens by keyboard, with every figure that is known", async ({ open }) => {
+test("row opens by keyboard and has every known figure", async ({ open }) => {
   const page = await open("quick");
   const first = page.locator(".ranking td.name button").first();
   await first.focus();
@@ -86,11 +86,11 @@ test("a row opens by keyboard, with every figure that is known", async ({ open }
   await expect(first).toHaveAttribute("aria-expanded", "true");
   const cell = cells("quick").find((cell) => cell.place_best === 1);
   const known = Object.values(cell).filter((value) => value !== null && value !== "");
-  const facts = await page.locator(".opened dl.facts > div").count();
+  const facts = await page.locator(".details dl.facts > div").count();
   expect(facts).toBeGreaterThanOrEqual(known.length - 1);
   expect(facts).toBeLessThanOrEqual(known.length + 1);
   await page.keyboard.press("Enter");
-  await expect(page.locator(".opened")).toHaveCount(0);
+  await expect(page.locator(".details")).toHaveCount(0);
 });
 
 test("every column can be shown", async ({ open }) => {
@@ -101,7 +101,7 @@ test("every column can be shown", async ({ open }) => {
   await expect(page.getByRole("columnheader", { name: "p99.9" })).toBeVisible();
 });
 
-test("without scripts the table is there as text", async ({ browser }) => {
+test("page without scripts has the table as text", async ({ browser }) => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
   await page.goto(`file://${folder("quick")}.html`);
@@ -110,36 +110,36 @@ test("without scripts the table is there as text", async ({ browser }) => {
   await context.close();
 });
 
-test("the page is a file that asks for nothing", () => {
+test("page is one file that allows no requests", () => {
   const html = readFileSync(`${folder("quick")}.html`, "utf8");
   expect(html.length).toBeLessThan(500_000);
   expect(html).toContain("default-src 'none'");
 });
 
-/** A page of which the last row is unranked, with one of its values changed. */
-function unranked(name: string, value: (table: Json, column: Json, row: Json) => void): string {
+/** The URL of a copy of the golden page in which the last row is unranked and then changed by `edit`. */
+function unrankedPage(name: string, edit: (table: Json, column: Json, row: Json) => void): string {
   const html = readFileSync(`${folder("quick")}.html`, "utf8");
   const [, packed] = html.match(/<script id="data"[^>]*>([^<]+)</) ?? html.match(/>(eJ[A-Za-z0-9+/=]+)</)!;
   const data = JSON.parse(inflateSync(Buffer.from(packed!, "base64")).toString());
   const { table, ranked_by } = data.runs[0].parts[0];
   const last = table.rows.at(-1);
   last.ranked = false;
-  value(table, table.columns.find((column: Json) => column.key === ranked_by), last);
+  edit(table, table.columns.find((column: Json) => column.key === ranked_by), last);
   const file = join(import.meta.dirname, `../test-results/pages/${name}.html`);
   writeFileSync(file, html.replace(packed!, deflateSync(JSON.stringify(data)).toString("base64")));
   return `file://${file}`;
 }
 
-test("an unranked row's interval leaves the axis alone", async ({ page }) => {
-  await page.goto(unranked("unranked", (_, column, row) => (row.values[column.interval[1]] = 1e12)));
+test("interval of an unranked row does not extend the axis", async ({ page }) => {
+  await page.goto(unrankedPage("unranked", (_, column, row) => (row.values[column.interval[1]] = 1e12)));
   const bar = page.locator("td.bar svg").first();
   const widths = [(await bar.locator("rect").boundingBox())!.width, (await bar.boundingBox())!.width];
   expect(widths[0]! / widths[1]!).toBeGreaterThan(0.7);
 });
 
-test("an unranked row's bar is as long as its figure", async ({ page }) => {
+test("bar of an unranked row is as long as its figure", async ({ page }) => {
   let best = 0;
-  await page.goto(unranked("faster", (table, column, row) => {
+  await page.goto(unrankedPage("faster", (table, column, row) => {
     const at = table.columns.indexOf(column);
     best = table.rows[0].values[at];
     row.values[at] = best * 2;
@@ -148,14 +148,14 @@ test("an unranked row's bar is as long as its figure", async ({ page }) => {
   expect(lengths.at(-1)! / lengths[0]!).toBeCloseTo(2, 1);
 });
 
-/** Where the cells of the ranking end, pixels from the left. */
+/** The right edges of the ranking's cells, in pixels from the left. */
 function rightEdges(page: Page): Promise<number[]> {
   return page.locator(".ranking :is(th, td):visible").evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().right));
 }
 
 for (const name of ["quick", "latency", "slo", "short"]) {
-  test(`${name} on paper has every column of the screen`, async ({ open, page }) => {
-    // A4 and US Letter, less the margins that Chromium leaves.
+  test(`${name} has the same columns on paper as on screen`, async ({ open, page }) => {
+    // A4 and US Letter without Chromium's margins.
     for (const width of [718, 740]) {
       await open(name);
       const titles = await page.locator(".ranking thead th:visible").allTextContents();
@@ -170,7 +170,7 @@ for (const name of ["quick", "latency", "slo", "short"]) {
   });
 }
 
-test("filters narrow the answer and the sentences", async ({ open }) => {
+test("filters narrow the headline and the sentences", async ({ open }) => {
   const page = await open("quick");
   const winner = cells("quick").find((cell) => cell.place_best === 1);
   const other = cells("quick").find((cell) => cell.language !== winner.language);
@@ -180,7 +180,7 @@ test("filters narrow the answer and the sentences", async ({ open }) => {
   await expect(page.locator(".lists")).not.toContainText(winner.entry);
 });
 
-test("a phone shows p99 and memory", async ({ open, page }) => {
+test("phone shows p99 and memory", async ({ open, page }) => {
   for (const [width, name] of [390, 320].flatMap((width) => ["quick", "latency", "slo", "short"].map((name) => [width, name] as const))) {
     await page.setViewportSize({ width, height: 800 });
     await open(name);
@@ -196,7 +196,7 @@ test("a phone shows p99 and memory", async ({ open, page }) => {
   }
 });
 
-test("any record is shown at a price, with costs and savings", async ({ open }) => {
+test("report with a price has costs and savings", async ({ open }) => {
   const price = "$0.04/cpu-hour,$0.005/GiB-hour";
   rpcbench("report", "--price", price, "--html", `${folder("priced")}.html`, folder("quick"));
   const page = await open("priced");
@@ -213,13 +213,13 @@ test("any record is shown at a price, with costs and savings", async ({ open }) 
   sorted.forEach((cell, at) => expect(Number(costs[at]!.slice(1)) / cost(cell)).toBeCloseTo(1, 2));
 });
 
-test("each pair of protocols in a language is compared, for the rows shown", async ({ open }) => {
+test("each visible pair of protocols in a language is compared", async ({ open }) => {
   const { run, events } = read("quick");
   const flask = run.plan.servers.find((server: Json) => server.entry === "python-flask");
   Object.assign(flask, { language: "go", protocol: "json-h2c" });
   write("pairs", { run, events });
   const page = await open("pairs");
-  const sentences = page.locator(".limits p").filter({ hasText: /^In go, / });
+  const sentences = page.locator(".callout p").filter({ hasText: /^In go, / });
   const pairs = [["go-grpc", "go-net-http"], ["go-grpc", "python-flask"], ["go-net-http", "python-flask"]];
   await expect(sentences).toHaveCount(pairs.length);
   for (const [one, other] of pairs) await expect(sentences.filter({ hasText: `(${one})` }).filter({ hasText: `(${other})` })).toHaveCount(1);
@@ -229,7 +229,7 @@ test("each pair of protocols in a language is compared, for the rows shown", asy
 });
 
 for (const name of ["quick", "latency", "slo", "sweep", "load", "builds", "short", "collections"]) {
-  test(`${name} has words where the program has options and keys`, async ({ open }) => {
+  test(`${name} shows no command-line options or export keys`, async ({ open }) => {
     const page = await open(name);
     for (const part of ["", "#part=1.2", "#part=2.1"]) {
       await page.goto(page.url().split("#")[0] + part);
@@ -238,7 +238,7 @@ for (const name of ["quick", "latency", "slo", "sweep", "load", "builds", "short
       if ((await row.count()) > 0) await row.click();
       const texts: string[] = await page.evaluate(() => {
         const app = document.querySelector("#app")!;
-        // Commands are code: readers copy them.
+        // Readers copy commands, so they keep their options.
         const code = [...app.querySelectorAll(".command, .server, style")];
         const within = (node: Node) => code.some((element) => element.contains(node));
         const walker = document.createTreeWalker(app, NodeFilter.SHOW_TEXT);
@@ -251,11 +251,11 @@ for (const name of ["quick", "latency", "slo", "sweep", "load", "builds", "short
   });
 }
 
-test("names wrap only between words", async ({ open }) => {
+test("server names wrap only between words", async ({ open }) => {
   const page = await open("quick");
   for (const width of [1280, 390]) {
     await page.setViewportSize({ width, height: 900 });
-    // Each word between hyphens and signs is on one line.
+    // A word, delimited by hyphens and other signs, must stay on one line.
     const broken = await page.locator(".ranking td.name button").evaluateAll((buttons) => buttons.flatMap((button) => {
       const text = document.createTreeWalker(button, NodeFilter.SHOW_TEXT).nextNode()!;
       return [...text.textContent!.matchAll(/[^-@: ]+/g)].filter(({ index, 0: word }) => {

@@ -1,9 +1,9 @@
-/** Records made by modifying golden ones. */
+/** Reads golden records, and writes modified ones. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { folder, rpcbench } from "./pages";
 
-// A record is untyped JSON; tests modify it.
+// Records are untyped JSON: tests modify them freely.
 export type Json = any;
 
 export interface Record {
@@ -16,7 +16,7 @@ export function read(name: string): Record {
   return { run: JSON.parse(file("run.json")), events: file("events.jsonl").trim().split("\n").map((line) => JSON.parse(line)) };
 }
 
-/** Writes a record and its page, under a separate name. */
+/** Writes a record and its page under a new name. */
 export function write(name: string, { run, events }: Record): void {
   const to = folder(name);
   mkdirSync(to, { recursive: true });
@@ -25,17 +25,17 @@ export function write(name: string, { run, events }: Record): void {
   rpcbench("report", "--html", `${to}.html`, to);
 }
 
-/** The figures of a record's cells, as in `--format json`. */
+/** The cells of a record's JSON report. */
 export function cells(name: string): Json[] {
   return JSON.parse(rpcbench("report", "--format", "json", folder(name))).workloads.flatMap((workload: Json) => workload.cells);
 }
 
-/** The changes of a run of two builds, as in `--format json`. */
+/** The changes in the JSON comparison of a run of two builds. */
 export function changes(name: string): Json[] {
   return JSON.parse(rpcbench("compare", "--format", "json", folder(name))).changes;
 }
 
-/** What belongs to an entry. */
-export function of(event: Json, entry: string): boolean {
+/** True if an event belongs to an entry. */
+export function belongsTo(event: Json, entry: string): boolean {
   return (event.prepared ?? event.trial)?.entry === entry;
 }

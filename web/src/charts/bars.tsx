@@ -1,25 +1,25 @@
-/** One figure of every row: a bar from 0, its interval, and a dot per window. */
+/** One figure of every row: a bar from 0, its interval, and a dot for each window. */
 import * as Plot from "@observablehq/plot";
 import { useCallback } from "preact/hooks";
-import { at, type Column, interval, number, type Part, type Row, subject } from "../data";
+import { columnIndex, type Column, interval, numberOf, type Part, type Row, subject } from "../data";
 import { Figure } from "../figure";
-import { rounds } from "../format";
-import { axisEnd } from "../rows";
+import { roundTicks } from "../format";
 import { Drawing, hairline, ticks } from "../plot";
+import { axisMax } from "../rows";
 
 /** Maximum bars in one drawing. */
-const most = 40;
+const maxBars = 40;
 
 export function Bars({ part, rows, column }: { part: Part; rows: Row[]; column: Column }) {
-  const known = rows.filter((row) => number(part.table, row, column.key) !== null);
-  const drawn = known.slice(0, most);
+  const known = rows.filter((row) => numberOf(part.table, row, column.key) !== null);
+  const drawn = known.slice(0, maxBars);
   const draw = useCallback((width: number) => bars(part, drawn, column, width), [part, rows, column]);
   if (known.length === 0) return null;
-  const cut = known.length > most ? ` The first ${most} of ${known.length} rows.` : "";
+  const shown = known.length > maxBars ? ` The first ${maxBars} of ${known.length} rows.` : "";
   const header = [subject(part.table), column.key, "low", "high"];
-  const table = known.map((row) => [row.name, number(part.table, row, column.key), ...(interval(column, row) ?? [null, null])]);
+  const table = known.map((row) => [row.name, numberOf(part.table, row, column.key), ...(interval(column, row) ?? [null, null])]);
   return (
-    <Figure title={column.title} note={`${column.meaning}.${cut}`} header={header} rows={table}>
+    <Figure title={column.title} note={`${column.meaning}.${shown}`} header={header} rows={table}>
       <Drawing label={`${column.title} of ${known.length} rows, as bars`} draw={draw} />
     </Figure>
   );
@@ -27,16 +27,16 @@ export function Bars({ part, rows, column }: { part: Part; rows: Row[]; column: 
 
 function bars(part: Part, rows: Row[], column: Column, width: number): Plot.PlotOptions {
   const values = rows.map((row) => ({
-    name: row.name, row, value: number(part.table, row, column.key)!, ends: interval(column, row),
-    text: row.texts[at(part.table.columns, column.key)],
+    name: row.name, row, value: numberOf(part.table, row, column.key)!, ends: interval(column, row),
+    text: row.texts[columnIndex(part.table.columns, column.key)],
   }));
-  const windows = at(part.window_columns, column.key);
+  const windowColumn = columnIndex(part.window_columns, column.key);
   const dots = rows.flatMap((row) =>
-    (row.cell?.windows ?? []).map((window) => ({ name: row.name, ranked: row.ranked, value: window.values[windows] })),
+    (row.cell?.windows ?? []).map((window) => ({ name: row.name, ranked: row.ranked, value: window.values[windowColumn] })),
   );
   const longest = Math.max(...values.map((row) => row.name.length));
-  const largest = Math.max(axisEnd(part, rows, column), ...dots.filter((dot) => dot.ranked).map((dot) => Number(dot.value ?? 0)));
-  const marked = rounds(largest, column.unit, Math.max(2, Math.floor(width / 110)));
+  const largest = Math.max(axisMax(part, rows, column), ...dots.filter((dot) => dot.ranked).map((dot) => Number(dot.value ?? 0)));
+  const tickValues = roundTicks(largest, column.unit, Math.max(2, Math.floor(width / 110)));
   return {
     height: 34 + values.length * 24,
     marginLeft: Math.min(longest * 6.2 + 14, width * 0.42),
@@ -44,11 +44,11 @@ function bars(part: Part, rows: Row[], column: Column, width: number): Plot.Plot
     x: { label: null, domain: [0, largest], clamp: true },
     y: { domain: values.map((row) => row.name), label: null, padding: 0.28 },
     marks: [
-      Plot.gridX(marked, hairline),
-      Plot.axisX(marked, { tickFormat: ticks(column.unit) }),
+      Plot.gridX(tickValues, hairline),
+      Plot.axisX(tickValues, { tickFormat: ticks(column.unit) }),
       Plot.axisY({ tickSize: 0, textOverflow: "ellipsis-middle", lineWidth: Math.min(longest, (width * 0.4) / 6.2) / 1.7 }),
       Plot.barX(values, { x: "value", y: "name", fill: (row) => (row.row.ranked || part.kind !== "ranking" ? "var(--bar)" : "var(--bar-off)") }),
-      Plot.dot(windows < 0 ? [] : dots, { x: "value", y: "name", r: 1.4, fill: "var(--ink)", fillOpacity: 0.35 }),
+      Plot.dot(windowColumn < 0 ? [] : dots, { x: "value", y: "name", r: 1.4, fill: "var(--ink)", fillOpacity: 0.35 }),
       Plot.ruleY(values.filter((row) => row.ends), { x1: (row) => row.ends![0], x2: (row) => row.ends![1], y: "name", stroke: "var(--ink)", strokeWidth: 1.5 }),
       Plot.tip(values, Plot.pointerY({ x: "value", y: "name", title: (row) => `${row.name}\n${row.text ?? row.value}` })),
     ],

@@ -1,8 +1,8 @@
-/** Single calls: when each came due, and how long it took. Counted where they are dense; the slowest individually. */
+/** Response times of single calls by the time they came due: a density map, with the slowest calls as marks. */
 import * as Plot from "@observablehq/plot";
 import { useCallback } from "preact/hooks";
-import { type Calls, edges } from "../data";
-import { Choice, Figure } from "../figure";
+import { bucketBounds, type Calls } from "../data";
+import { Figure, Select } from "../figure";
 import { format } from "../format";
 import { Drawing, ticks } from "../plot";
 import type { Change, View } from "../view";
@@ -14,51 +14,51 @@ interface Props {
   change: (change: Change) => void;
 }
 
-const note = "Horizontally, when a call came due; vertically, its response time. Darker = more calls; a dot is one of the thousand slowest, a cross one of those that failed. The sliders zoom in.";
+const note = "Response times of calls by when they came due. Darker = more calls. Marks are the thousand slowest calls, crosses those of them that failed. The sliders zoom in.";
 
 export function SingleCalls({ logged, view, change }: Props) {
-  const calls = logged.find((one) => one.entry === view.get("calls")) ?? logged[0]!;
+  const calls = logged.find(({ entry }) => entry === view.get("calls")) ?? logged[0]!;
   const last = Math.max(...calls.counts.map(([column]) => column)) + 1;
   const from = Math.min(Number(view.get("from") ?? 0), last - 1);
   const to = Math.max(Number(view.get("to") ?? last), from + 1);
   const draw = useCallback((width: number) => scatter(calls, from, to, width), [calls, from, to]);
   const rows = calls.counts.map(([column, bucket, ok, failed]) => [column * calls.column_ns, ...edges(bucket).map(Math.round), ok, failed]);
   const seconds = (column: number) => format(column * calls.column_ns, "ns", 4);
-  const tools = (
+  const controls = (
     <>
-      {logged.length > 1 && <Choice label="entry" value={calls.entry} onChange={(entry) => change({ calls: entry, from: null, to: null })}
-        options={logged.map((one) => [one.entry, one.entry])} />}
-      <Slider label="from" text={seconds(from)} value={from} most={last - 1} onChange={(value) => change({ from: String(value), to: String(Math.max(to, value + 1)) })} />
-      <Slider label="to" text={seconds(to)} value={to} least={1} most={last} onChange={(value) => change({ to: String(value), from: String(Math.min(from, value - 1)) })} />
+      {logged.length > 1 && <Select label="entry" value={calls.entry} onChange={(entry) => change({ calls: entry, from: null, to: null })}
+        options={logged.map(({ entry }) => [entry, entry])} />}
+      <Slider label="from" text={seconds(from)} value={from} max={last - 1} onChange={(value) => change({ from: String(value), to: String(Math.max(to, value + 1)) })} />
+      <Slider label="to" text={seconds(to)} value={to} min={1} max={last} onChange={(value) => change({ to: String(value), from: String(Math.min(from, value - 1)) })} />
       <button type="button" class="link" onClick={() => change({ from: null, to: null })}>whole window</button>
     </>
   );
   return (
-    <Figure title="Single calls" note={calls.number > 1 ? `Of trial ${calls.number}, the last one. ${note}` : note} tools={tools} header={["due_ns", "from_ns", "to_ns", "ok", "failed"]} rows={rows}>
+    <Figure title="Single calls" note={calls.number > 1 ? `Calls of trial ${calls.number}, the last. ${note}` : note} controls={controls} header={["due_ns", "from_ns", "to_ns", "ok", "failed"]} rows={rows}>
       <Drawing label="Single calls over the window" draw={draw} />
     </Figure>
   );
 }
 
-function Slider({ label, text, value, least = 0, most, onChange }: {
+function Slider({ label, text, value, min = 0, max, onChange }: {
   label: string;
   text: string;
   value: number;
-  least?: number;
-  most: number;
+  min?: number;
+  max: number;
   onChange: (value: number) => void;
 }) {
   return (
-    <label class="choice">
+    <label class="control">
       <span>{label}</span>
-      <input type="range" min={least} max={most} value={value} aria-valuetext={text} onInput={(event) => onChange(Number(event.currentTarget.value))} />
+      <input type="range" min={min} max={max} value={value} aria-valuetext={text} onInput={(event) => onChange(Number(event.currentTarget.value))} />
       <output>{text}</output>
     </label>
   );
 }
 
-/** Maximum columns drawn; more are added up, since no screen resolves them. */
-const columns = 160;
+/** Maximum columns drawn; more are merged, since no screen resolves them. */
+const maxColumns = 160;
 
 function scatter(calls: Calls, from: number, to: number, width: number): Plot.PlotOptions {
   const spots = density(calls, from, to);
@@ -73,29 +73,29 @@ function scatter(calls: Calls, from: number, to: number, width: number): Plot.Pl
     opacity: { type: "sqrt", range: [0.06, 1], domain: [0, Math.max(...spots.map((spot) => spot.calls))] },
     marks: [
       Plot.rect(spots, { x1: "x1", x2: "x2", y1: "y1", y2: "y2", fill: "var(--heat)", fillOpacity: "calls", shapeRendering: "crispEdges" }),
-      Plot.dot(slowest.filter((call) => call.ok), { x: "due", y: "ns", r: 1.8, fill: "var(--ink-1)" }),
-      Plot.dot(slowest.filter((call) => !call.ok), { x: "due", y: "ns", r: 3, symbol: "times", stroke: "var(--ink-1)" }),
+      Plot.dot(slowest.filter((call) => call.ok), { x: "due", y: "ns", r: 1.8, fill: "var(--series-1)" }),
+      Plot.dot(slowest.filter((call) => !call.ok), { x: "due", y: "ns", r: 3, symbol: "times", stroke: "var(--series-1)" }),
       Plot.tip(slowest, Plot.pointer({ x: "due", y: "ns", maxRadius: 20, title: (call) =>
         `${format(call.ns, "ns", 4)}\ndue at ${format(call.due, "ns", 5)}${call.ok ? "" : "\nfailed"}` })),
     ],
   };
 }
 
-/** Calls by position in the drawing, for a range of columns. */
+/** Rectangles with the number of calls in each, for a range of columns. */
 function density(calls: Calls, from: number, to: number) {
-  const together = Math.max(1, Math.ceil((to - from) / columns));
+  const merged = Math.max(1, Math.ceil((to - from) / maxColumns));
   const sums = new Map<string, { column: number; bucket: number; calls: number }>();
   for (const [column, bucket, ok, failed] of calls.counts) {
     if (column < from || column >= to) continue;
-    const first = from + Math.floor((column - from) / together) * together;
+    const first = from + Math.floor((column - from) / merged) * merged;
     const key = `${first} ${bucket}`;
     const sum = sums.get(key) ?? { column: first, bucket, calls: 0 };
     sum.calls += ok + failed;
     sums.set(key, sum);
   }
   return [...sums.values()].map(({ column, bucket, calls: sum }) => {
-    const [y1, y2] = edges(bucket);
-    const x2 = Math.min(column + together, to) * calls.column_ns;
+    const [y1, y2] = bucketBounds(bucket);
+    const x2 = Math.min(column + merged, to) * calls.column_ns;
     return { x1: column * calls.column_ns, x2, y1, y2, calls: sum };
   });
 }

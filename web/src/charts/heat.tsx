@@ -1,13 +1,13 @@
-/** Response times window by window, the whole distribution of each. */
+/** Heat maps of response times: the distribution of each window. */
 import * as Plot from "@observablehq/plot";
 import { useCallback } from "preact/hooks";
-import { edges } from "../data";
+import { bucketBounds } from "../data";
 import { Figure } from "../figure";
 import { format } from "../format";
 import { Drawing, faceted, panels, ticks } from "../plot";
 import type { Series } from "../series";
 
-const note = "A column per window, or per several consecutive ones; darker = more calls.";
+const note = "Each column is one window or several consecutive ones. Darker = more calls.";
 
 export function Heat({ shown }: { shown: Series[] }) {
   const draw = useCallback((width: number) => maps(shown, width), [shown]);
@@ -18,14 +18,14 @@ export function Heat({ shown }: { shown: Series[] }) {
   );
   return (
     <Figure title="Response times over the windows" note={note} header={["name", "first_window", "last_window", "from_ns", "to_ns", "calls"]} rows={rows}>
-      <Drawing label={`Heat maps of ${drawn.map((one) => one.name).join(", ")}`} draw={draw} />
+      <Drawing label={`Heat maps of ${drawn.map(({ name }) => name).join(", ")}`} draw={draw} />
     </Figure>
   );
 }
 
 function maps(shown: Series[], width: number): Plot.PlotOptions {
   const drawn = shown.filter(({ cell }) => cell.heat.length > 1);
-  const layout = panels(drawn.map((one) => one.name), width, 260);
+  const layout = panels(drawn.map(({ name }) => name), width, 260);
   const spots = drawn.flatMap(spotsOf);
   const facets = { fx: (spot: { name: string }) => layout.fx(spot.name), fy: (spot: { name: string }) => layout.fy(spot.name) };
   return {
@@ -45,15 +45,15 @@ function maps(shown: Series[], width: number): Plot.PlotOptions {
   };
 }
 
-/** A cell per bucket and column; a server's bucket with the largest share of its column is darkest. */
+/** A rectangle per bucket and column. The one with the largest share of its column's calls is darkest. */
 function spotsOf({ name, cell }: Series) {
   const spots = cell.heat.flatMap(({ windows: [first, last], buckets }) => {
-    const all = buckets.reduce((sum, [, calls]) => sum + calls, 0);
+    const total = buckets.reduce((sum, [, calls]) => sum + calls, 0);
     return buckets.map(([bucket, calls]) => {
-      const [from, to] = edges(bucket);
-      return { name, x1: first - 0.5, x2: last + 0.5, from, to, share: calls / all };
+      const [from, to] = bucketBounds(bucket);
+      return { name, x1: first - 0.5, x2: last + 0.5, from, to, share: calls / total };
     });
   });
-  const most = Math.max(...spots.map((spot) => spot.share));
-  return spots.map((spot) => ({ ...spot, depth: spot.share / most }));
+  const maxShare = Math.max(...spots.map((spot) => spot.share));
+  return spots.map((spot) => ({ ...spot, depth: spot.share / maxShare }));
 }

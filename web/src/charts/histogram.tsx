@@ -1,9 +1,9 @@
-/** The shape of each distribution, on one axis of time. */
+/** Histograms of response times on a common time axis. */
 import * as Plot from "@observablehq/plot";
 import { useCallback } from "preact/hooks";
-import { edges } from "../data";
+import { bucketBounds } from "../data";
 import { Figure } from "../figure";
-import { format, powers } from "../format";
+import { format, powersOfTen } from "../format";
 import { Drawing, hairline, ticks } from "../plot";
 import type { Curve } from "./percentiles";
 
@@ -24,13 +24,13 @@ export function Histogram({ title, curves }: { title: string; curves: Curve[] })
 
 function ridges(curves: Curve[]): Plot.PlotOptions {
   const bars = curves.flatMap((curve) => {
-    const most = Math.max(...curve.distribution.buckets.map(([, calls]) => calls));
+    const maxCalls = Math.max(...curve.distribution.buckets.map(([, calls]) => calls));
     return curve.distribution.buckets.map(([bucket, calls]) => {
-      const [from, to] = edges(bucket);
-      return { name: curve.name, ink: curve.ink, from, to, height: calls / most, share: calls / curve.distribution.count };
+      const [from, to] = bucketBounds(bucket);
+      return { name: curve.name, color: curve.color, from, to, height: calls / maxCalls, share: calls / curve.distribution.count };
     });
   });
-  const marked = powers(Math.min(...bars.map((bar) => bar.from)), Math.max(...bars.map((bar) => bar.to)));
+  const tickValues = powersOfTen(Math.min(...bars.map((bar) => bar.from)), Math.max(...bars.map((bar) => bar.to)));
   return {
     height: 34 + curves.length * 62,
     marginLeft: 16,
@@ -39,9 +39,9 @@ function ridges(curves: Curve[]): Plot.PlotOptions {
     y: { axis: null, domain: [0, 1.25] },
     fy: { domain: curves.map((curve) => curve.name), axis: null, padding: 0.08 },
     marks: [
-      Plot.gridX(marked, hairline),
-      Plot.axisX(marked, { tickFormat: ticks("ns") }),
-      Plot.rectY(bars, { x1: "from", x2: "to", y: "height", fy: "name", fill: "ink", fillOpacity: 0.75, inset: 0.3 }),
+      Plot.gridX(tickValues, hairline),
+      Plot.axisX(tickValues, { tickFormat: ticks("ns") }),
+      Plot.rectY(bars, { x1: "from", x2: "to", y: "height", fy: "name", fill: (bar) => bar.color, fillOpacity: 0.75, inset: 0.3 }),
       Plot.ruleY(curves, { y: 0, fy: "name", stroke: "var(--hairline)" }),
       Plot.text(curves, { fy: "name", text: "name", frameAnchor: "top-left", dy: 2, fontWeight: 600, fill: "currentColor" }),
       Plot.tip(bars, Plot.pointerX({ x: (bar) => Math.sqrt(bar.from * bar.to), y: "height", fy: "name", title: (bar) =>

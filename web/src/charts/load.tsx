@@ -1,10 +1,10 @@
 /** Response times over load, and where each server's knee is. */
 import * as Plot from "@observablehq/plot";
 import { useCallback } from "preact/hooks";
-import { number, type Part, type Table } from "../data";
-import { Choice, Figure } from "../figure";
+import { numberOf, type Part, type Table } from "../data";
+import { Figure, Select } from "../figure";
 import { format } from "../format";
-import { dash, Drawing, hairline, ink, ticks } from "../plot";
+import { Drawing, hairline, seriesColor, seriesDash, ticks } from "../plot";
 import type { Change, View } from "../view";
 
 interface Props {
@@ -13,7 +13,7 @@ interface Props {
   change: (change: Change) => void;
 }
 
-const note = "Response times at each load, over all its windows, counted from when a call came due. Hollow: the verdict is not ok. The line marks the knee: the highest load that the server kept up with, if a higher one was tried.";
+const note = "Response times at each load, over all its windows, counted from when a call came due. Hollow points: the verdict is not ok. The dashed line marks the knee: the highest load that the server kept up with, if a higher one was tried.";
 
 export function OverLoad({ part, view, change }: Props) {
   const table = part.over_load?.table ?? part.table;
@@ -23,25 +23,25 @@ export function OverLoad({ part, view, change }: Props) {
   const draw = useCallback(() => lines(table, x, key), [table, x, key]);
   if (x === null || key === null || table.rows.length === 0) return null;
   const rows = points(table, x, key).map((p) => [p.entry, p.x, p.ns, p.verdict]);
-  const tools = (
-    <Choice label="percentile" value={key} onChange={(over) => change({ over })}
+  const controls = (
+    <Select label="percentile" value={key} onChange={(over) => change({ over })}
       options={offered.map((column) => [column.key, column.title])} />
   );
   return (
-    <Figure title="Response times over load" note={note} tools={tools} header={["name", x, key, "verdict"]} rows={rows}>
+    <Figure title="Response times over load" note={note} controls={controls} header={["name", x, key, "verdict"]} rows={rows}>
       <Drawing label="Response times over load" draw={draw} />
-      <Names names={entries(table)} />
+      <LineKey names={entries(table)} />
     </Figure>
   );
 }
 
-function Names({ names }: { names: string[] }) {
+function LineKey({ names }: { names: string[] }) {
   if (names.length < 2) return null;
   return (
-    <p class="names">
-      {names.map((name, at) => (
+    <p class="line-key">
+      {names.map((name, i) => (
         <span key={name}>
-          <svg aria-hidden="true"><line x1="0" x2="18" y1="4" y2="4" stroke={ink(at)} stroke-width="2.5" stroke-dasharray={dash(at)} /></svg>
+          <svg aria-hidden="true"><line x1="0" x2="18" y1="4" y2="4" stroke={seriesColor(i)} stroke-width="2.5" stroke-dasharray={seriesDash(i)} /></svg>
           {name}
         </span>
       ))}
@@ -55,16 +55,16 @@ function entries(table: Table): string[] {
 
 function points(table: Table, x: string, key: string) {
   return table.rows.flatMap((row) => {
-    const [at, ns] = [number(table, row, x), number(table, row, key)];
-    const kept = row.ranked || row.verdict === "ok";
-    return at === null || ns === null ? [] : [{ entry: row.entry, x: at, ns: Math.max(ns, 1), verdict: row.verdict, kept, knee: row.knee }];
+    const [rate, ns] = [numberOf(table, row, x), numberOf(table, row, key)];
+    const isOk = row.ranked || row.verdict === "ok";
+    return rate === null || ns === null ? [] : [{ entry: row.entry, x: rate, ns: Math.max(ns, 1), verdict: row.verdict, isOk, knee: row.knee }];
   });
 }
 
 function lines(table: Table, x: string | null, key: string | null): Plot.PlotOptions {
   const all = points(table, x!, key!);
   const names = entries(table);
-  const color = (point: { entry: string }) => ink(names.indexOf(point.entry));
+  const color = (point: { entry: string }) => seriesColor(names.indexOf(point.entry));
   return {
     height: 340,
     marginLeft: 56,
@@ -75,10 +75,10 @@ function lines(table: Table, x: string | null, key: string | null): Plot.PlotOpt
       Plot.gridY({ ...hairline, ticks: 6 }),
       Plot.axisY({ tickSize: 0, ticks: 6, tickFormat: ticks("ns") }),
       Plot.ruleX(all.filter((point) => point.knee), { x: "x", stroke: color, strokeDasharray: "2 3" }),
-      ...names.map((name, at) =>
-        Plot.line(all.filter((point) => point.entry === name), { x: "x", y: "ns", stroke: ink(at), strokeWidth: 1.8, strokeDasharray: dash(at) }),
+      ...names.map((name, i) =>
+        Plot.line(all.filter((point) => point.entry === name), { x: "x", y: "ns", stroke: seriesColor(i), strokeWidth: 1.8, strokeDasharray: seriesDash(i) }),
       ),
-      Plot.dot(all, { x: "x", y: "ns", r: 3.5, stroke: color, strokeWidth: 1.5, fill: (point) => (point.kept ? color(point) : "var(--page)") }),
+      Plot.dot(all, { x: "x", y: "ns", r: 3.5, stroke: color, strokeWidth: 1.5, fill: (point) => (point.isOk ? color(point) : "var(--page)") }),
       Plot.tip(all, Plot.pointer({ x: "x", y: "ns", title: (p) =>
         `${p.entry}\n${format(p.x, "1/s")} calls/s: ${format(p.ns, "ns")}\n${p.verdict}${p.knee ? ", the knee" : ""}` })),
     ],

@@ -1,8 +1,8 @@
-/** Response times at every percentile, on HdrHistogram's axis, which stretches the tail. */
+/** Response times by percentile, on HdrHistogram's axis, which stretches the tail. */
 import * as Plot from "@observablehq/plot";
 import { useCallback } from "preact/hooks";
 import type { Distribution } from "../data";
-import { Choice, Figure } from "../figure";
+import { Figure, Select } from "../figure";
 import { percentile } from "../format";
 import { Drawing, hairline, ticks } from "../plot";
 import type { Change, View } from "../view";
@@ -10,7 +10,7 @@ import type { Change, View } from "../view";
 export interface Curve {
   name: string;
   distribution: Distribution;
-  ink: string;
+  color: string;
   dash: string | undefined;
 }
 
@@ -30,46 +30,46 @@ export function Percentiles({ title, note, curves, view, change }: Props) {
   const rows = drawn.flatMap((curve) =>
     curve.distribution.curve.map(([quantile, ns]) => [curve.name, quantile, ns, curve.distribution.count]),
   );
-  const tools = (
-    <Choice label="times" value={linear ? "linear" : "log"} onChange={(value) => change({ times: value === "log" ? null : value })}
+  const controls = (
+    <Select label="times" value={linear ? "linear" : "log"} onChange={(value) => change({ times: value === "log" ? null : value })}
       options={[["log", "logarithmic"], ["linear", "linear, from 0"]]} />
   );
   return (
-    <Figure title={title} note={note} tools={tools} header={["name", "quantile", "ns", "calls"]} rows={rows}>
+    <Figure title={title} note={note} controls={controls} header={["name", "quantile", "ns", "calls"]} rows={rows}>
       <Drawing label={`${title} of ${drawn.map((curve) => curve.name).join(", ")}`} draw={draw} />
     </Figure>
   );
 }
 
-/** Position of a quantile: one step per nine. */
+/** The position of a quantile on the axis: its number of nines. */
 function nines(quantile: number): number {
   return -Math.log10(1 - quantile);
 }
 
 function lines(curves: Curve[], linear: boolean): Plot.PlotOptions {
-  // The shortest call has no position on the axis, and would stretch the other one.
+  // The fastest call is left of the axis and would stretch the other one.
   const points = curves.flatMap((curve) =>
     curve.distribution.curve.slice(1).map(([quantile, ns]) => ({ curve, quantile, x: nines(quantile), ns: Math.max(ns, 1) })),
   );
-  const farthest = Math.max(...points.map((point) => point.x));
-  const marked = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999].filter((quantile) => nines(quantile) <= farthest + 1e-6);
+  const maxX = Math.max(...points.map((point) => point.x));
+  const tickQuantiles = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999].filter((quantile) => nines(quantile) <= maxX + 1e-6);
   return {
     height: 340,
     marginLeft: 56,
     marginRight: 16,
-    x: { label: null, domain: [nines(0.2), farthest] },
+    x: { label: null, domain: [nines(0.2), maxX] },
     y: { label: null, type: linear ? "linear" : "log", zero: linear, tickFormat: ticks("ns") },
     marks: [
-      Plot.gridX(marked.map(nines), hairline),
-      Plot.axisX(marked.map(nines), { tickFormat: (x: number) => percentile(1 - 10 ** -x) }),
+      Plot.gridX(tickQuantiles.map(nines), hairline),
+      Plot.axisX(tickQuantiles.map(nines), { tickFormat: (x: number) => percentile(1 - 10 ** -x) }),
       Plot.axisY({ tickSize: 0, ticks: 6, tickFormat: ticks("ns") }),
       Plot.gridY({ ...hairline, ticks: 6 }),
       ...curves.map((curve) =>
-        Plot.line(points.filter((point) => point.curve === curve), { x: "x", y: "ns", stroke: curve.ink, strokeWidth: 2, strokeDasharray: curve.dash }),
+        Plot.line(points.filter((point) => point.curve === curve), { x: "x", y: "ns", stroke: curve.color, strokeWidth: 2, strokeDasharray: curve.dash }),
       ),
-      // A few lines are labelled at their ends; otherwise there is a legend.
+      // Up to three lines are labelled at their ends; more need the legend.
       Plot.text(curves.length > 3 ? [] : points, Plot.selectLast({ x: "x", y: "ns", z: (point) => point.curve.name, text: (point) => point.curve.name, textAnchor: "end", dy: -8, fontWeight: 600 })),
-      Plot.crosshairX(points, { x: "x", y: "ns", textFill: "none", textStroke: "none", color: "var(--quiet)" }),
+      Plot.crosshairX(points, { x: "x", y: "ns", textFill: "none", textStroke: "none", color: "var(--muted)" }),
       Plot.tip(points, Plot.pointer({ x: "x", y: "ns", title: (point) => `${point.curve.name}\n${percentile(point.quantile)}  ${ticks("ns")(point.ns)}` })),
     ],
   };

@@ -1,4 +1,4 @@
-/** Changes between two runs or builds: a table, and each change on an axis. */
+/** Changes between two runs or builds, as a table and as a chart. */
 import * as Plot from "@observablehq/plot";
 import { useCallback } from "preact/hooks";
 import type { Changes } from "./data";
@@ -7,15 +7,15 @@ import { format } from "./format";
 import { Drawing, hairline } from "./plot";
 
 /** Maximum rows in one drawing. */
-const most = 60;
+const maxRows = 60;
 
-const note = "The new value relative to the old one, with its 95 % range. Within the band they count as the same.";
+const note = "The new value relative to the old one, with its 95 % range. Changes within the band count as equal.";
 
-export function Changed({ changes }: { changes: Changes }) {
-  const drawn = changes.rows.slice(0, most);
+export function ChangesView({ changes }: { changes: Changes }) {
+  const drawn = changes.rows.slice(0, maxRows);
   const draw = useCallback((width: number) => ranges(changes, drawn, width), [changes]);
   if (changes.rows.length === 0) return null;
-  const cut = changes.rows.length > most ? ` The first ${most} of ${changes.rows.length} rows.` : "";
+  const shown = changes.rows.length > maxRows ? ` The first ${maxRows} of ${changes.rows.length} rows.` : "";
   const header = ["name", "change_share", "low", "high", "finding"];
   const rows = changes.rows.map((row) => [row.name, row.change_share, ...(row.range ?? [null, null]), row.texts.at(-1)!]);
   return (
@@ -24,7 +24,7 @@ export function Changed({ changes }: { changes: Changes }) {
       <h2>Changes</h2>
       <div class="charts">
         <div class="chart wide">
-          <Figure title="Changes" note={note + cut} header={header} rows={rows}>
+          <Figure title="Changes" note={note + shown} header={header} rows={rows}>
             <Drawing label={`Changes of ${changes.rows.length} figures, with their ranges`} draw={draw} />
           </Figure>
         </div>
@@ -34,16 +34,16 @@ export function Changed({ changes }: { changes: Changes }) {
 }
 
 function Findings({ changes: { columns, rows } }: { changes: Changes }) {
-  const kind = (at: number) => `${columns[at]![1] ? "number" : ""} ${["old", "new"].includes(columns[at]![0]) ? "spare" : ""}`.trim();
+  const columnClass = (i: number) => `${columns[i]![1] ? "number" : ""} ${["old", "new"].includes(columns[i]![0]) ? "desktop-only" : ""}`.trim();
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Findings">
       <table class="findings">
         <thead>
-          <tr>{columns.map(([title], at) => <th key={title} scope="col" class={kind(at)}>{title}</th>)}</tr>
+          <tr>{columns.map(([title], i) => <th key={title} scope="col" class={columnClass(i)}>{title}</th>)}</tr>
         </thead>
         <tbody>
           {rows.map(({ name, texts, worth }) => (
-            <tr key={name} class={worth}>{texts.map((text, at) => <td key={at} class={kind(at)}>{text.replaceAll(" %", "\u00a0%")}</td>)}</tr>
+            <tr key={name} class={worth}>{texts.map((text, i) => <td key={i} class={columnClass(i)}>{text.replaceAll(" %", "\u00a0%")}</td>)}</tr>
           ))}
         </tbody>
       </table>
@@ -51,10 +51,10 @@ function Findings({ changes: { columns, rows } }: { changes: Changes }) {
   );
 }
 
-const inks = { good: "var(--good)", bad: "var(--bad)", neither: "var(--ink)" };
+const worthColors = { good: "var(--good)", bad: "var(--bad)", neither: "var(--ink)" };
 
-function ranges({ precision_share: same }: Changes, rows: Changes["rows"], width: number): Plot.PlotOptions {
-  const far = Math.max(same * 1.5, ...rows.flatMap((row) => [row.change_share, ...(row.range ?? [])].map(Math.abs)));
+function ranges({ precision_share: precision }: Changes, rows: Changes["rows"], width: number): Plot.PlotOptions {
+  const limit = Math.max(precision * 1.5, ...rows.flatMap((row) => [row.change_share, ...(row.range ?? [])].map(Math.abs)));
   const longest = Math.max(...rows.map((row) => row.name.length));
   const signed = (share: number) => `${share > 0 ? "+" : ""}${format(share, "share of 1")}`;
   const count = Math.max(3, Math.floor(width / 130));
@@ -62,16 +62,16 @@ function ranges({ precision_share: same }: Changes, rows: Changes["rows"], width
     height: 34 + rows.length * 24,
     marginLeft: Math.min(longest * 6.2 + 14, width * 0.42),
     marginRight: 24,
-    x: { label: null, domain: [-far, far] },
+    x: { label: null, domain: [-limit, limit] },
     y: { domain: rows.map((row) => row.name), label: null, padding: 0.28 },
     marks: [
-      Plot.rectX([same], { x1: -same, x2: same, fill: "var(--raised)" }),
+      Plot.rectX([precision], { x1: -precision, x2: precision, fill: "var(--raised)" }),
       Plot.gridX({ ...hairline, ticks: count }),
-      Plot.ruleX([0], { stroke: "var(--quiet)" }),
+      Plot.ruleX([0], { stroke: "var(--muted)" }),
       Plot.axisX({ ticks: count, tickFormat: signed }),
       Plot.axisY({ tickSize: 0, textOverflow: "ellipsis-middle", lineWidth: Math.min(longest, (width * 0.4) / 6.2) / 1.7 }),
-      Plot.ruleY(rows.filter((row) => row.range), { x1: (row) => row.range![0], x2: (row) => row.range![1], y: "name", stroke: (row) => inks[row.worth as keyof typeof inks], strokeWidth: 1.5 }),
-      Plot.dot(rows, { x: "change_share", y: "name", r: 3.5, fill: (row) => inks[row.worth as keyof typeof inks] }),
+      Plot.ruleY(rows.filter((row) => row.range), { x1: (row) => row.range![0], x2: (row) => row.range![1], y: "name", stroke: (row) => worthColors[row.worth as keyof typeof worthColors], strokeWidth: 1.5 }),
+      Plot.dot(rows, { x: "change_share", y: "name", r: 3.5, fill: (row) => worthColors[row.worth as keyof typeof worthColors] }),
       Plot.tip(rows, Plot.pointerY({ x: "change_share", y: "name", title: (row) => `${row.name}\n${row.texts.slice(-3).join("\n")}` })),
     ],
   };

@@ -1,12 +1,12 @@
 import AxeBuilder from "@axe-core/playwright";
-import { expect, test } from "./page";
+import { expect, test } from "./fixtures";
 
 const records = ["quick", "latency", "slo", "sweep", "load", "builds"];
 
 for (const name of records) {
   for (const colorScheme of ["light", "dark"] as const) {
-    // A chart is one picture with a label and a table; screen readers skip its parts.
-    test(`${name} can be read by everybody, ${colorScheme}`, async ({ open, page }) => {
+    // A chart is one image with a label and a table; screen readers skip its parts.
+    test(`${name} is accessible, ${colorScheme}`, async ({ open, page }) => {
       await page.emulateMedia({ colorScheme });
       await open(name);
       await page.locator("figure svg").first().waitFor();
@@ -24,20 +24,20 @@ for (const name of records) {
   });
 }
 
-test("it follows the system theme unless one is chosen", async ({ open, page }) => {
+test("page follows the system theme unless one is chosen", async ({ open, page }) => {
   await page.emulateMedia({ colorScheme: "dark" });
   await open("quick");
-  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-  const dark = await ground();
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const dark = await background();
   await page.getByRole("button", { name: "light", exact: true }).click();
-  expect(await ground()).toBe("rgb(255, 255, 255)");
+  expect(await background()).toBe("rgb(255, 255, 255)");
   expect(dark).not.toBe("rgb(255, 255, 255)");
   await page.reload();
   await page.locator("h1").waitFor();
-  expect(await ground()).toBe("rgb(255, 255, 255)");
+  expect(await background()).toBe("rgb(255, 255, 255)");
 });
 
-test("the keyboard reaches everything", async ({ open, page }) => {
+test("keyboard reaches buttons, tables and downloads", async ({ open, page }) => {
   await open("load");
   const reached = new Set<string>();
   for (let press = 0; press < 60; press++) {
@@ -47,7 +47,7 @@ test("the keyboard reaches everything", async ({ open, page }) => {
   for (const name of ["dark", "Table", "Percentiles as PNG", "Over measured time as CSV"]) expect([...reached]).toContain(name);
 });
 
-test("it has the licences of its libraries", async ({ open, page }) => {
+test("page has the licences of its libraries", async ({ open, page }) => {
   await open("quick");
   await page.getByText("Licences of the code in this page").click();
   const notices = page.locator("footer pre");
