@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Compares calls per client CPU-second of rpcbench with those of h2load, ghz, wrk, oha and the floor, or of another build.
+"""Compares rpcbench's calls per client CPU-second with those of h2load, ghz, wrk, oha and the floor, or of another build.
 
-Exit code: 0 for success, 1 if a line is void, 2 if it could not run. Use scripts/bench-client.sh, which installs what it needs."""
+scripts/bench-client.sh installs the load generators and runs this.
+Exit code: 0 for success, 1 if a line is void, 2 if it could not run."""
 
 import argparse
 import os
@@ -15,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from choices import chosen
+from choices import parse_names
 from load_generators import FILES, ROWS, Programs, Row, Service, counts
 from processes import certificate, cpus, run, server
 from samples import Line, Sample, lines, render
@@ -23,23 +24,23 @@ from samples import Line, Sample, lines, render
 NULL_SERVERS = {"grpc": "null", "json": "null-json", "thrift": "thrift"}
 
 
-def arguments(words: list[str]) -> argparse.Namespace:
+def parse_arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench-client.sh", description=__doc__.splitlines()[0])
     add = parser.add_argument
-    add("--rounds", type=positive, default=5, metavar="N", help="rounds; in each, every client of every row runs once [default: 5]")
+    add("--rounds", type=positive, default=5, metavar="N", help="rounds; each runs every client of every row once [default: 5]")
     add("--row", type=rows, action="extend", metavar="ROW", help="only this row; repeatable, or separated by commas")
     add("--seconds", type=positive, default=2, metavar="N", help="how long a client runs in each round [default: 2]")
     add("--seed", type=int, default=1, metavar="N", help="seed of the order [default: 1]")
     add("--format", choices=["text", "markdown"], default="text", help="how the table is printed")
     add("--client-cpu", type=int, metavar="CPU", help="CPU of the clients [default: chosen as for a run]")
     add("--server-cpu", type=int, metavar="CPU", help="CPU of the servers [default: chosen as for a run]")
-    add("--against", type=Path, metavar="DIR", help="compare only with the rpcbench in this folder, another build")
-    add("--programs", type=Path, default=Path("target/release"), metavar="DIR", help="rpcbench, rpcbench-bench and rpcbench-testkit")
+    add("--against", type=Path, metavar="DIR", help="compare only with the build of rpcbench in this folder")
+    add("--programs", type=Path, default=Path("target/release"), metavar="DIR", help="folder of the built programs")
     add("--tonic", default="build/servers/rust-tonic/server", metavar="FILE", help="the tonic server")
     for name in ("h2load", "ghz", "wrk", "oha"):
-        add(f"--{name}", default="", metavar="FILE", help=f"{name}; without it, its lines are left out")
+        add(f"--{name}", default="", metavar="FILE", help=f"path of {name}; without it, its lines are left out")
     for name in ("ghz", "wrk"):
-        add(f"--{name}-version", default="of unknown version", metavar="VERSION", help=f"{name} can't be asked for it")
+        add(f"--{name}-version", default="of unknown version", metavar="VERSION", help=f"version of {name}, which it can't print itself")
     return parser.parse_args(words)
 
 
@@ -51,20 +52,20 @@ def positive(text: str) -> int:
 
 
 def rows(text: str) -> list[Row]:
-    return chosen("row", ROWS, text)
+    return parse_names("row", ROWS, text)
 
 
 def order(steps: list[tuple[Row, list[str]]], rounds: int, seed: int) -> Iterator[tuple[int, Row, str]]:
-    """All runs in order. Each round has every client of every row once; those of a row follow one another, in random order."""
-    shuffled = random.Random(seed)
+    """All runs in order. Each round runs every client of every row once, row by row, with the clients of a row in random order."""
+    rng = random.Random(seed)
     for number in range(1, rounds + 1):
         for row, clients in steps:
-            for client in shuffled.sample(clients, len(clients)):
+            for client in rng.sample(clients, len(clients)):
                 yield number, row, client
 
 
 def clients(row: Row, programs: Programs) -> list[str]:
-    """The clients of a row that are installed; with another build, that and rpcbench."""
+    """The installed clients of a row. In a comparison of builds: both builds."""
     names = ["baseline", "rpcbench"] if programs.baseline else row.bars
     return [name for name in names if getattr(programs, name)]
 
@@ -89,23 +90,23 @@ def measure(args: argparse.Namespace, programs: Programs, servers: dict[Service,
 
 def heading(args: argparse.Namespace, programs: Programs, client_cpu: int, server_cpu: int) -> list[str]:
     model = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    asked = [programs.rpcbench, programs.baseline or programs.h2load, programs.oha]
-    versions = [run([program, "--version"])[0].strip() for program in asked if program]
-    known = {"ghz": args.ghz_version, "wrk": args.wrk_version}
-    versions += [f"{name} {version}" for name, version in known.items() if getattr(programs, name) and not programs.baseline]
+    printing = [programs.rpcbench, programs.baseline or programs.h2load, programs.oha]
+    versions = [run([program, "--version"])[0].strip() for program in printing if program]
+    given = {"ghz": args.ghz_version, "wrk": args.wrk_version}
+    versions += [f"{name} {version}" for name, version in given.items() if getattr(programs, name) and not programs.baseline]
     return [
         f"{model[1] if model else platform.machine()}, {os.cpu_count()} CPUs, Linux {platform.release()};"
         f" client on CPU {client_cpu}, server on CPU {server_cpu}",
         ", ".join(versions),
-        f"rounds: {args.rounds}, {args.seconds} s for each client; order drawn from seed {args.seed}; medians (quartiles)",
+        f"rounds: {args.rounds}, {args.seconds} s per client; random order, seed {args.seed}; medians (quartiles)",
     ]
 
 
 def main() -> int:
-    args = arguments(sys.argv[1:])
-    chosen = cpus()
-    client_cpu = chosen[0] if args.client_cpu is None else args.client_cpu
-    server_cpu = chosen[1] if args.server_cpu is None else args.server_cpu
+    args = parse_arguments(sys.argv[1:])
+    default_client_cpu, default_server_cpu = cpus()
+    client_cpu = default_client_cpu if args.client_cpu is None else args.client_cpu
+    server_cpu = default_server_cpu if args.server_cpu is None else args.server_cpu
     if client_cpu == server_cpu:
         raise RuntimeError(
             f"client and server need different CPUs, but both have CPU {client_cpu}; change --client-cpu or --server-cpu"
@@ -124,21 +125,21 @@ def main() -> int:
             oha=args.oha,
             folder=str(folder),
         )
-        # All servers run all the time; unused ones are idle.
+        # All servers stay up; those under no load are idle.
         servers = {}
-        wanted = args.row or ROWS
-        tls = certificate(folder) if any(row.tls for row in wanted) else {}
-        for row in wanted:
+        chosen = args.row or ROWS
+        tls = certificate(folder) if any(row.tls for row in chosen) else {}
+        for row in chosen:
             null = [str(args.programs / "rpcbench-testkit"), "--behaviour", NULL_SERVERS[row.protocol]]
             null += ["--tls-records", row.records] if row.tls else []
             command = [args.tonic, "current-thread"] if row.server == "tonic" else null
             if row.service not in servers:
                 servers[row.service] = stack.enter_context(server(command, server_cpu, folder, tls if row.tls else {}))
-        # The clients inherit it.
+        # Clients inherit the affinity.
         os.sched_setaffinity(0, {client_cpu})
-        above = heading(args, programs, client_cpu, server_cpu)
+        header = heading(args, programs, client_cpu, server_cpu)
         found = measure(args, programs, servers)
-    print(render(above, found, args.format == "markdown"), end="")
+    print(render(header, found, args.format == "markdown"), end="")
     return int(any(line.problem for line in found))
 
 

@@ -1,4 +1,4 @@
-// Makes the server that this file is added to costlier by a known share.
+// Makes the server that this file is added to costlier by a known share: a thread burns CPU time.
 
 package main
 
@@ -8,19 +8,20 @@ import (
 	"time"
 )
 
-// Share of the CPU time that the process uses for anything else.
+// Percentage of the CPU time that the rest of the process uses. experiments.py sets it.
 const percent = 5
 
-// Pauses between two payments: under load, short next to a window; else long, so that an idle server stays idle.
 const (
-	busy   = 10 * time.Millisecond
-	idle   = 100 * time.Millisecond
-	little = 50 * time.Microsecond
+	// Pauses between payments: short next to a window under load, and long otherwise, so that an idle server stays idle.
+	busy = 10 * time.Millisecond
+	idle = 100 * time.Millisecond
+	// The server counts as idle while it owes less.
+	maxIdleDebt = 50 * time.Microsecond
 )
 
 func init() { go pay() }
 
-// pay burns the CPU time that is owed. Its thread runs nothing else, so the kernel counts that time separately.
+// pay burns the owed CPU time. Its thread runs nothing else, so the kernel counts that time separately.
 func pay() {
 	runtime.LockOSThread()
 	pause := idle
@@ -29,7 +30,7 @@ func pay() {
 		paid := used(rusageThread)
 		owed := (used(syscall.RUSAGE_SELF) - paid) * percent / 100
 		pause = busy
-		if owed-paid < little {
+		if owed-paid < maxIdleDebt {
 			pause = idle
 		}
 		for paid < owed {

@@ -1,41 +1,41 @@
-"""Runs of servers whose differences are known, and what they must find."""
+"""Experiments: runs of servers with known differences, and what the runs must find."""
 
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
-# A name alone means all of its variants.
+# Without the variant, the name means all variants.
 TONIC = "rust-tonic@multi-thread"
 HONEST = "testkit-liar@honest"
 
 
 @dataclass(frozen=True)
 class Experiment:
-    # Its argument, and the folder of its runs.
+    # For --experiment, and the folder of its runs.
     name: str
-    # As arguments. Empty: rpcbench's choice.
+    # Arguments of `rpcbench run` or `compare`. Empty: rpcbench's choice.
     servers: list[str]
-    # Minimum share of the runs that are right; of `equal-real`, of the pairs.
+    # The minimum share of right runs; of `equal-real`, of right pairs.
     bar: float
     max_time: str = "6m"
     is_real: bool = False
-    # The smallest difference that a run must see, a share.
+    # A run must be able to see a difference of this share.
     sees: float | None = None
-    # The costlier entry in the record, which must be slower than another.
+    # The entry in the record that a run must call slower than another.
     costlier: str = ""
-    # Compares the current build with one whose calls cost this many percent more.
+    # If not 0: compares the current build with one whose calls cost this many percent more.
     build: int = 0
 
     @property
     def is_compared(self) -> bool:
-        """True if comparisons have a bar too. 5 % is too small for two runs."""
+        """True if comparisons of runs or builds have a bar too. Comparing two runs can't show 5 %."""
         return not self.is_real and self.name != "costlier-5"
 
-    def command(self, trees: "Trees") -> list[str]:
+    def command(self, roots: "Roots") -> list[str]:
         """The arguments of rpcbench, without the suite and the folder for results."""
-        root = str(trees.real if self.is_real else trees.testkit)
-        action = ["compare", "--build", root, "--build", str(trees.costlier(self))] if self.build else ["run"]
+        root = str(roots.real if self.is_real else roots.testkit)
+        action = ["compare", "--build", root, "--build", str(roots.costlier(self))] if self.build else ["run"]
         return ["--root", root, *action, *self.servers, "--max-time", self.max_time]
 
 
@@ -60,17 +60,17 @@ EXPERIMENTS = [
 
 
 @dataclass(frozen=True)
-class Trees:
-    """Folders with `servers/`."""
+class Roots:
+    """Folders that have `servers/`, for rpcbench's --root and --build."""
 
     real: Path
     testkit: Path
     costlier_testkit: Path
-    # Costlier copies of `real` are made here.
-    made: Path
+    # Costlier copies of `real` go here.
+    output: Path
 
     def costlier(self, experiment: Experiment) -> Path:
-        return self.made / f"costlier-{experiment.build}" if experiment.is_real else self.costlier_testkit
+        return self.output / f"costlier-{experiment.build}" if experiment.is_real else self.costlier_testkit
 
     def make(self, experiment: Experiment) -> None:
         """Makes the costlier copy of go-grpc that an experiment needs."""

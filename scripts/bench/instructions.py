@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""Instructions per call of the load thread, counted by callgrind: exact to about 0.1 %, on a busy machine too.
+"""Counts the load thread's instructions per call with callgrind: repeatable to about 0.1 %, even on a busy machine.
 
   python3 scripts/bench/instructions.py target/first --against ../before/target/release
 
-Each folder holds a program `rpcbench`; the first one a `rpcbench-testkit` too. Needs root, and valgrind 3.22 or later, for
-epoll_pwait2. Client and server share a CPU and a real-time priority: the one runs until it sleeps, so that calls come in the same
-batches in every run. What a load of twice as many calls costs more is divided by these calls, so starting and ending don't count."""
+Each folder has a program `rpcbench`; the first also has `rpcbench-testkit`. Needs root, and valgrind 3.22 or later for
+epoll_pwait2. Client and server share a CPU and a real-time priority: each runs until it sleeps, so that calls come in the same
+batches in every run. The difference between loads of n and 2n calls is divided by n, so that start and end don't count."""
 
 import argparse
 import ctypes
-import os
 import re
 import statistics
 import struct
@@ -24,7 +23,7 @@ from processes import certificate, server
 from table import table
 
 NULL_SERVERS = {"grpc": "null", "json": "null-json"}
-# Rows of client.py, with the number of calls.
+# Rows of load_generators.py, and their number of calls.
 LOADS = {
     "null-50x20": 150_000,
     "null-50x1": 40_000,
@@ -48,10 +47,11 @@ SYS_PRCTL, PR_GET_AUXV, EINVAL = 157, 0x41555856, 22
 
 
 def hide_auxv() -> None:
-    """Makes prctl(PR_GET_AUXV) fail in this process and its children: by it, programs find the vDSO, which valgrind does not map.
-    They then read /proc/self/auxv, which valgrind writes."""
+    """Makes prctl(PR_GET_AUXV) fail in this process and its children. With it, programs would find the vDSO, which valgrind does not
+    map; without it, they read /proc/self/auxv, which valgrind replaces."""
+    # A BPF program: code, jump if true, jump if false, operand.
     steps = [
-        (0x20, 0, 0, 0),  # Load the number of the call.
+        (0x20, 0, 0, 0),  # Load the number of the system call.
         (0x15, 0, 3, SYS_PRCTL),
         (0x20, 0, 0, 16),  # Load its first argument.
         (0x15, 0, 1, PR_GET_AUXV),
@@ -67,18 +67,18 @@ def hide_auxv() -> None:
 
 
 def load_thread(folder: Path) -> int:
-    """Instructions of the thread that makes the calls, from callgrind's files, one per thread."""
+    """Instructions of the thread that makes the calls. callgrind writes a file per thread."""
     counts = []
     for path in folder.glob("out-*"):
         text = path.read_text()
         if re.search(r"Worker.*::turn", text):
             counts.append(int(re.search(r"^(?:totals|summary): (\d+)", text, re.M).group(1)))
     if not counts:
-        raise RuntimeError("callgrind saw no load thread")
+        raise RuntimeError("callgrind reported no load thread")
     return max(counts)
 
 
-def load_help(programs: Path) -> str:
+def help_of_load(programs: Path) -> str:
     return subprocess.run([programs / "rpcbench", "load", "--help"], capture_output=True, text=True, check=True).stdout
 
 
@@ -86,8 +86,8 @@ def rows(arguments: argparse.Namespace) -> list[Row]:
     """The chosen rows that both builds can run; names the others on standard error."""
     chosen = [row for row in ROWS if row.name in (arguments.row or LOADS)]
     builds = filter(None, [arguments.against, arguments.programs])
-    # Older builds have --calls alone.
-    older = next((programs for programs in builds if not re.search(r"--call\b", load_help(programs))), None)
+    # Older builds only have --calls.
+    older = next((programs for programs in builds if not re.search(r"--call\b", help_of_load(programs))), None)
     if older is None:
         return chosen
     left_out = ", ".join(row.name for row in chosen if row.call)
@@ -97,48 +97,48 @@ def rows(arguments: argparse.Namespace) -> list[Row]:
 
 
 def instructions(programs: Path, address: str, row: Row, calls: int) -> int:
-    # The option's name before the help of both was made one.
-    flag = "-m" if " -m," in load_help(programs) else "--in-flight"
+    # Older builds only have the long option.
+    flag = "-m" if " -m," in help_of_load(programs) else "--in-flight"
     with tempfile.TemporaryDirectory() as folder:
         for name, content in FILES.items():
             (Path(folder) / name).write_bytes(content)
-        called = Programs(rpcbench="", floor="", folder=folder).called(row, address)
+        target = Programs(rpcbench="", floor="", folder=folder).target(row, address)
         command = ["chrt", "-f", str(PRIORITY), "taskset", "-c", str(CPU), "valgrind", "--tool=callgrind", "--separate-threads=yes"]
-        command += [f"--callgrind-out-file={folder}/out", str(programs / "rpcbench"), "load", *called]
+        command += [f"--callgrind-out-file={folder}/out", str(programs / "rpcbench"), "load", *target]
         command += ["-c", str(row.connections), flag, str(row.in_flight), "-n", str(calls), "--warmup", "none", "--timeout", "60s"]
-        command += Programs(rpcbench="", floor="").ours(row).split()
+        command += Programs(rpcbench="", floor="").connection_options(row).split()
         ended = subprocess.run(command, capture_output=True, text=True, preexec_fn=hide_auxv)
         if ended.returncode not in (0, 1):
-            raise RuntimeError(said(ended.stderr))
+            raise RuntimeError(without_valgrind(ended.stderr))
         return load_thread(Path(folder))
 
 
-def said(stderr: str) -> str:
-    """What the program said, without valgrind's lines."""
+def without_valgrind(stderr: str) -> str:
+    """The program's own lines."""
     return "\n".join(line for line in stderr.splitlines() if not line.startswith("=="))
 
 
 def per_call(programs: Path, address: str, row: Row) -> float:
     calls = LOADS[row.name]
-    once, twice = (instructions(programs, address, row, number) for number in (calls, 2 * calls))
-    return (twice - once) / calls
+    single, double = (instructions(programs, address, row, number) for number in (calls, 2 * calls))
+    return (double - single) / calls
 
 
 def cells(row: Row, arguments: argparse.Namespace) -> list[str]:
     command = ["chrt", "-f", str(PRIORITY), str(arguments.programs / "rpcbench-testkit"), "--behaviour", NULL_SERVERS[row.protocol]]
     command += ["--tls-records", row.records] if row.tls else []
-    counted: dict[Path, list[float]] = {}
+    counts: dict[Path, list[float]] = {}
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         address = stack.enter_context(server(command, CPU, folder, certificate(folder) if row.tls else {}))
         for _ in range(arguments.rounds):
             for programs in filter(None, [arguments.against, arguments.programs]):
-                counted.setdefault(programs, []).append(per_call(programs, address, row))
-    found = [row.carried, row.load]
-    for values in counted.values():
+                counts.setdefault(programs, []).append(per_call(programs, address, row))
+    found = [row.transport, row.load]
+    for values in counts.values():
         found.append(f"{statistics.median(values):,.1f} ({min(values):,.1f} to {max(values):,.1f})")
     if arguments.against:
-        before, after = (statistics.median(values) for values in counted.values())
+        before, after = (statistics.median(values) for values in counts.values())
         found.append(f"{100 * (after / before - 1):+.2f} %")
     return found
 

@@ -1,4 +1,4 @@
-"""Judges runs of experiments by what rpcbench reports of them."""
+"""Judges runs of experiments by rpcbench's reports."""
 
 import tempfile
 from collections import defaultdict
@@ -12,23 +12,23 @@ from records import Record
 
 FASTER = {"faster", "slightly faster"}
 SLOWER = {"slower", "slightly slower"}
-# Shown as the baseline of a new build.
+# The baseline of a new build, as printed.
 OLD_BUILD = "its old build"
-# Maximum difference from 1 of the median ratio of a server's figures in a table and alone.
+# Maximum difference from 1 of the median ratio between a server's figures in a table and alone.
 ALONE_BAR = 0.03
-# How much faster the second half of windows may be. Chance makes it 3 %, with ten windows that vary by 10 %.
+# How much faster the second half of windows may be, a share. Chance alone makes 3 %, with ten windows that vary by 10 %.
 HALVES_BAR = 0.1
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Numbers of pairs."""
+    """Counts of pairs of entries in a table."""
 
-    # Of equal entries.
+    # Pairs of equal entries.
     equal: int = 0
-    # Of these, called different; and those in which the costlier entry is called faster.
+    # Equal ones called different, and pairs in which the costlier entry is called faster.
     wrong: int = 0
-    # In which the costlier entry is called slower.
+    # Pairs in which the costlier entry is called slower.
     found: int = 0
 
     @staticmethod
@@ -54,8 +54,9 @@ def are_doubles(one: str, other: str) -> bool:
 class Noise:
     """Standard deviations of the logarithm of a window's figure."""
 
-    # Of the windows of a process, then without effects shared by a round.
+    # Among the windows of a process.
     windows: float | None = None
+    # The same without effects that the windows of a round share.
     in_rounds: float | None = None
 
     @staticmethod
@@ -67,20 +68,22 @@ class Noise:
 
 
 @dataclass(frozen=True)
-class Judged:
+class Judgement:
+    """What a run reports, and whether that is right."""
+
     experiment: Experiment
     name: str
-    # Processes of the ranked entry with the fewest.
+    # The smallest number of processes of a ranked entry.
     processes: int
     seconds: float | None
     unranked: int
     pairs: Pairs
-    # The smallest difference that the run says it can see, a share.
+    # The smallest difference that the run claims to see, a share.
     resolution: float | None
     noise: Noise
 
     @staticmethod
-    def of(experiment: Experiment, record: Record) -> "Judged | None":
+    def of(experiment: Experiment, record: Record) -> "Judgement | None":
         """None if nothing was measured."""
         table = record.table
         if table is None:
@@ -89,7 +92,7 @@ class Judged:
         processes: dict[str, set[int]] = {entry: set() for entry in ranked}
         for trial, _ in record.windows():
             processes.get(trial["entry"], set()).add(trial["process"])
-        return Judged(
+        return Judgement(
             experiment=experiment,
             name=record.name,
             processes=min(map(len, processes.values()), default=0),
@@ -102,7 +105,7 @@ class Judged:
 
     @property
     def is_right(self) -> bool:
-        """True if the run calls no equal entries different, and reaches its goal."""
+        """True if the run calls no equal entries different and sees what it must."""
         if self.experiment.costlier:
             return self.pairs.wrong == 0 and self.pairs.found > 0
         limit = self.experiment.sees
@@ -111,57 +114,57 @@ class Judged:
 
     @property
     def score(self) -> tuple[int, int]:
-        """What is right, and of how many: of `equal-real` the pairs of equal entries, else the run."""
+        """Right ones, and their total: pairs of equal entries for `equal-real`, otherwise the run."""
         if self.experiment.name == "equal-real":
             return self.pairs.equal - self.pairs.wrong, self.pairs.equal
         return int(self.is_right), 1
 
 
 @dataclass(frozen=True)
-class Compared:
-    """A run compared with one of equal entries, or two builds in one, by `rpcbench compare`."""
+class Comparison:
+    """A comparison by `rpcbench compare`: of a run with one of equal entries, or of two builds in one run."""
 
     experiment: Experiment
     name: str
     # The earlier run, or OLD_BUILD.
     base: str
-    # Time of the machine reference in the later run over that in the earlier one.
+    # Time of the machine reference in the later run divided by that in the earlier one.
     machine: float | None
-    # Unchanged entries that are called faster or slower.
+    # Number of unchanged entries called faster or slower.
     wrong: int
-    # Whether the costlier entry is called slower. None without one.
+    # True if the costlier entry is called slower. None without one.
     found: bool | None
-    # The smallest detectable change, a share: the median over the entries.
+    # The smallest detectable change, a share; median over entries.
     resolution: float | None
 
     @staticmethod
-    def of(experiment: Experiment, record: Record, equal: list[Record]) -> "Compared | None":
-        """`equal` are the runs of equal entries, oldest first; an entry of the last one before `record` is compared with the
-        costlier one."""
+    def of(experiment: Experiment, record: Record, equal: list[Record]) -> "Comparison | None":
+        """`equal` has the runs of equal entries, oldest first. The baseline is the last one before `record`; the costlier entry
+        takes the name of the equal entry that `record` lacks, so that they are compared. None without a baseline."""
         if experiment.build:
             changes = record.changes()
             changed = next((change["entry"] for change in changes["changes"]), None)
-            return Compared.judged(experiment, OLD_BUILD, record.name, changes, changed)
+            return Comparison.of_changes(experiment, OLD_BUILD, record.name, changes, changed)
         base = next((run for run in reversed(equal) if run.name < record.name), None)
         if experiment.is_real or base is None:
             return None
         if not experiment.costlier:
-            return Compared.judged(experiment, base.name, record.name, record.changes(base), None)
+            return Comparison.of_changes(experiment, base.name, record.name, record.changes(base), None)
         missing = next((entry for entry in base.entries if entry not in record.entries), None)
         if missing is None:
             return None
         with tempfile.TemporaryDirectory() as folder:
             changes = record.renamed(experiment.costlier, missing, Path(folder) / record.name).changes(base)
-        return Compared.judged(experiment, base.name, record.name, changes, missing)
+        return Comparison.of_changes(experiment, base.name, record.name, changes, missing)
 
     @staticmethod
-    def judged(experiment: Experiment, base: str, name: str, changes: dict, changed: str | None) -> "Compared":
+    def of_changes(experiment: Experiment, base: str, name: str, changes: dict, changed: str | None) -> "Comparison":
         """`changed` is the entry that became costlier."""
         rows = changes["changes"]
         smallest = [row["ratio_high"] / row["ratio"] - 1 for row in rows if row["ratio_high"]]
         wrong = sum(row["entry"] != changed and row["finding"] in FASTER | SLOWER for row in rows)
         found = None if changed is None else any(row["entry"] == changed and row["finding"] in SLOWER for row in rows)
-        return Compared(
+        return Comparison(
             experiment, name, base, changes["machine_ratio"], wrong, found, median(smallest) if smallest else None
         )
 
@@ -175,8 +178,8 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Solo:
-    """A server's figures in tables, each relative to its figure alone right after."""
+class AloneComparison:
+    """A server's ranking figures in tables, each divided by its figure alone right after the table."""
 
     entry: str
     ratios: list[float]
@@ -187,25 +190,25 @@ class Solo:
 
 
 def levels(record: Record) -> dict[str, float]:
-    """The ranking figure of each ranked entry."""
+    """Ranking figures by ranked entry."""
     cells = record.table["cells"] if record.table else []
     return {cell["entry"]: cell["ranked_per_s"] for cell in cells if cell["ranked_per_s"]}
 
 
-def solos(runs: Iterable[tuple[Record, list[Record]]]) -> list[Solo]:
-    """Compares tables with the runs of single servers right after each."""
+def compare_alone(runs: Iterable[tuple[Record, list[Record]]]) -> list[AloneComparison]:
+    """Compares each table with the runs of single servers right after it."""
     ratios: dict[str, list[float]] = defaultdict(list)
     for together, alone in runs:
         table = levels(together)
         for entry, level in ((entry, level) for run in alone for entry, level in levels(run).items() if entry in table):
             ratios[entry].append(table[entry] / level)
-    return [Solo(entry, found) for entry, found in sorted(ratios.items())]
+    return [AloneComparison(entry, found) for entry, found in sorted(ratios.items())]
 
 
 @dataclass
-class Halves:
-    """Calls in both halves of a server's windows; a slice in the middle is in neither. The second half is larger if windows begin
-    before the server is back at its level."""
+class WindowHalves:
+    """Calls in each half of a server's windows; the middle slice of an odd number is in neither. The second half has more if windows
+    begin before the server is back at its level."""
 
     entry: str
     windows: int = 0
@@ -228,9 +231,9 @@ class Halves:
         return self.ratio <= 1 + HALVES_BAR
 
 
-def halves(runs: list[Record]) -> list[Halves]:
-    found: dict[str, Halves] = {}
+def window_halves(runs: list[Record]) -> list[WindowHalves]:
+    found: dict[str, WindowHalves] = {}
     for trial, window in (it for run in runs for it in run.windows()):
         if len(window["series"]) > 1:
-            found.setdefault(trial["entry"], Halves(trial["entry"])).add(window["series"])
+            found.setdefault(trial["entry"], WindowHalves(trial["entry"])).add(window["series"])
     return [found[entry] for entry in sorted(found)]

@@ -1,11 +1,11 @@
-"""The load generators: their rows, command lines and output."""
+"""The load generators: rows to run, command lines, and parsers of their output."""
 
 import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# The payload of every call: 100 bytes of text.
+# The payload of every call but empty ones: 100 bytes.
 TEXT = "a" * 100
 METHOD = "rpcbench.v1.Echo/Text"
 PROTO = "contract/echo.proto"
@@ -16,47 +16,46 @@ def data(text: str) -> str:
     return json.dumps({"text": text} if text else {}, separators=(",", ":"))
 
 
-def framed(text: str) -> bytes:
-    """What h2load sends: a TextRequest in protobuf (field 1) with gRPC's prefix of five bytes."""
+def grpc_frame(text: str) -> bytes:
+    """The body that h2load sends: a TextRequest in protobuf (field 1) behind gRPC's prefix of five bytes."""
     message = b"\x0a" + bytes([len(text)]) + text.encode() if text else b""
     return b"\0" + len(message).to_bytes(4, "big") + message
 
 
 # Files that load generators read, by name.
 FILES = {
-    "request": framed(TEXT),
-    "empty-request": framed(""),
+    "request": grpc_frame(TEXT),
+    "empty-request": grpc_frame(""),
     # A thousand different texts, as rpcbench itself sends.
     "requests.jsonl": "".join(data(f"{number:04}" * (len(TEXT) // 4)) + "\n" for number in range(1000)).encode(),
 }
 
-# The minimum share of another build's calls per client CPU-second.
+# The minimum ratio of rpcbench's calls per client CPU-second to those of another build.
 BASELINE_BAR = 0.99
 
-
-# A server, its protocol, whether over TLS, and how it cuts replies into records.
+# A server, its protocol, whether it uses TLS, and how it cuts replies into TLS records.
 Service = tuple[str, str, bool, str]
 
 
 @dataclass(frozen=True)
 class Row:
-    """A server under a load, and the load generators that make it."""
+    """A server, a load, and the load generators that compete in it."""
 
     server: str
     protocol: str
     connections: int
     # On each connection.
     in_flight: int
-    # What rpcbench calls: its own contract if empty, or else by --call or a URL the method of a service that it does not know,
-    # "differing" with a reply that differs from that of the call before, "empty" with an empty one, "expect" with --expect.
+    # Empty: rpcbench calls the contract that it knows. Otherwise it calls the method like any other, by --call or a URL:
+    # "differing" has a reply that differs from the one before, "empty" an empty one, "expect" a check by --expect.
     call: str = field(kw_only=True, default="")
-    # By name, the minimum ratio of rpcbench's calls per client CPU-second to its own; for rpcbench, its minimum calls/s.
+    # By load generator, the minimum ratio of rpcbench's calls per client CPU-second to its own; for rpcbench, the minimum calls/s.
     bars: dict[str, float | None] = field(hash=False)
-    # With a certificate that no client verifies, except on short connections.
+    # Clients verify the certificate only on short connections.
     tls: bool = False
     # Over TLS, how the null server cuts replies into records: several in one, or "per-reply".
     records: str = field(kw_only=True, default="shared")
-    # A connection for each call, with a handshake that is "resumed" or "full".
+    # If not empty: a connection for each call, with a "resumed" or "full" handshake.
     short: str = field(kw_only=True, default="")
 
     @property
@@ -67,7 +66,7 @@ class Row:
 
     @property
     def text(self) -> str:
-        """What other load generators send."""
+        """The text that other load generators send."""
         return "" if self.call == "empty" else TEXT
 
     @property
@@ -76,8 +75,8 @@ class Row:
         return f"{server}{'-tls' if self.tls else ''}-{self.load}"
 
     @property
-    def carried(self) -> str:
-        """The protocol, and what is below it."""
+    def transport(self) -> str:
+        """The protocol, and TLS if it is used."""
         return f"{self.protocol}, TLS" if self.tls else self.protocol
 
     @property
@@ -93,8 +92,7 @@ def null_row(protocol: str, connections: int, in_flight: int, call: str = "", ra
 
 
 def tls_row(protocol: str, connections: int, in_flight: int, records: str = "shared", short: str = "", **bars: float | None) -> Row:
-    found = {**bars, "rpcbench": None}
-    return Row("null server", protocol, connections, in_flight, found, tls=True, records=records, short=short)
+    return Row("null server", protocol, connections, in_flight, {**bars, "rpcbench": None}, tls=True, records=records, short=short)
 
 
 ROWS = [
@@ -124,7 +122,7 @@ ROWS = [
 
 @dataclass(frozen=True)
 class Programs:
-    """Paths of programs. An empty one is not installed."""
+    """Paths of programs; empty if not installed."""
 
     rpcbench: str
     floor: str
@@ -139,68 +137,68 @@ class Programs:
     def command(self, client: str, row: Row, address: str, seconds: int) -> list[str]:
         """The command line that loads `address` for `seconds`."""
         url = f"http{'s' if row.tls else ''}://{address}/{METHOD}"
-        theirs = "--skipTLS" if row.tls else "--insecure"
+        ghz_tls = "--skipTLS" if row.tls else "--insecure"
         size = f"-c {row.connections} -m {row.in_flight}"
         echo = f"{address} --protocol {row.protocol} --shape text:{len(row.text)} {size}"
         body = f"{self.folder}/request" if row.text else f"{self.folder}/empty-request"
-        own = f"{size} {self.ours(row)} -z {seconds}s --warmup none --quiet --format json"
+        options = f"{size} {self.connection_options(row)} -z {seconds}s --warmup none --quiet --format json"
         words, rest = {
-            "rpcbench": ("load", [*self.called(row, address), *own.split()]),
-            "floor": (f"floor {echo} {self.floors(row)} -z {seconds}", []),
+            "rpcbench": ("load", [*self.target(row, address), *options.split()]),
+            "floor": (f"floor {echo} {self.floor_options(row)} -z {seconds}", []),
             "h2load": (f"{size} -D {seconds}", ["-H", "content-type: application/grpc", "-H", "te: trailers", "-d", body, url]),
             "oha": (
                 f"--no-tui --output-format json -c {row.connections} -z {seconds}s -m POST",
                 ["-T", "application/json", "-d", data(row.text), url],
             ),
-            # It has one call in flight per connection.
+            # wrk has one call in flight per connection.
             "wrk": (f"-t 1 -c {row.connections} -d {seconds}s -s {relative('wrk.lua')} {url}", []),
             "ghz": (
-                f"{theirs} --call {METHOD.replace('/', '.')} -c {row.connections * row.in_flight} --connections {row.connections}"
+                f"{ghz_tls} --call {METHOD.replace('/', '.')} -c {row.connections * row.in_flight} --connections {row.connections}"
                 f" -z {seconds}s --duration-stop wait --proto {PROTO}",
                 ["-d", data(row.text), address],
             ),
         }["rpcbench" if client == "baseline" else client]
         return [getattr(self, client), *words.split(), *rest]
 
-    def ours(self, row: Row) -> str:
-        """How rpcbench connects."""
+    def connection_options(self, row: Row) -> str:
+        """rpcbench's options for TLS and the life of connections."""
         if not row.short:
             return "--tls -k" if row.tls else ""
         resume = " --tls-resume off" if row.short == "full" else ""
         return f"--connection-life short --tls --cacert {self.folder}/cert.pem --servername localhost{resume}"
 
-    def floors(self, row: Row) -> str:
-        """How the floor connects."""
+    def floor_options(self, row: Row) -> str:
+        """The floor's options for TLS and the life of connections."""
         words = [f"--cacert {self.folder}/cert.pem"] if row.tls else []
         words += ["--short"] if row.short else []
         return " ".join([*words, "--no-resumption"] if row.short == "full" else words)
 
-    def called(self, row: Row, address: str) -> list[str]:
-        """What rpcbench calls, and with which data."""
+    def target(self, row: Row, address: str) -> list[str]:
+        """rpcbench's arguments for what to call and with which data."""
         if not row.call:
             return [address, "--protocol", row.protocol, "--shape", f"text:{len(TEXT)}"]
         if row.protocol == "json":
-            target = [f"http://{address}/{METHOD}", "-H", "content-type: application/json"]
+            method = [f"http://{address}/{METHOD}", "-H", "content-type: application/json"]
         else:
-            target = [address, "--proto", PROTO, "--call", METHOD]
-        sent = ["-D", f"{self.folder}/requests.jsonl"] if row.call == "differing" else ["-d", data(row.text)]
-        return [*target, *sent, *(["--expect", f'$.echo == "{TEXT}"'] if row.call == "expect" else [])]
+            method = [address, "--proto", PROTO, "--call", METHOD]
+        payload = ["-D", f"{self.folder}/requests.jsonl"] if row.call == "differing" else ["-d", data(row.text)]
+        return [*method, *payload, *(["--expect", f'$.echo == "{TEXT}"'] if row.call == "expect" else [])]
 
 
 def relative(name: str) -> Path:
-    """A file of this folder, from the working directory: the root of the checkout."""
+    """The path of a file in this folder, relative to the root of the checkout."""
     return Path("scripts/bench") / name
 
 
 @dataclass(frozen=True)
 class Counts:
-    # Calls that succeeded as far as the load generator checks: h2load ignores grpc-status, and wrk bodies.
+    # Calls that the load generator counts as successful: h2load ignores grpc-status, and wrk ignores bodies.
     ok: int
     failed: int
 
 
 def counts(client: str, output: str) -> Counts:
-    """The calls that a load generator reports on standard output."""
+    """The calls in a load generator's standard output."""
     parse, expected = {
         "h2load": (h2load, "line `requests: ...`"),
         "wrk": (wrk, "line `... requests in ...`"),
@@ -226,15 +224,15 @@ def h2load(output: str) -> Counts:
 
 def wrk(output: str) -> Counts:
     """`  378291 requests in 2.10s, 45.90MB read`, and lines about sockets and statuses if calls failed. The requests include
-    those with another status, but not those without a reply."""
+    those with an error status, but not those without a reply."""
     (requests,) = numbers(r"^\s*(\d+) requests in ", output)
     lost = sum(numbers(r"^\s*Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", output))
-    refused = sum(numbers(r"^\s*Non-2xx or 3xx responses: (\d+)", output))
-    return Counts(requests - refused, refused + lost)
+    errors = sum(numbers(r"^\s*Non-2xx or 3xx responses: (\d+)", output))
+    return Counts(requests - errors, errors + lost)
 
 
 def oha(output: str) -> Counts:
-    """JSON with calls by status and by error, one of which is that of calls in flight at the end."""
+    """JSON with calls by status and by error. Calls in flight at the end are listed as an error, but did not fail."""
     found = json.loads(output)
     statuses = found["statusCodeDistribution"]
     ok = sum(number for status, number in statuses.items() if status.startswith("2"))
@@ -245,9 +243,9 @@ def oha(output: str) -> Counts:
 def ghz(output: str) -> Counts:
     """Lines such as `  [OK]   24933 responses` below `Status code distribution:`."""
     _, codes = output.split("Status code distribution:")
-    calls = re.findall(r"^\s+\[(\w+)\]\s+(\d+) responses", codes, re.MULTILINE)
-    total = sum(int(number) for _, number in calls)
-    ok = sum(int(number) for code, number in calls if code == "OK")
+    lines = re.findall(r"^\s+\[(\w+)\]\s+(\d+) responses", codes, re.MULTILINE)
+    total = sum(int(number) for _, number in lines)
+    ok = sum(int(number) for code, number in lines if code == "OK")
     return Counts(ok, total - ok)
 
 

@@ -1,7 +1,7 @@
-"""A noisy neighbour on demand: copies blocks between random places of 128 MiB, in bursts of 0.2 to 2.2 s, as long apart.
+"""A noisy neighbour on demand: copies blocks within 128 MiB at random, in bursts of 0.2 to 2.2 s with pauses of the same length.
 
-It fills the cache and the memory's bandwidth that it shares with the servers' CPUs, as other virtual machines do. Run it on a
-CPU that servers don't use: taskset -c 0 nice -n 10 python3 scripts/bench/neighbour.py 360
+It competes for cache and memory bandwidth with the servers' CPUs, as other virtual machines do. Run it on a CPU that servers don't
+use: taskset -c 0 nice -n 10 python3 scripts/bench/neighbour.py 360
 """
 
 import argparse
@@ -10,7 +10,7 @@ import time
 
 MEMORY = 128 << 20
 BLOCK = 64 << 10
-# Copies between two looks at the clock: a few milliseconds.
+# Copies between readings of the clock: a few milliseconds.
 COPIES = 256
 
 

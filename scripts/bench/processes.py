@@ -12,8 +12,8 @@ from pathlib import Path
 
 
 def run(command: list[str]) -> tuple[str, float]:
-    """Standard output of a program that has ended, and the user and system time of all its threads."""
-    # Files never block the writer, unlike pipes without a reader.
+    """Runs a program; returns its standard output, and the user and system time of all its threads in seconds."""
+    # A full pipe without a reader would block the program; files don't.
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors)
         _, status, usage = os.wait4(process.pid, 0)
@@ -33,7 +33,7 @@ def ending(code: int) -> str:
 
 
 def certificate(folder: Path) -> dict[str, str]:
-    """The settings of a server with TLS; makes a certificate that is its own authority."""
+    """Creates a self-signed certificate; returns the environment variables of a server that uses it."""
     cert, key = folder / "cert.pem", folder / "key.pem"
     words = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -noenc -subj /CN=localhost"
     extensions = ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE"]
@@ -43,8 +43,7 @@ def certificate(folder: Path) -> dict[str, str]:
 
 @contextmanager
 def server(command: list[str], cpu: int, logs: Path, settings: dict[str, str]) -> Iterator[str]:
-    """A server that takes its address from the environment, on one CPU, until the block ends. The address, once it accepts
-    connections; an error after ten seconds."""
+    """Runs a server on one CPU until the block ends. Yields its address once it accepts connections, or fails after ten seconds."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     address = f"127.0.0.1:{port}"
@@ -78,8 +77,8 @@ def server(command: list[str], cpu: int, logs: Path, settings: dict[str, str]) -
 
 
 def cpus() -> tuple[int, int]:
-    """A CPU for load generators and one for servers, on different cores if there are two, as `rpcbench run` chooses them: the
-    server has the last core, since the first CPU takes most interrupts."""
+    """A CPU for load generators and one for servers, on different cores if possible. As in `rpcbench run`, the server has the last
+    core, since the first CPU takes most interrupts."""
     allowed = sorted(os.sched_getaffinity(0))
     cores = [Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/core_cpus_list").read_text() for cpu in allowed]
     server = allowed[cores.index(cores[-1])]

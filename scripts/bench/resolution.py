@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures which differences runs detect on this machine, with servers whose differences are known.
 
-Results accumulate: each call adds runs to the folder and judges all of them. A run takes two to six minutes.
+Results accumulate: each invocation adds runs to the folder and judges all of them. A run takes two to six minutes.
 Exit code: 0 if every bar is met, 1 if not, 2 if it could not run."""
 
 import argparse
@@ -12,25 +12,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from choices import chosen
-from experiments import EXPERIMENTS, Experiment, Trees
-from judge import ALONE_BAR, HALVES_BAR, Compared, Halves, Judged, Noise, Solo, halves, levels, solos
+from choices import parse_names
+from experiments import EXPERIMENTS, Experiment, Roots
+from judge import ALONE_BAR, HALVES_BAR, AloneComparison, Comparison, Judgement, Noise, WindowHalves
+from judge import compare_alone, levels, window_halves
 from records import records
 from table import table
 
 RUNS = ["experiment", "run", "time", "processes", "unranked", "false differences", "slower than", "smallest difference", "right"]
-COMPARED = ["experiment", "run", "baseline", "machine", "false differences", "slower", "smallest change", "right"]
+COMPARISONS = ["experiment", "run", "baseline", "machine", "false differences", "slower", "smallest change", "right"]
 NOISE = ["experiment", "windows", "within rounds"]
-# A server that is alone has one window, as long as a dozen in the table.
+# One window, as long as a dozen of the table's.
 ALONE = ["--processes", "1", "--rounds", "1", "--duration", "12s", "--max-time", "3m"]
 
 
-def arguments(words: list[str]) -> argparse.Namespace:
+def parse_arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make resolution", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     add = parser.add_argument
     add("--experiment", type=experiments, action="extend", metavar="NAME", help="only this one; repeatable [default: real servers]")
-    add("--runs", type=int, default=1, metavar="N", help="runs of each to add; 0 judges existing ones [default: 1]")
-    add("--alone", action="store_true", help="after a run of `bench`, also load each of its servers alone, without a break")
+    add("--runs", type=int, default=1, metavar="N", help="runs to add to each; 0 only judges existing ones [default: 1]")
+    add("--alone", action="store_true", help="after a run of `bench`, also load each of its servers alone, without interruption")
     add("--format", choices=["text", "markdown"], default="text", help="how the tables are printed")
     folders = {
         "results": ("results/resolution", "the runs"),
@@ -39,21 +40,21 @@ def arguments(words: list[str]) -> argparse.Namespace:
         "testkit": ("crates/testkit/root", "the testkit's servers"),
         "costlier-5": ("crates/testkit/costlier-5", "a build of them whose calls cost 5 % more"),
     }
-    for name, (default, what) in folders.items():
-        add(f"--{name}", type=Path, default=Path(default), metavar="DIR", help=f"folder of {what} [default: {default}]")
-    add("--suite", default="suites/quick.toml", metavar="FILE", help="the suite; each experiment sets its own time")
+    for name, (default, content) in folders.items():
+        add(f"--{name}", type=Path, default=Path(default), metavar="DIR", help=f"folder of {content} [default: {default}]")
+    add("--suite", default="suites/quick.toml", metavar="FILE", help="the suite; each experiment sets --max-time")
     return parser.parse_args(words)
 
 
 def experiments(text: str) -> list[Experiment]:
-    return chosen("experiment", EXPERIMENTS, text)
+    return parse_names("experiment", EXPERIMENTS, text)
 
 
 def measure(args: argparse.Namespace, experiment: Experiment) -> None:
-    """Makes one run. Its progress goes to stderr."""
-    trees = Trees(args.root, args.testkit, args.costlier_5, made=args.results)
-    trees.make(experiment)
-    rpcbench(args, experiment.command(trees), args.results / experiment.name)
+    """Adds one run. Its progress goes to standard error."""
+    roots = Roots(args.root, args.testkit, args.costlier_5, output=args.results)
+    roots.make(experiment)
+    rpcbench(args, experiment.command(roots), args.results / experiment.name)
     if args.alone and experiment.name == "bench":
         bench = records(args.programs / "rpcbench", args.results / experiment.name)[-1]
         for entry in levels(bench):
@@ -70,54 +71,54 @@ def rpcbench(args: argparse.Namespace, words: list[str], results: Path) -> None:
 
 @dataclass
 class Results:
-    """All runs in a folder. Those of the testkit and of builds are also compared, as `rpcbench compare` does: with the last `equal`
-    run before, or the new build with the old one."""
+    """All runs in a folder. `rpcbench compare` also compares those of the testkit with the last `equal` run before, and new builds
+    with old ones."""
 
-    runs: list[Judged]
-    compared: list[Compared]
-    alone: list[Solo]
-    halves: list[Halves]
+    runs: list[Judgement]
+    comparisons: list[Comparison]
+    alone: list[AloneComparison]
+    halves: list[WindowHalves]
 
     @staticmethod
     def read(program: Path, folder: Path) -> "Results":
         own = {experiment.name: records(program, folder / experiment.name) for experiment in EXPERIMENTS}
         measured = [(it, run) for it in EXPERIMENTS for run in own[it.name] if run.table]
         return Results(
-            runs=[judged for it, run in measured if (judged := Judged.of(it, run))],
-            compared=[compared for it, run in measured if (compared := Compared.of(it, run, own["equal"]))],
-            alone=solos((run, records(program, folder / "alone" / run.name)) for run in own["bench"]),
-            halves=halves(own["bench"]),
+            runs=[judgement for it, run in measured if (judgement := Judgement.of(it, run))],
+            comparisons=[comparison for it, run in measured if (comparison := Comparison.of(it, run, own["equal"]))],
+            alone=compare_alone((run, records(program, folder / "alone" / run.name)) for run in own["bench"]),
+            halves=window_halves(own["bench"]),
         )
 
     def scores(self) -> list["Score"]:
         return [score for it in EXPERIMENTS for score in Score.of(it, self.runs)]
 
-    def scores_compared(self) -> list["Score"]:
-        return [score for it in EXPERIMENTS if it.is_compared for score in Score.of(it, self.compared)]
+    def comparison_scores(self) -> list["Score"]:
+        return [score for it in EXPERIMENTS if it.is_compared for score in Score.of(it, self.comparisons)]
 
     @property
     def is_met(self) -> bool:
-        return all(it.is_met for it in [*self.scores(), *self.scores_compared(), *self.alone, *self.halves])
+        return all(it.is_met for it in [*self.scores(), *self.comparison_scores(), *self.alone, *self.halves])
 
     def render(self, markdown: bool) -> str:
         sections = [
             section("Runs", table(RUNS, map(run_cells, self.runs), range(2, 9), markdown)),
             "".join(map(str, self.scores())),
             section(
-                "In the table, relative to one load without a break right after it, median of the runs;"
-                f" the bar is {ALONE_BAR * 100:.0f} %",
+                "Ranking figures in the table, relative to an uninterrupted load right after it, median of the runs;"
+                f" the bar is {ALONE_BAR * 100:.0f} % difference",
                 table(["server", "runs", "in the table / alone", "met"], map(alone_cells, self.alone), range(1, 3), markdown),
             ),
             section(
                 "Calls in the second half of windows in the table, relative to the first;"
-                f" at most {HALVES_BAR * 100:.0f} % more are right",
+                f" the bar is {HALVES_BAR * 100:.0f} % more",
                 table(["server", "windows", "second half / first", "met"], map(halves_cells, self.halves), range(1, 3), markdown),
             ),
             section(
                 "Comparisons by rpcbench compare: with the last run of equal entries, and of new builds with old ones",
-                table(COMPARED, map(compared_cells, self.compared), range(3, 8), markdown),
+                table(COMPARISONS, map(comparison_cells, self.comparisons), range(3, 8), markdown),
             ),
-            "".join(map(str, self.scores_compared())),
+            "".join(map(str, self.comparison_scores())),
             section("Standard deviation of windows, median of the runs", table(NOISE, self.noise(), range(1, 3), markdown)),
         ]
         return "\n".join(filter(None, sections))
@@ -135,7 +136,7 @@ class Score:
 
     @staticmethod
     def of(experiment: Experiment, results: list) -> list["Score"]:
-        """None without results of the experiment."""
+        """The score of an experiment; an empty list without results."""
         scores = [it.score for it in results if it.experiment == experiment]
         score = Score(experiment, sum(right for right, _ in scores), sum(total for _, total in scores))
         return [score] if score.total else []
@@ -153,7 +154,7 @@ def section(title: str, table: str) -> str:
     return f"{title}:\n\n{table}" if table else ""
 
 
-def run_cells(run: Judged) -> list[str]:
+def run_cells(run: Judgement) -> list[str]:
     return [
         run.experiment.name,
         run.name,
@@ -167,24 +168,24 @@ def run_cells(run: Judged) -> list[str]:
     ]
 
 
-def alone_cells(alone: Solo) -> list[str]:
+def alone_cells(alone: AloneComparison) -> list[str]:
     return [alone.entry, str(len(alone.ratios)), f"{median(alone.ratios):.3f}", yes_or_no(alone.is_met)]
 
 
-def halves_cells(halves: Halves) -> list[str]:
+def halves_cells(halves: WindowHalves) -> list[str]:
     return [halves.entry, str(halves.windows), f"{halves.ratio:.3f}", yes_or_no(halves.is_met)]
 
 
-def compared_cells(compared: Compared) -> list[str]:
+def comparison_cells(comparison: Comparison) -> list[str]:
     return [
-        compared.experiment.name,
-        compared.name,
-        compared.base,
-        percent(None if compared.machine is None else compared.machine - 1),
-        str(compared.wrong),
-        "" if compared.found is None else yes_or_no(compared.found),
-        percent(compared.resolution),
-        yes_or_no(compared.is_right),
+        comparison.experiment.name,
+        comparison.name,
+        comparison.base,
+        percent(None if comparison.machine is None else comparison.machine - 1),
+        str(comparison.wrong),
+        "" if comparison.found is None else yes_or_no(comparison.found),
+        percent(comparison.resolution),
+        yes_or_no(comparison.is_right),
     ]
 
 
@@ -194,8 +195,8 @@ def noise_cells(noise: list[Noise]) -> list[str]:
     return [percent(median(values) if values else None) for values in known]
 
 
-def yes_or_no(is_so: bool) -> str:
-    return "yes" if is_so else "no"
+def yes_or_no(answer: bool) -> str:
+    return "yes" if answer else "no"
 
 
 def percent(share: float | None) -> str:
@@ -203,7 +204,7 @@ def percent(share: float | None) -> str:
 
 
 def main() -> int:
-    args = arguments(sys.argv[1:])
+    args = parse_arguments(sys.argv[1:])
     chosen = args.experiment or [it for it in EXPERIMENTS if it.is_real]
     for experiment in chosen * args.runs:
         measure(args, experiment)

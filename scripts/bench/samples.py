@@ -1,4 +1,4 @@
-"""What load generators did in each round: medians, ratios within a round, and whether bars are met."""
+"""The samples of load generators: medians, ratios within a round, and whether bars are met."""
 
 from dataclasses import dataclass
 from statistics import quantiles
@@ -11,7 +11,7 @@ COLUMNS = ["server", "protocol", "load", "client", "calls per client CPU-s", "ca
 
 @dataclass(frozen=True)
 class Sample:
-    """A load generator's calls and the CPU time of its process, or why they don't count."""
+    """A load generator's calls and CPU time in one round, or why they don't count."""
 
     calls: int = 0
     cpu_s: float = 0.0
@@ -43,12 +43,12 @@ class Spread:
 
 @dataclass(frozen=True)
 class Line:
-    """A load generator under a row, with a sample for each round."""
+    """A line of the table: a load generator in a row, with a sample for each round."""
 
     row: Row
     client: str
     samples: list[Sample]
-    # rpcbench's samples in the same rounds; none if one is void.
+    # rpcbench's samples in the same rounds; empty if one is void.
     rpcbench: list[Sample]
     seconds: int
 
@@ -81,7 +81,7 @@ class Line:
     def cells(self) -> list[str]:
         bar = self.row.bar(self.client)
         return [
-            *[self.row.server, self.row.carried, self.row.load, self.client],
+            *[self.row.server, self.row.transport, self.row.load, self.client],
             *(["void", "", "", ""] if self.problem else self.figures()),
             "" if bar is None else f"{thousands(bar)}/s" if self.client == "rpcbench" else multiple(self.client, bar),
             "" if bar is None else "yes" if self.is_met else "no",
@@ -112,7 +112,7 @@ def thousands(value: float) -> str:
 
 
 def lines(samples: dict[tuple[Row, str], list[Sample]], seconds: int) -> list[Line]:
-    """The lines of all load generators that ran, by row."""
+    """A line for each load generator that ran."""
     return [Line(row, client, own, valid(samples.get((row, "rpcbench"), [])), seconds) for (row, client), own in samples.items()]
 
 
@@ -121,7 +121,7 @@ def valid(samples: list[Sample]) -> list[Sample]:
 
 
 def render(heading: list[str], lines: list[Line], markdown: bool) -> str:
-    """The heading, the table, the bars met, and why lines are void."""
+    """The heading, the table, the number of bars met, and why lines are void."""
     bars = [line for line in lines if line.row.bar(line.client) is not None]
     mark = "- " if markdown else ""
     return "\n".join([

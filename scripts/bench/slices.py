@@ -1,11 +1,11 @@
-"""What slices do to figures: a run whose rounds alternate between two kinds of slices, compared process by process.
+"""Measures what slices do to figures, from a run whose rounds alternate between short and long slices.
 
   rpcbench run SERVERS... --slices 20+180,1000+1000 --rounds 60
   python3 scripts/bench/slices.py results/THE-RUN
 
-The second kind begins a second after a thaw, as an uninterrupted load would. A figure of a window is compared with the mean of
-the windows of the other kind in the rounds before and after it: of all servers together, and of each relative to all, so that
-changes of the machine from round to round cancel out.
+Long slices start counting a second after the thaw, so they show an uninterrupted load. Each figure of a short window is compared
+with the mean of the long windows before and after it: for all servers together, and for each relative to all, so that changes of
+the machine from round to round cancel out.
 """
 
 import argparse
@@ -32,12 +32,13 @@ def figures(window: dict) -> dict[str, float]:
 
 
 def kind(window: dict) -> Kind:
+    """Discarded and counted milliseconds of a window's slices, as in --slices."""
     slicing = window["slicing"]
     return slicing["discarded_ns"] // 10**6, slicing["counted_ns"] // 10**6
 
 
 def differences(rounds: list[tuple[Kind, float]], long: Kind) -> list[float]:
-    """Short windows less the mean of their long neighbours; all as logarithms."""
+    """Short windows minus the mean of the long ones before and after; all as logarithms."""
     found = []
     for before, (own, value), after in zip(rounds, rounds[1:], rounds[2:]):
         if own != long and before[0] == after[0] == long:
@@ -45,8 +46,8 @@ def differences(rounds: list[tuple[Kind, float]], long: Kind) -> list[float]:
     return found
 
 
-def mean_of(values: list[float]) -> str:
-    """In percent, with the standard error."""
+def format_mean(values: list[float]) -> str:
+    """The mean in percent, with its standard error."""
     if len(values) < 3:
         return "-"
     error = statistics.stdev(values) / math.sqrt(len(values))
@@ -76,7 +77,7 @@ def main() -> None:
         found["all servers"][at] += differences(list(zip(kinds, common)), long)
         for (entry, _), series in logs.items():
             found[entry][at] += differences([(own, value - mean) for own, value, mean in zip(kinds, series, common)], long)
-    shown = [[entry, str(len(own[0])), *map(mean_of, own)] for entry, own in found.items()]
+    shown = [[entry, str(len(own[0])), *map(format_mean, own)] for entry, own in found.items()]
     print(table(["server", "pairs", *(f"{name}, %" for name in names)], shown, range(1, 2 + len(names)), arguments.markdown))
 
 

@@ -1,10 +1,10 @@
-"""Tables for the terminal and for Markdown."""
+"""Tables as text and as Markdown."""
 
 from collections.abc import Iterable
 
 
 def table(titles: list[str], rows: Iterable[list[str]], numbers: range, markdown: bool) -> str:
-    """A table whose columns in `numbers` are aligned right. Empty without rows."""
+    """A table with the columns in `numbers` aligned right; empty without rows."""
     body = [titles, *rows]
     if len(body) == 1:
         return ""

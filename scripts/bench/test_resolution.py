@@ -5,15 +5,14 @@ import gzip
 import hashlib
 import json
 import os
-import random
 import tempfile
 import unittest
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from experiments import EXPERIMENTS, HERE, HONEST, Experiment, Trees
-from judge import Compared, Halves, Judged, Noise, Pairs, Solo, halves, levels, solos
+from experiments import EXPERIMENTS, HERE, HONEST, Experiment, Roots
+from judge import AloneComparison, Comparison, Judgement, Noise, Pairs, WindowHalves, compare_alone, levels, window_halves
 from records import Record
 from resolution import Results, percent
 
@@ -35,7 +34,7 @@ def golden(folder: Path) -> Record:
 
 
 def entries(experiment: Experiment) -> list[str]:
-    """Of an experiment with the testkit's servers, as in a record."""
+    """The entries in the record of an experiment with the testkit's servers: `#2` and so on after repeated names."""
     seen: Counter[str] = Counter()
     names = []
     for name in experiment.servers:
@@ -59,7 +58,7 @@ def synthetic(folder: Path, experiment: Experiment, slow: str = "") -> Record:
             for at, trial in enumerate(json.loads(json.dumps(half)), 1):
                 scale_cpu(trial, 2 if entry == slow else 1)
                 trials.append(trial | {"entry": entry, "process": process, "number": process * 100 + at})
-    # The last digits, so that `rpcbench compare` takes two of them for two runs.
+    # Different ids, so that `rpcbench compare` takes two of these for two runs.
     header["id"] = header["id"][:-12] + hashlib.sha256(str(folder).encode()).hexdigest()[:12]
     header["plan"]["servers"] = [server | {"entry": entry} for entry in entries(experiment)]
     header["plan"]["order"] = [{key: trial[key] for key in ("entry", "workload", "process", "number")} for trial in trials]
@@ -113,12 +112,12 @@ class Windows(unittest.TestCase):
         def series(*slices: tuple[int, int]) -> list[dict]:
             return [{"ok": ok, "carried_in": carried, "errors": 0} for ok, carried in slices]
 
-        halves = Halves("go-grpc")
+        halves = WindowHalves("go-grpc")
         halves.add(series((0, 400), (500, 0), (700, 0), (500, 0), (470, 0)))
-        self.assertEqual(halves, Halves("go-grpc", 1, 900, 970))
+        self.assertEqual(halves, WindowHalves("go-grpc", 1, 900, 970))
         self.assertTrue(halves.is_met)
         halves.add(series((0, 400), (500, 0)))
-        self.assertEqual(halves, Halves("go-grpc", 2, 1300, 1470))
+        self.assertEqual(halves, WindowHalves("go-grpc", 2, 1300, 1470))
         self.assertFalse(halves.is_met)
 
 
@@ -129,61 +128,61 @@ class Records(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def test_golden_record_is_judged(self):
-        judged = Judged.of(BY_NAME["bench"], golden(self.folder / "golden"))
-        self.assertEqual((judged.processes, f"{judged.seconds:.0f}"), (2, "579"))
-        self.assertFalse(judged.is_right)
+        judgement = Judgement.of(BY_NAME["bench"], golden(self.folder / "golden"))
+        self.assertEqual((judgement.processes, f"{judgement.seconds:.0f}"), (2, "579"))
+        self.assertFalse(judgement.is_right)
 
     def test_noise_of_golden_record(self):
-        # Rounded, as the last digits depend on the processor.
+        # Rounded, since the last digits depend on the processor.
         noise = Noise.of(golden(self.folder / "golden"))
         self.assertEqual([percent(share) for share in (noise.windows, noise.in_rounds)], ["17.5 %", "19.2 %"])
 
     def test_costlier_entry_is_compared_with_an_equal_one(self):
-        self.assertEqual(self.compared(COSTLIER, COSTLIER.costlier), (0, True, True))
-        self.assertEqual(self.compared(COSTLIER, ""), (0, False, False))
+        self.assertEqual(self.compare(COSTLIER, COSTLIER.costlier), (0, True, True))
+        self.assertEqual(self.compare(COSTLIER, ""), (0, False, False))
 
     def test_equal_entry_called_changed_is_wrong(self):
-        self.assertEqual(self.compared(EQUAL, ""), (0, None, True))
-        self.assertEqual(self.compared(EQUAL, f"{HONEST}#2"), (1, None, False))
-        self.assertEqual(self.compared(COSTLIER, HONEST), (1, False, False))
+        self.assertEqual(self.compare(EQUAL, ""), (0, None, True))
+        self.assertEqual(self.compare(EQUAL, f"{HONEST}#2"), (1, None, False))
+        self.assertEqual(self.compare(COSTLIER, HONEST), (1, False, False))
 
-    def compared(self, experiment: Experiment, slow: str) -> tuple:
+    def compare(self, experiment: Experiment, slow: str) -> tuple:
         folder = self.folder / f"{experiment.name}-{slow}"
         base = synthetic(folder / "1-base", EQUAL)
         new = synthetic(folder / "2-new", experiment, slow)
-        compared = Compared.of(experiment, new, [base, new])
-        self.assertEqual((compared.base, compared.resolution < 0.5), ("1-base", True))
-        return compared.wrong, compared.found, compared.is_right
+        comparison = Comparison.of(experiment, new, [base, new])
+        self.assertEqual((comparison.base, comparison.resolution < 0.5), ("1-base", True))
+        return comparison.wrong, comparison.found, comparison.is_right
 
     def test_run_of_an_experiment_is_judged(self):
         run = synthetic(self.folder / "run", COSTLIER, COSTLIER.costlier)
-        judged = Judged.of(COSTLIER, run)
-        self.assertEqual((judged.processes, judged.pairs.found, judged.is_right), (PROCESSES, 5, True))
+        judgement = Judgement.of(COSTLIER, run)
+        self.assertEqual((judgement.processes, judgement.pairs.found, judgement.is_right), (PROCESSES, 5, True))
 
     def test_server_alone_is_compared_with_its_table(self):
-        together = golden(self.folder / "together")
-        found = solos([(together, [together])])
-        self.assertEqual(found, [Solo(entry, [1.0]) for entry in sorted(levels(together))])
-        self.assertIn("go-grpc", [solo.entry for solo in found])
-        self.assertEqual([it.windows for it in halves([together]) if it.entry == "go-grpc"], [8])
+        table = golden(self.folder / "table")
+        found = compare_alone([(table, [table])])
+        self.assertEqual(found, [AloneComparison(entry, [1.0]) for entry in sorted(levels(table))])
+        self.assertIn("go-grpc", [it.entry for it in found])
+        self.assertEqual([it.windows for it in window_halves([table]) if it.entry == "go-grpc"], [8])
 
 
-class Trials(unittest.TestCase):
+class Experiments(unittest.TestCase):
     def test_costlier_copy_burns_the_share_of_its_name(self):
         with tempfile.TemporaryDirectory() as folder:
             real = Path(folder) / "real"
             for path in ("servers/go/grpc/go.mod", "contract/echo.proto"):
                 (real / path).parent.mkdir(parents=True)
                 (real / path).write_text("module")
-            trees = Trees(real, ROOT / "crates/testkit/root", ROOT / "crates/testkit/costlier-5", Path(folder) / "made")
+            roots = Roots(real, ROOT / "crates/testkit/root", ROOT / "crates/testkit/costlier-5", Path(folder) / "output")
             for percent in (2, 5, 10):
                 experiment = BY_NAME[f"known-real-{percent}"]
-                trees.make(experiment)
-                copy = trees.costlier(experiment)
+                roots.make(experiment)
+                copy = roots.costlier(experiment)
                 self.assertEqual((copy / "contract/echo.proto").read_text(), "module")
                 self.assertIn(f"\nconst percent = {percent}\n", (copy / "servers/go/grpc/costlier.go").read_text())
                 command = ["--root", real, "compare", "--build", real, "--build", copy, "go-grpc", "--max-time", experiment.max_time]
-                self.assertEqual(experiment.command(trees), [str(word) for word in command])
+                self.assertEqual(experiment.command(roots), [str(word) for word in command])
 
     def test_experiments_name_known_servers(self):
         listed = {path.parent.parent.name + "-" + path.parent.name for path in ROOT.glob("servers/*/*/server.toml")}
@@ -193,13 +192,13 @@ class Trials(unittest.TestCase):
 
 class Tables(unittest.TestCase):
     def test_runs_comparisons_and_noise_are_tables(self):
-        def run(experiment: str, found: int, wrong: int, windows: float) -> Judged:
+        def run(experiment: str, found: int, wrong: int, windows: float) -> Judgement:
             noise = Noise(windows, 0.071)
             pairs = Pairs(equal=15, wrong=wrong, found=found)
-            return Judged(BY_NAME[experiment], "2026-11-23T10-00-00", 9, 371.4, 0, pairs, 0.0312, noise)
+            return Judgement(BY_NAME[experiment], "2026-11-23T10-00-00", 9, 371.4, 0, pairs, 0.0312, noise)
 
-        def compared(experiment: str, found: bool | None, wrong: int) -> Compared:
-            return Compared(BY_NAME[experiment], "2026-11-23T11-00-00", "2026-11-23T10-00-00", 1.083, wrong, found, 0.0723)
+        def comparison(experiment: str, found: bool | None, wrong: int) -> Comparison:
+            return Comparison(BY_NAME[experiment], "2026-11-23T11-00-00", "2026-11-23T10-00-00", 1.083, wrong, found, 0.0723)
 
         results = Results(
             runs=[
@@ -209,18 +208,18 @@ class Tables(unittest.TestCase):
                 replace(run("costlier-10", 4, 0, 0.14), seconds=None, resolution=None),
                 run("equal", 0, 0, 0.3),
             ],
-            compared=[
-                compared("equal", None, 0),
-                replace(compared("costlier-10", True, 0), machine=None),
-                compared("costlier-10", True, 1),
-                replace(compared("costlier-5", False, 0), resolution=None),
+            comparisons=[
+                comparison("equal", None, 0),
+                replace(comparison("costlier-10", True, 0), machine=None),
+                comparison("costlier-10", True, 1),
+                replace(comparison("costlier-5", False, 0), resolution=None),
             ],
-            alone=[Solo("go-grpc", [0.99, 1.04, 1.02]), Solo("java-grpc", [0.95, 1.01, 0.96])],
-            halves=[Halves("go-grpc", 10, 500, 510), Halves("node-grpc-js", 10, 400, 560)],
+            alone=[AloneComparison("go-grpc", [0.99, 1.04, 1.02]), AloneComparison("java-grpc", [0.95, 1.01, 0.96])],
+            halves=[WindowHalves("go-grpc", 10, 500, 510), WindowHalves("node-grpc-js", 10, 400, 560)],
         )
         self.assertEqual(results.render(True), (HERE / "captured/resolution.md").read_text())
         self.assertFalse(results.is_met)
-        self.assertTrue(replace(results, runs=[], compared=[], alone=results.alone[:1], halves=results.halves[:1]).is_met)
+        self.assertTrue(replace(results, runs=[], comparisons=[], alone=results.alone[:1], halves=results.halves[:1]).is_met)
 
 
 if __name__ == "__main__":

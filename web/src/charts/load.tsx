@@ -17,15 +17,15 @@ const note = "Response times at each load, over all its windows, counted from wh
 
 export function OverLoad({ part, view, change }: Props) {
   const table = part.over_load?.table ?? part.table;
-  const offered = table.columns.filter((column) => column.unit === "ns" && column.shown !== "row");
-  const key = offered.find((column) => column.key === view.get("over"))?.key ?? offered.find((column) => column.key === "p99_ns")?.key ?? null;
+  const timeColumns = table.columns.filter((column) => column.unit === "ns" && column.shown !== "row");
+  const key = timeColumns.find((column) => column.key === view.get("over"))?.key ?? timeColumns.find((column) => column.key === "p99_ns")?.key ?? null;
   const x = part.over_load?.x ?? null;
   const draw = useCallback(() => lines(table, x, key), [table, x, key]);
   if (x === null || key === null || table.rows.length === 0) return null;
   const rows = points(table, x, key).map((p) => [p.entry, p.x, p.ns, p.verdict]);
   const controls = (
     <Select label="percentile" value={key} onChange={(over) => change({ over })}
-      options={offered.map((column) => [column.key, column.title])} />
+      options={timeColumns.map((column) => [column.key, column.title])} />
   );
   return (
     <Figure title="Response times over load" note={note} controls={controls} header={["name", x, key, "verdict"]} rows={rows}>
