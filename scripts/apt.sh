@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# Functions that install packages with apt; other scripts source this file.
+# Functions that install packages with apt, for other scripts to source.
 
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# as_root COMMAND...: never asks for a password.
+# as_root COMMAND...: runs it as root; fails instead of asking for a password.
 as_root() {
   if [ "$(id -u)" = 0 ]; then
     env DEBIAN_FRONTEND=noninteractive "$@"
@@ -16,8 +16,8 @@ may_install() {
   has apt-get && { [ "$(id -u)" = 0 ] || { has sudo && sudo -n true 2>/dev/null; }; }
 }
 
-# apt WORD...: runs apt-get without questions; waits for another apt, but not long for an unreachable mirror. Shows errors and
-# warnings if it fails.
+# apt WORD...: runs apt-get without questions. Waits two minutes for another apt, but not for an unreachable mirror. Shows errors
+# and warnings if it fails.
 apt() {
   local output
   output=$(as_root apt-get -y -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=120 -o Acquire::http::Timeout=20 \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs rpcbench, h2load, ghz, wrk, oha and the floor in turn against the same servers and prints what a call costs each of them.
-# Installs what is missing: h2load (Debian's nghttp2-client), wrk (Debian's), and into build/load-generators/ ghz (a Go module) and
-# oha (a crate, which takes minutes).
+# Runs rpcbench, h2load, ghz, wrk, oha and the floor in turn against the same servers, and prints how much CPU time a call costs
+# each. Installs missing ones: h2load (package nghttp2-client) and wrk with apt; ghz (a Go module) and oha (a crate, which takes
+# minutes) into build/load-generators/.
 #
 #   bench-client.sh [ARGUMENT...]    arguments of scripts/bench/client.py: --rounds 9 --seconds 5 --format markdown, see --help
 #
@@ -18,8 +18,8 @@ say() { echo "bench-client: $*" >&2; }
 
 . scripts/apt.sh
 
-# want PROGRAM PACKAGE: installs the program if it is missing.
-want() {
+# require PROGRAM PACKAGE: installs the program if it is missing.
+require() {
   has "$1" && return
   if ! may_install; then
     say "$1 is missing, and can't be installed without root: run sudo apt-get install $2, then try again"
@@ -33,7 +33,7 @@ want() {
   return 1
 }
 
-# wrk_version: the first line of its usage message, with which it fails.
+# wrk_version: from the first line of its usage message; -v always fails.
 wrk_version() { { wrk -v || true; } | awk 'NR == 1 { print $2 }'; }
 
 # installed_ghz: the version of ghz in the build folder, or nothing.
@@ -42,7 +42,7 @@ installed_ghz() {
   go version -m "$folder/ghz" 2>/dev/null | awk '$1 == "mod" { print $3 }'
 }
 
-want_ghz() {
+install_ghz() {
   if ! has go; then
     say "Go is missing, so ghz is left out: install Go from https://go.dev/dl/, then try again"
     return
@@ -53,23 +53,23 @@ want_ghz() {
     say "ghz $ghz_version could not be built, so ghz is left out"
 }
 
-want_oha() {
+install_oha() {
   [ "$("$folder/bin/oha" --version 2>/dev/null)" != "oha $oha_version" ] || return 0
   say "building oha $oha_version"
   cargo install --quiet --locked --root "$folder" "oha@$oha_version" >&2 || say "oha $oha_version could not be built, so oha is left out"
 }
 
 mkdir -p "$folder"
-want h2load nghttp2-client || exit 1
-want wrk wrk || say "wrk is left out"
-want_ghz
-want_oha
+require h2load nghttp2-client || exit 1
+require wrk wrk || say "wrk is left out"
+install_ghz
+install_oha
 cargo build --release --locked --package rpcbench --package rpcbench-testkit --package rpcbench-bench
 "$target/release/rpcbench" build rust-tonic >&2
 
 arguments=(--programs "$target/release" --h2load "$(command -v h2load)")
-found=$(installed_ghz)
-[ -z "$found" ] || arguments+=(--ghz "$folder/ghz" --ghz-version "$found")
+version=$(installed_ghz)
+[ -z "$version" ] || arguments+=(--ghz "$folder/ghz" --ghz-version "$version")
 ! [ -x "$folder/bin/oha" ] || arguments+=(--oha "$folder/bin/oha")
 ! has wrk || arguments+=(--wrk "$(command -v wrk)" --wrk-version "$(wrk_version)")
 exec python3 scripts/bench/client.py "${arguments[@]}" "$@"

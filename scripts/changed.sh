@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# What this branch or the work tree changes.
+# Finds what this branch or the work tree changes.
 #
 #   changed.sh           prints changed servers, as patterns for `rpcbench check`, one a line
-#   changed.sh PATH...   true if anything below one of the paths has changed, or if there is no earlier commit to compare with
+#   changed.sh PATH...   succeeds if anything below the paths has changed, or without an earlier commit to compare with
 #   changed.sh --files PATH...   prints the changed files below the paths
 #
-# Compares with RPCBENCH_TEST_BASE if set, else with the commit at which the branch left the upstream of main, or main. On main itself
-# and in a fresh clone that is HEAD.
+# Compares with RPCBENCH_TEST_BASE if set, otherwise with the commit at which the branch left the upstream of main, or main. On main
+# itself and in a fresh clone that is HEAD.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# base: prints the commit to compare with.
 base() {
   local branch
   for branch in ${RPCBENCH_TEST_BASE:+"$RPCBENCH_TEST_BASE"} 'main@{upstream}' main HEAD; do
@@ -17,7 +18,7 @@ base() {
   done
 }
 
-# servers_of FILE
+# servers_of FILE: prints the patterns of servers that the file is part of.
 servers_of() {
   local language folder
   IFS=/ read -r _ language folder _ <<<"$1"

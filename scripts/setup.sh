@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Installs what building rpcbench and its servers needs and is missing, with apt if allowed, and builds rpcbench.
+# Installs missing tools for building rpcbench and its servers, with apt if allowed, and builds rpcbench.
 #
 #   setup.sh          for every server, with the quick build `first` (Cargo.toml)
 #   setup.sh default  the same for the servers that `make bench` compares without arguments
-#   setup.sh test     for `make test`, with the build of the tests: also shellcheck, curl, npm and a browser for the HTML page
+#   setup.sh test     for `make test`, with the build of the tests; also installs shellcheck, curl, npm and a browser
 #
-# Fails only without Rust or a C compiler. A toolchain that can't be installed (`rpcbench doctor --missing` lists them) leaves out
-# the servers that need it.
+# Fails only without Rust or a C compiler. Servers whose toolchain can't be installed are left out; `rpcbench doctor --missing` lists
+# such toolchains.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,13 +15,13 @@ case "$mode" in
   all | default)
     build=(cargo build --profile first --locked --package rpcbench)
     folder=first
-    whose=$mode
+    servers=$mode
     ;;
   test)
-    # The tests' own build, whose program the tests use: a build of the package alone resolves other features.
+    # Builds the program that the tests use. Building the package alone would resolve other features.
     build=(cargo test --workspace --locked --no-run --quiet)
     folder=debug
-    whose=all
+    servers=all
     ;;
   *) echo "setup.sh: unknown word '$mode'; expected all, default or test" >&2; exit 2 ;;
 esac
@@ -37,8 +37,8 @@ fail() {
 
 . scripts/apt.sh
 
-# bootstrap: missing packages that rpcbench itself needs, one Debian dependency a line.
-bootstrap() {
+# prerequisites: missing packages that rpcbench itself needs, one Debian dependency a line.
+prerequisites() {
   has cc || echo gcc
   [ -e /usr/include/stdio.h ] || echo libc6-dev
   [ -e /etc/ssl/certs/ca-certificates.crt ] || echo ca-certificates # every registry is reached over TLS
@@ -50,17 +50,17 @@ bootstrap() {
   has chromium || [ -n "${CHROMIUM:-}" ] || echo chromium
 }
 
-# needed: packages of the languages' toolchains that rpcbench finds missing, one Debian dependency a line.
+# needed: packages of toolchains that rpcbench finds missing, one Debian dependency a line.
 needed() { missing | cut -f 5 | sed 's/, /\n/g' | grep -vx -- '-' | sort -Vu | newest; }
 
-# The first words of dependencies that Debian starts as services, or that need one of those.
+# Matches dependencies that Debian starts as services, or that need such a service.
 services='(nginx-light|php-fpm|erlang-[a-z]+)( |$)'
 
 toolchains() { needed | grep -vE "^$services" || true; }
 
 service_toolchains() { needed | grep -E "^$services" || true; }
 
-# newest: the last of several versions of a package. Lines with alternatives are kept.
+# newest: keeps only the last line of each package. Keeps all lines with alternatives.
 newest() {
   awk '{ key = /\|/ ? $0 : $1 }
     !(key in line) { order[++count] = key }
@@ -68,8 +68,8 @@ newest() {
     END { for (i = 1; i <= count; i++) print line[order[i]] }'
 }
 
-# missing: language, toolchain, version found, version needed, Debian packages, what to install.
-missing() { "$rpcbench" doctor --missing="$whose"; }
+# missing: tab-separated language, toolchain, version found, version needed, Debian packages, what to install.
+missing() { "$rpcbench" doctor --missing="$servers"; }
 
 lists_are_empty() { [ -z "$(find /var/lib/apt/lists -maxdepth 1 -type f -name '*_Packages*' -print -quit 2>/dev/null)" ]; }
 
@@ -93,7 +93,7 @@ satisfy() {
   done
 }
 
-# from_backports DEPENDENCY: installs it from the release's backports if they are among apt's sources and have it.
+# from_backports DEPENDENCY: installs it from backports, if apt's sources include them and they have it.
 from_backports() {
   local backports
   backports=$(apt-cache policy 2>/dev/null | grep -oE 'n=[a-z]+-backports' | head -n 1 | cut -d = -f 2) || true
@@ -106,7 +106,7 @@ from_backports() {
   fi
 }
 
-# provide DEPENDENCY...: installs those that apt offers in the required version; without root, prints how to.
+# provide DEPENDENCY...: installs those that apt offers in the required version; without root, prints how to install them.
 provide() {
   local dependency offered=()
   [ $# -gt 0 ] || return 0
@@ -128,21 +128,21 @@ provide() {
   fi
 }
 
-# provide_all FUNCTION: provides the dependencies that the function prints.
+# provide_all FUNCTION: provides the dependencies that a function prints.
 provide_all() {
   local dependencies
   mapfile -t dependencies < <("$1")
   provide "${dependencies[@]}"
 }
 
-# simulate DEPENDENCY...: what apt would install for them, one PACKAGE=VERSION a line.
+# simulate DEPENDENCY...: what apt would install, one PACKAGE=VERSION a line.
 simulate() {
   apt-get satisfy --simulate -qq --no-install-recommends "$(joined "$@")" 2>/dev/null |
     sed -nE 's/^Inst ([^ ]+) (\[[^]]*\] )?\(([^ ]+) .*/\1=\3/p'
 }
 
-# unpack DEPENDENCY...: downloads what apt would install for them and unpacks it into build/debian, where servers/debian.sh finds it.
-# Nothing is installed, so nothing is started, and root is not needed.
+# unpack DEPENDENCY...: downloads what apt would install and unpacks it into build/debian, for servers/debian.sh. This needs no root,
+# and starts no services.
 unpack() {
   local dependency packages package offered=() folder=build/debian
   [ $# -gt 0 ] && has apt-get && has dpkg-deb || return 0
@@ -164,12 +164,12 @@ unpack() {
   rm -rf "$folder/archives"
 }
 
-# at_least VERSION MINIMUM
+# at_least VERSION MINIMUM: true if VERSION is MINIMUM or newer.
 at_least() { [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
 
-# Installs the toolchain of rust-toolchain.toml if rustup lacks it, and checks its version.
+# check_rust: installs the toolchain of rust-toolchain.toml if rustup lacks it, and checks its version.
 check_rust() {
-  local channel found least
+  local channel found minimum
   has cargo || fail "Rust is missing: install it from https://rustup.rs/, then try again"
   has cc || fail "a C compiler (cc) is missing, which Rust links with: apt-get install gcc libc6-dev, then try again"
   channel=$(sed -n 's/^channel *= *"\(.*\)"/\1/p' rust-toolchain.toml)
@@ -178,13 +178,13 @@ check_rust() {
       fail "rustup could not install Rust $channel"
   fi
   found=$(cargo --version 2>&1 | grep -oE '[0-9]+(\.[0-9]+)+' | head -n 1 || true)
-  least=$(sed -n 's/^rust-version *= *"\(.*\)"/\1/p' Cargo.toml)
+  minimum=$(sed -n 's/^rust-version *= *"\(.*\)"/\1/p' Cargo.toml)
   [ -n "$found" ] || fail "cargo does not run: $(cargo --version 2>&1 | head -n 1)"
-  at_least "$found" "$least" ||
-    fail "cargo is $found; rpcbench needs $least or newer: install it from https://rustup.rs/, then try again"
+  at_least "$found" "$minimum" ||
+    fail "cargo is $found; rpcbench needs $minimum or newer: install it from https://rustup.rs/, then try again"
 }
 
-# One line for each toolchain that is still missing.
+# report_missing: prints a line for each toolchain that is still missing.
 report_missing() {
   local language tool found minimum install
   while IFS=$'\t' read -r language tool found minimum _ install; do
@@ -193,7 +193,7 @@ report_missing() {
   done < <(missing)
 }
 
-# check_rust_available: fails before anything is installed if Rust is neither there nor in apt.
+# check_rust_available: fails, before anything is installed, if Rust is neither installed nor in apt.
 check_rust_available() {
   has cargo && return
   if has apt-get; then
@@ -204,7 +204,7 @@ check_rust_available() {
 }
 
 check_rust_available
-provide_all bootstrap
+provide_all prerequisites
 check_rust
 "${build[@]}"
 provide_all toolchains

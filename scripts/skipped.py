@@ -3,7 +3,7 @@
 
 usage: skipped.py JUNIT.xml
 
-With CI=true it fails on a test that .config/skips.txt does not name: there, a missing tool or right must not pass unseen.
+With CI=true it fails on a test that .config/skips.txt does not list: a tool or permission that CI lacks must not go unnoticed.
 """
 
 import os
@@ -16,7 +16,7 @@ ALLOWED = Path(__file__).parent.parent / ".config" / "skips.txt"
 
 
 def skips(junit: str) -> list[tuple[str, str]]:
-    """Test and reason of each line that begins with the mark, each once."""
+    """Test and reason of each line that begins with the mark, without duplicates."""
     found: dict[tuple[str, str], None] = {}
     for case in ElementTree.parse(junit).iter("testcase"):
         lines = "\n".join(case.itertext()).splitlines()
@@ -27,7 +27,7 @@ def skips(junit: str) -> list[tuple[str, str]]:
 
 
 def allowed() -> set[str]:
-    """The first word of each line: a test. The rest says what it needs."""
+    """The tests that .config/skips.txt lists: the first word of each line."""
     lines = (line.split("#")[0].split() for line in ALLOWED.read_text().splitlines())
     return {words[0] for words in lines if words}
 
@@ -39,7 +39,7 @@ def main() -> int:
     unexpected = sorted({test for test, _ in found} - allowed())
     if not unexpected or os.environ.get("CI") != "true":
         return 0
-    print(f"{ALLOWED.name} does not name {', '.join(unexpected)}: install what is missing, or add a line", file=sys.stderr)
+    print(f"{ALLOWED.name} does not list {', '.join(unexpected)}: install what is missing, or add a line", file=sys.stderr)
     return 1
 
 

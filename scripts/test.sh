@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs the tests and ends with their counts.
 #
-#   test.sh        what a change must pass: lints, the tests of the workspace, the HTML page and short fuzzing if the branch
-#                  changes what they test (scripts/changed.sh), and real servers: the representative ones and changed ones
-#   test.sh all    with the release build, every server and client in every variant, the page in any case, and longer fuzzing
+#   test.sh        what a change must pass: lints, the tests of the workspace, real servers (representative and changed ones), and,
+#                  if the branch changes what they test (scripts/changed.sh), the HTML page and short fuzzing
+#   test.sh all    uses the release build, and adds every server and client in every variant, the page, and longer fuzzing
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,7 +26,7 @@ esac
 mkdir -p "$logs"
 for log in nextest doctests peers skipped; do : >"$logs/$log.log"; done
 
-# step NAME COMMAND...
+# step NAME COMMAND...: runs and logs a step, with its duration.
 step() {
   local began=$SECONDS
   name=$1
@@ -37,7 +37,7 @@ step() {
   echo "== $name: $((SECONDS - began)) s"
 }
 
-# in_background NAME COMMAND...: a step while others go on. It has its own process group, so that `closing` can end it.
+# in_background NAME COMMAND...: runs a step next to others, in its own process group so that `finish` can end it.
 in_background() {
   set -m
   step "$@" </dev/null >"$logs/background.log" 2>&1 &
@@ -45,7 +45,7 @@ in_background() {
   background=$!
 }
 
-# await NAME: waits for the step in the background, shows it, and fails if it did.
+# await NAME: waits for the background step, prints its output, and fails if it failed.
 await() {
   local code=0
   name=$1
@@ -68,7 +68,7 @@ documentation() {
   RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --document-private-items
 }
 
-# More threads than CPUs: tests often wait for a server or a clock. `closing` lists what could not run here.
+# More threads than CPUs: tests often wait for a server or a clock. `finish` lists what could not run here.
 nextest() {
   local code=0
   "$(scripts/nextest.sh)" nextest run --workspace --locked --color never --test-threads "$(($(nproc) * 3))" "$@" || code=$?
@@ -81,8 +81,8 @@ tests() {
   cargo test --workspace --locked --doc 2>&1 | tee "$logs/doctests.log"
 }
 
-# concerns PATH...: whether to test what is below these paths.
-concerns() {
+# is_due PATH...: true if the tests of the code below these paths must run.
+is_due() {
   if [ "$mode" = all ] || scripts/changed.sh "$@"; then return; fi
   echo "skipped: no change below $*"
   return 1
@@ -90,12 +90,12 @@ concerns() {
 
 # The HTML page in a browser, over the recorded runs in web/tests/records.
 page() {
-  concerns web crates/cli crates/record crates/report crates/stats || return 0
+  is_due web crates/cli crates/record crates/report crates/stats || return 0
   (cd web && RPCBENCH=$rpcbench npx playwright test)
 }
 
 fuzz() {
-  concerns crates/engine crates/record crates/schema crates/stats crates/reference/src/http2 || return 0
+  is_due crates/engine crates/record crates/schema crates/stats crates/reference/src/http2 || return 0
   scripts/fuzz.sh "$fuzz_seconds"
 }
 
@@ -104,37 +104,37 @@ page_and_fuzzing() {
   fuzz
 }
 
-# The representative servers and clients, or all.
+# Builds the representative servers and clients, or all.
 builds() {
-  local every=()
-  [ "$mode" != all ] || every=(--all)
+  local selection=()
+  [ "$mode" != all ] || selection=(--all)
   "${build[@]}"
-  "$rpcbench" build "${every[@]}"
-  "$rpcbench" build --clients "${every[@]}"
+  "$rpcbench" build "${selection[@]}"
+  "$rpcbench" build --clients "${selection[@]}"
 }
 
-# Every chosen server and client passes its cases, servers with TLS also over it; each server answers clients of other projects,
-# and does not fail in a short run, which has the representative ones and checks them first.
+# Servers and clients must pass their cases, those with TLS also over it, and servers must answer clients of other projects. The
+# representative ones must not fail in a short run, which checks them first.
 servers() {
-  local more
+  local chosen
   if [ "$mode" = all ]; then
-    more=('*')
+    chosen=('*')
   else
-    # What no representative server has: C++, Connect and Thrift, JSON over HTTP/2, and gRPC by way of nginx.
-    mapfile -t more < <(printf '%s\n' cpp-grpc go-connect go-thrift php-fpm:json-h2c 'php-fpm-grpc*'; scripts/changed.sh)
+    # Cover what no representative server has: C++, Connect and Thrift, JSON over HTTP/2, and gRPC through nginx.
+    mapfile -t chosen < <(printf '%s\n' cpp-grpc go-connect go-thrift php-fpm:json-h2c 'php-fpm-grpc*'; scripts/changed.sh)
   fi
-  "$rpcbench" check "${more[@]}"
-  "$rpcbench" check --tls "${more[@]}"
+  "$rpcbench" check "${chosen[@]}"
+  "$rpcbench" check --tls "${chosen[@]}"
   clients
-  RPCBENCH_TEST_SERVERS=${more[*]} peers
-  # The second try is for a machine that takes the CPU away from a server for a whole window.
+  RPCBENCH_TEST_SERVERS=${chosen[*]} peers
+  # A busy machine can take the CPU from a server for a whole window, so there is a second try.
   short_run && return
   echo "== short run: second try"
   short_run
 }
 
-# The representative clients pass their cases. Or all do that can run here (`check` says why others can't), and keep the rest of
-# their contract.
+# Representative clients must pass their cases. In mode `all`, so must all that can run here (`check` says why others can't), and they
+# must keep the rest of their contract.
 clients() {
   local names
   if [ "$mode" != all ]; then
@@ -164,7 +164,7 @@ short_run() {
   fi
 }
 
-# counts: passed, failed and skipped tests of all logs. What peers.log ran, nextest.log skipped.
+# counts: passed, failed and skipped tests of all logs. Tests that peers.log ran are among those that nextest.log skipped.
 counts() {
   cat "$logs"/{nextest,doctests,peers}.log | awk '
     function count(words) { return match($0, "[0-9]+ " words) ? substr($0, RSTART) + 0 : 0 }
@@ -175,14 +175,14 @@ counts() {
     END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped }'
 }
 
-# Ends with what the test runners counted; if a step failed, with its last lines.
-closing() {
+# finish: prints skipped and flaky tests, the last lines of a failed step, and the counts.
+finish() {
   local code=$? flaky
   [ -z "$background" ] || kill -- "-$background" 2>/dev/null || true
   flaky=$(cat "$logs"/{nextest,peers}.log | sed -n 's/^ *FLAKY \([0-9]*\)\/[0-9]* \[[^]]*\] *\(([^)]*) *\)\?/passed at try \1: /p' | sort -u)
   echo
   sort -u "$logs/skipped.log"
-  [ -z "$flaky" ] || printf '%s\n%d flaky: each is an open fault\n' "$flaky" "$(wc -l <<<"$flaky")"
+  [ -z "$flaky" ] || printf '%s\n%d flaky: each is an open bug\n' "$flaky" "$(wc -l <<<"$flaky")"
   if [ "$code" != 0 ]; then
     [ "$name" = tests ] || tail -n 15 "$logs/$name.log" >&2
     echo "make test: $name failed (exit code $code)" >&2
@@ -193,14 +193,14 @@ closing() {
 
 name=set-up
 background=
-trap closing EXIT
+trap finish EXIT
 step "set-up" set_up
 step "format and lints" lint
 step "documentation" documentation
 step "generated code" scripts/generated.sh
 step "tests" tests
 step "builds of servers" builds
-# Servers are started and asked one after another, which leaves CPUs idle.
+# Servers are started and called one at a time, which leaves CPUs idle.
 in_background "page and fuzzing" page_and_fuzzing
 step "servers" servers
 await "page and fuzzing"

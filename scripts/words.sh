@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Finds words that we avoid (CONTRIBUTING.md, Style): phrases in documents, comments, help and messages, and names in Rust.
+# Finds words that we avoid (CONTRIBUTING.md, Style): phrases in documents, comments, help and messages; names in Rust.
 #
 #   words.sh [FILE...]   prints file:line: word (suggestion) and exits with 1 if there are any
 #   words.sh --count     prints how often each occurs
@@ -68,7 +68,7 @@ PHRASES=$phrases NAMES=$names IDENTIFIERS=$identifiers MODE=$mode perl - "${file
 use strict;
 use warnings;
 
-# Lines as [pattern, what it is, what to write instead].
+# The lines of a list above as [pattern, word, suggestion].
 sub rules {
   my ($text, $pattern) = @_;
   return map { my ($what, $write) = split / = /, $_, 2; [$pattern->($what), $what, $write] } grep { / = / } split /\n/, $text;
@@ -79,7 +79,7 @@ my @names = rules($ENV{NAMES}, sub { qr/(?<![a-z0-9])(?:$_[0])(?![a-z0-9])/ });
 my @identifiers = rules($ENV{IDENTIFIERS}, sub { qr/\b(?:$_[0])\b/ });
 my (%count, %names_found, $found);
 
-# Reports what rules find in a text; a name only where it first occurs.
+# Reports matches of rules in a text; of names, only the first occurrence.
 sub check {
   my ($name, $text, $of_names, @rules) = @_;
   for my $rule (@rules) {
@@ -99,8 +99,8 @@ sub check {
 
 sub blank { return $_[0] =~ s/[^\n]+/ /gr }
 
-# Comments and strings of a source file, and the rest.
-sub divided {
+# Returns a source file's comments and strings, and its code, each with the other blanked.
+sub split_source {
   my $text = shift;
   my ($prose, $code) = ("", "");
   while ($text =~ m{\G(?:(//[^\n]*|/\*.*?\*/|"(?:[^"\\]|\\.)*"|\x27(?:[^\x27\\\n]|\\.)\x27)|([^/"\x27]+|.))}gs) {
@@ -119,7 +119,7 @@ for my $name (@ARGV) {
     $text =~ s/^( *)(```.*?^ *```)/$1 . blank($2)/gmse;
     $text =~ s/(`[^`\n]*`)/blank($1)/ge;
   } elsif ($name =~ /\.(rs|go|java|kt|scala|cs|cc|h|js|ts|tsx|proto|thrift|php)$/) {
-    ($text, my $code) = divided($text);
+    ($text, my $code) = split_source($text);
     if ($name =~ /\.rs$/ && $name !~ m{/generated/}) {
       check($name, $code, 1, @identifiers);
       check($name, lc($code =~ s/(?<=[a-z0-9])(?=[A-Z])/_/gr), 1, @names);
