@@ -4,7 +4,7 @@
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
 CARGO_TARGET_DIR ?= target
-# Optimised where it matters, and built in half of the time: see Cargo.toml.
+# The profile `first` builds in half the time of a release: see Cargo.toml.
 RPCBENCH := $(CARGO_TARGET_DIR)/first/rpcbench
 
 .DEFAULT_GOAL := help
@@ -18,21 +18,21 @@ help: ## List these targets
 setup: ## Install missing build dependencies (apt, as root or with sudo)
 	@scripts/setup.sh
 
-bench: ## Build and compare up to twelve servers; ARGS=--all: every one
+bench: ## Build and compare up to twelve servers; ARGS=--all: all servers
 	@scripts/setup.sh $(if $(ARGS),all,default)
 	$(RPCBENCH) run $(ARGS)
 
-bench-client: setup ## Compare rpcbench's own client with h2load, ghz, wrk and the floor (docs/performance.md)
+bench-client: setup ## Compare rpcbench's client with h2load, ghz, wrk, oha and the floor (docs/performance.md)
 	@scripts/bench-client.sh $(ARGS)
 
-resolution: setup ## Measure the smallest detectable difference on this machine (docs/evidence.md): half an hour
+resolution: setup ## Measure the smallest detectable difference on this machine in half an hour (docs/evidence.md)
 	cargo build --release --locked --package rpcbench --package rpcbench-testkit
 	@python3 scripts/bench/resolution.py --programs $(CARGO_TARGET_DIR)/release $(ARGS)
 
 build: setup rpcbench ## Build rpcbench and the servers
 	$(RPCBENCH) build $(ARGS)
 
-check: setup rpcbench ## Check that up to twelve servers keep the contract; ARGS=--all: every one
+check: setup rpcbench ## Check that up to twelve servers keep the contract; ARGS=--all: all servers
 	$(RPCBENCH) check $(ARGS)
 
 test: ## Test what a change must pass: lints, all tests of rpcbench, changed and representative servers
@@ -41,7 +41,7 @@ test: ## Test what a change must pass: lints, all tests of rpcbench, changed and
 test-all: ## Test everything: every server and client in every variant, the release build, longer fuzzing
 	@scripts/test.sh all
 
-lint: ## Format and lints, the quick part of the tests
+lint: ## Check format and lints, the quick part of the tests
 	@scripts/setup.sh test
 	@scripts/lint.sh
 
@@ -51,7 +51,7 @@ page: ## Build the template of the HTML page from web/
 generated: ## Rebuild the template of the HTML page and compare it with the committed one
 	@scripts/generated.sh
 
-clean: ## Delete build output; keeps results/
+clean: ## Delete build output, but not results/
 	rm -rf target build crates/testkit/*/build
 
 rpcbench:
