@@ -4,7 +4,7 @@ import { useCallback } from "preact/hooks";
 import type { Changes } from "./data";
 import { Figure } from "./figure";
 import { format } from "./format";
-import { Drawing, hairline } from "./plot";
+import { Drawing, hairline, rowNames } from "./plot";
 
 /** Maximum rows in one drawing. */
 const maxRows = 60;
@@ -55,12 +55,12 @@ const worthColors = { good: "var(--good)", bad: "var(--bad)", neither: "var(--in
 
 function ranges({ precision_share: precision }: Changes, rows: Changes["rows"], width: number): Plot.PlotOptions {
   const limit = Math.max(precision * 1.5, ...rows.flatMap((row) => [row.change_share, ...(row.range ?? [])].map(Math.abs)));
-  const longest = Math.max(...rows.map((row) => row.name.length));
+  const names = rowNames(rows.map((row) => row.name), width);
   const signed = (share: number) => `${share > 0 ? "+" : ""}${format(share, "share of 1")}`;
   const count = Math.max(3, Math.floor(width / 130));
   return {
     height: 34 + rows.length * 24,
-    marginLeft: Math.min(longest * 6.2 + 14, width * 0.42),
+    marginLeft: names.margin,
     marginRight: 24,
     x: { label: null, domain: [-limit, limit] },
     y: { domain: rows.map((row) => row.name), label: null, padding: 0.28 },
@@ -69,7 +69,7 @@ function ranges({ precision_share: precision }: Changes, rows: Changes["rows"], 
       Plot.gridX({ ...hairline, ticks: count }),
       Plot.ruleX([0], { stroke: "var(--muted)" }),
       Plot.axisX({ ticks: count, tickFormat: signed }),
-      Plot.axisY({ tickSize: 0, textOverflow: "ellipsis-middle", lineWidth: Math.min(longest, (width * 0.4) / 6.2) / 1.7 }),
+      names.axis,
       Plot.ruleY(rows.filter((row) => row.range), { x1: (row) => row.range![0], x2: (row) => row.range![1], y: "name", stroke: (row) => worthColors[row.worth as keyof typeof worthColors], strokeWidth: 1.5 }),
       Plot.dot(rows, { x: "change_share", y: "name", r: 3.5, fill: (row) => worthColors[row.worth as keyof typeof worthColors] }),
       Plot.tip(rows, Plot.pointerY({ x: "change_share", y: "name", title: (row) => `${row.name}\n${row.texts.slice(-3).join("\n")}` })),

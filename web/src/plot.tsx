@@ -46,6 +46,16 @@ export function seriesDash(i: number): string | undefined {
   return [undefined, "5 3", "1.5 3", "8 3 2 3"][Math.floor(i / colors) % 4];
 }
 
+/** The names of rows to the left of a drawing: the margin that they need, and their axis. Long names are shortened. */
+export function rowNames(names: string[], width: number): { margin: number; axis: Plot.Markish } {
+  const longest = Math.max(...names.map((name) => name.length));
+  return {
+    // A character is about 6.2 pixels wide; 1.7 characters are an em.
+    margin: Math.min(longest * 6.2 + 14, width * 0.42),
+    axis: Plot.axisY({ tickSize: 0, textOverflow: "ellipsis-middle", lineWidth: Math.min(longest, (width * 0.4) / 6.2) / 1.7 }),
+  };
+}
+
 /** A grid of panels, with as many columns as fit. */
 export interface Panels {
   columns: number;

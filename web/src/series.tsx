@@ -30,6 +30,11 @@ export function seriesOf(part: Part, view: View): { all: Series[]; shown: Series
   return { all, shown };
 }
 
+/** A piece of a series' line, for legends. */
+export function LineSample({ color, dash }: Pick<Series, "color" | "dash">) {
+  return <svg aria-hidden="true"><line x1="0" x2="18" y1="4" y2="4" stroke={color} stroke-width="2.5" stroke-dasharray={dash} /></svg>;
+}
+
 /** Turns servers on and off in all charts at once. */
 export function Legend({ all, shown, change }: { all: Series[]; shown: Series[]; change: (change: Change) => void }) {
   if (all.length < 2) return null;
@@ -44,7 +49,7 @@ export function Legend({ all, shown, change }: { all: Series[]; shown: Series[];
       {all.map((series) => (
         <label key={series.name} class={shown.includes(series) ? "" : "off"} style={{ "--swatch": series.color }}>
           <input type="checkbox" checked={shown.includes(series)} onChange={() => toggle(series)} />
-          <svg aria-hidden="true"><line x1="0" x2="18" y1="4" y2="4" stroke={series.color} stroke-width="2.5" stroke-dasharray={series.dash} /></svg>
+          <LineSample color={series.color} dash={series.dash} />
           {series.name}
         </label>
       ))}

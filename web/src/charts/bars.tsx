@@ -4,7 +4,7 @@ import { useCallback } from "preact/hooks";
 import { columnIndex, type Column, interval, numberOf, type Part, type Row, subject } from "../data";
 import { Figure } from "../figure";
 import { roundTicks } from "../format";
-import { Drawing, hairline, ticks } from "../plot";
+import { Drawing, hairline, rowNames, ticks } from "../plot";
 import { axisMax } from "../rows";
 
 /** Maximum bars in one drawing. */
@@ -34,19 +34,19 @@ function bars(part: Part, rows: Row[], column: Column, width: number): Plot.Plot
   const dots = rows.flatMap((row) =>
     (row.cell?.windows ?? []).map((window) => ({ name: row.name, ranked: row.ranked, value: window.values[windowColumn] })),
   );
-  const longest = Math.max(...values.map((row) => row.name.length));
+  const names = rowNames(values.map((row) => row.name), width);
   const largest = Math.max(axisMax(part, rows, column), ...dots.filter((dot) => dot.ranked).map((dot) => Number(dot.value ?? 0)));
   const tickValues = roundTicks(largest, column.unit, Math.max(2, Math.floor(width / 110)));
   return {
     height: 34 + values.length * 24,
-    marginLeft: Math.min(longest * 6.2 + 14, width * 0.42),
+    marginLeft: names.margin,
     marginRight: 16,
     x: { label: null, domain: [0, largest], clamp: true },
     y: { domain: values.map((row) => row.name), label: null, padding: 0.28 },
     marks: [
       Plot.gridX(tickValues, hairline),
       Plot.axisX(tickValues, { tickFormat: ticks(column.unit) }),
-      Plot.axisY({ tickSize: 0, textOverflow: "ellipsis-middle", lineWidth: Math.min(longest, (width * 0.4) / 6.2) / 1.7 }),
+      names.axis,
       Plot.barX(values, { x: "value", y: "name", fill: (row) => (row.row.ranked || part.kind !== "ranking" ? "var(--bar)" : "var(--bar-off)") }),
       Plot.dot(windowColumn < 0 ? [] : dots, { x: "value", y: "name", r: 1.4, fill: "var(--ink)", fillOpacity: 0.35 }),
       Plot.ruleY(values.filter((row) => row.ends), { x1: (row) => row.ends![0], x2: (row) => row.ends![1], y: "name", stroke: "var(--ink)", strokeWidth: 1.5 }),

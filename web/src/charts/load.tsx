@@ -5,6 +5,7 @@ import { numberOf, type Part, type Table } from "../data";
 import { Figure, Select } from "../figure";
 import { format } from "../format";
 import { Drawing, hairline, seriesColor, seriesDash, ticks } from "../plot";
+import { LineSample } from "../series";
 import type { Change, View } from "../view";
 
 interface Props {
@@ -41,7 +42,7 @@ function LineKey({ names }: { names: string[] }) {
     <p class="line-key">
       {names.map((name, i) => (
         <span key={name}>
-          <svg aria-hidden="true"><line x1="0" x2="18" y1="4" y2="4" stroke={seriesColor(i)} stroke-width="2.5" stroke-dasharray={seriesDash(i)} /></svg>
+          <LineSample color={seriesColor(i)} dash={seriesDash(i)} />
           {name}
         </span>
       ))}
