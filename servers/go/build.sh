@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds the Go server or client program in the current folder into RPCBENCH_BUILD_DIR. The code generated from the contract is there as
-# well, as the module rpcbench.dev/contract, which a workspace adds. protoc's plugins and Kitex are tools in the server's go.mod; Apache's
-# compiler is the distribution's.
+# Builds the Go server or client program in the current folder into RPCBENCH_BUILD_DIR. Code generated from the contract goes there too,
+# as the module rpcbench.dev/contract in a Go workspace. protoc's plugins and Kitex are tools in the server's go.mod; Apache's compiler is
+# the distribution's.
 #
 #   build.sh          builds
 #   build.sh lock     rewrites go.mod and go.sum
@@ -16,26 +16,26 @@ export GOTOOLCHAIN="${GOTOOLCHAIN:-auto}"
 build=$RPCBENCH_BUILD_DIR
 contract=rpcbench.dev/contract
 
-# A rewritten lock file may lack the packages of the tools until Go adds them.
-mods="readonly"
-[ "${1:-}" != lock ] || mods=mod
+# While the lock file is rewritten, Go may add the tools' packages to it.
+mod=readonly
+[ "${1:-}" != lock ] || mod=mod
 
-# The generated module has the program's requirements, and so its versions, without the modules of this repository.
+# The generated module has the program's requirements, for the same versions, except this repository's modules.
 generated_module() {
     rm -rf "$build/contract" "$build/tools"
     mkdir "$build/contract"
     sed -e '/^tool (/,/^)/d' -e '/^tool /d' go.mod >"$build/contract/go.mod"
     go mod edit "-module=$contract" "$build/contract/go.mod"
-    for own in servers/go/service clients/go/driver clients/go/messages; do
-        go mod edit "-droprequire=rpcbench.dev/$own" "-dropreplace=rpcbench.dev/$own" "$build/contract/go.mod"
+    for module in servers/go/service clients/go/driver clients/go/messages; do
+        go mod edit "-droprequire=rpcbench.dev/$module" "-dropreplace=rpcbench.dev/$module" "$build/contract/go.mod"
     done
     printf '%s\n\nuse (\n\t%s\n\t%s\n)\n' "$(grep '^go ' go.mod)" "$PWD" "$build/contract" >"$build/go.work"
 }
 
-tools() { GOBIN="$build/tools" go install "-mod=$mods" -trimpath -buildvcs=false tool; }
+tools() { GOBIN="$build/tools" go install "-mod=$mod" -trimpath -buildvcs=false tool; }
 
-# Messages and stubs in one package. vtprotobuf's code has no pools: grpc-go encodes a reply after its handler has returned, so a
-# handler can't return a message to a pool. connect's code takes plain messages as arguments, as in the library's guide.
+# Messages and stubs in one package. vtprotobuf's code has no pools: grpc-go encodes a reply after its handler has returned, so the
+# handler can't put the message back. connect's code takes plain messages as arguments, as in the library's guide.
 protobuf() {
     mkdir "$build/contract/echopb"
     for plugin in "$build"/tools/protoc-gen-*; do
@@ -68,15 +68,15 @@ if [ -n "$compiler" ]; then
     export GOWORK="$build/go.work"
 fi
 if [ "${1:-}" = lock ]; then
-    # Without a workspace the generated module must be required, and dropped again.
+    # go mod tidy ignores the workspace, so the generated module is required until it has run.
     unset GOWORK
     if [ -n "$compiler" ]; then
         go mod edit "-require=$contract@v0.0.0" "-replace=$contract=$build/contract"
     fi
-    locked=0
-    go mod tidy || locked=$?
+    status=0
+    go mod tidy || status=$?
     go mod edit "-droprequire=$contract" "-dropreplace=$contract"
-    exit "$locked"
+    exit "$status"
 fi
 
 # Go's own defaults: no linker or compiler flag, no profile-guided optimisation. -trimpath keeps the folder's path out of the binary;

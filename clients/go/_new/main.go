@@ -9,14 +9,14 @@ import (
 	"rpcbench.dev/clients/go/driver/web"
 )
 
-// client is where LIBRARY goes: a pool of connections here, one connection if it carries several calls at a time.
+// client is where LIBRARY goes: a pool of connections, or one connection if it carries several calls at a time.
 type client struct{}
 
 func connect(driver.Target) (*client, error) {
-	return nil, errors.New("not written yet: main.go opens connections and makes the calls of contract/clients.md")
+	return nil, errors.New("not written yet: main.go must open connections and make the calls of contract/clients.md")
 }
 
-// post answers with the status and the body.
+// post returns the status and the body.
 func post(*client, string, []byte) (int, []byte, error) {
 	return 0, nil, nil
 }

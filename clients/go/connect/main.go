@@ -19,14 +19,14 @@ type client struct {
 	timeout time.Duration
 }
 
-// The library's defaults, but for replies that are not compressed, as those of other clients.
+// open uses the library's defaults, except that it accepts only uncompressed replies, like the other clients.
 func open(target driver.Target) (*client, error) {
 	connections := pool.New(target)
 	echo := echopb.NewEchoClient(connections, "http://"+target.Address, connect.WithAcceptCompression("gzip", nil, nil))
 	return &client{connections, echo, target.Timeout}, nil
 }
 
-// call makes a call with a deadline.
+// call adds a deadline to a method.
 func call[Request, Reply any](
 	method func(echopb.EchoClient, context.Context, *Request) (*Reply, error),
 ) func(*client, *Request) (*Reply, error) {
@@ -37,7 +37,7 @@ func call[Request, Reply any](
 	}
 }
 
-// outcome tells the server's errors from the library's. A reply that is neither a message nor an error of Connect broke the protocol.
+// outcome separates the server's errors from the library's. A reply that is neither a message nor a Connect error breaks the protocol.
 func outcome(err error) driver.Outcome {
 	code := connect.CodeOf(err)
 	switch {

@@ -8,15 +8,15 @@ import (
 	"rpcbench.dev/servers/go/service"
 )
 
-// spin is how long before an instant a sleeper stays awake.
+// spin is how long sleepUntil polls the clock before its instant.
 const spin = 2 * time.Millisecond
 
-// Package time reads CLOCK_MONOTONIC without a system call, but only relative to another reading. base is one whose nanoseconds on that
-// clock are known: baseNs.
-var base, baseNs = pair()
+// base and baseNs are the same instant in package time and in nanoseconds of CLOCK_MONOTONIC. Package time reads that clock without a
+// system call, but returns only differences.
+var base, baseNs = readBoth()
 
-// pair reads both clocks at the same time: the closest of many readings.
-func pair() (best time.Time, bestNs int64) {
+// readBoth reads both clocks many times and returns the readings that are closest together.
+func readBoth() (best time.Time, bestNs int64) {
 	closest := int64(math.MaxInt64)
 	for range 1000 {
 		before := service.Monotonic()
@@ -29,10 +29,10 @@ func pair() (best time.Time, bestNs int64) {
 	return best, bestNs
 }
 
-// now is CLOCK_MONOTONIC in nanoseconds.
+// now returns CLOCK_MONOTONIC in nanoseconds.
 func now() int64 { return baseNs + int64(time.Since(base)) }
 
-// sleepUntil returns at the instant, as exactly as it can.
+// sleepUntil sleeps until shortly before the instant, then polls the clock: Go's timers may be a millisecond late.
 func sleepUntil(instant int64) {
 	time.Sleep(time.Duration(instant-now()) - spin)
 	for now() < instant {

@@ -6,30 +6,30 @@ import (
 	"time"
 )
 
-// Target says where to, and how, connections are opened.
+// Target is where and how to open connections.
 type Target struct {
 	// Address is host:port.
 	Address  string
 	Protocol string
-	// Connections is the largest number of connections of a pool.
+	// Connections is the maximum size of a pool.
 	Connections int
 	// Timeout of a call.
 	Timeout time.Duration
-	// CallsPerConnection is the number of calls after which a pool closes a connection; 0 if it keeps them.
+	// CallsPerConnection is the number of calls after which a connection is closed; 0 for no limit.
 	CallsPerConnection int
 }
 
-// Life says which calls close their connection, for pools that can be asked to.
+// Life decides which calls close their connection, for pools with such an option per call.
 type Life struct {
-	// Calls is the number of calls of a connection; 0 if it stays open.
+	// Calls is the number of calls per connection; 0 for no limit.
 	Calls int
 	made  atomic.Int64
 }
 
-// Ends reports whether the connection of this call closes after it. Connections have their number of calls on average.
+// Ends reports whether this call closes its connection, so that connections carry Calls calls on average.
 func (l *Life) Ends() bool { return l.Calls > 0 && l.made.Add(1)%int64(l.Calls) == 0 }
 
-// connection is opened again when it has made its number of calls, or broke.
+// connection replaces its line after a number of calls, or when an exclusive one breaks.
 type connection[C any] struct {
 	library *Library[C]
 	target  Target
@@ -37,7 +37,7 @@ type connection[C any] struct {
 	current *line[C]
 }
 
-// line is an open connection.
+// line is an open connection of the library.
 type line[C any] struct {
 	client          C
 	calls, inFlight int
@@ -53,7 +53,7 @@ func (c *connection[C]) open() error {
 	return err
 }
 
-// take returns the open line for one call.
+// take returns the current line for one call, and opens one if there is none.
 func (c *connection[C]) take() (*line[C], error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -71,7 +71,7 @@ func (c *connection[C]) take() (*line[C], error) {
 	return line, nil
 }
 
-// give ends a call. After a call without a reply, the rest of an exclusive connection's replies would be out of step.
+// give ends a call. An exclusive line is retired after a call without a reply, which may still come and be taken for the next call's.
 func (c *connection[C]) give(line *line[C], outcome Kind) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -91,7 +91,7 @@ func (c *connection[C]) retire(line *line[C]) {
 	}
 }
 
-// close ends the connection. It has no calls in flight.
+// close closes the connection, which must have no calls in flight.
 func (c *connection[C]) close() {
 	if c.current != nil {
 		c.library.Close(c.current.client)

@@ -7,13 +7,13 @@ import (
 	"sync/atomic"
 )
 
-// control does what rpcbench asks for.
+// control executes rpcbench's commands.
 type control[C any] struct {
 	library Library[C]
 	wire    *wire
-	// load is open between `open` and `close`.
+	// load is set between `open` and `close`.
 	load *load[C]
-	// current is the run that has not stopped yet.
+	// current is the run in progress; nil if there is none.
 	current atomic.Pointer[run[C]]
 }
 

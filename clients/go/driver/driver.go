@@ -1,4 +1,4 @@
-// Package driver is shared by the client programs in Go. It does all that contract/clients.md asks for, except for the calls.
+// Package driver is shared by the client programs in Go. It does everything in contract/clients.md except the calls.
 package driver
 
 import (
@@ -14,7 +14,7 @@ import (
 	"rpcbench.dev/servers/go/service"
 )
 
-// Connections says how calls share the connections of a library.
+// Connections is how calls share a library's connections.
 type Connections int
 
 const (
@@ -30,23 +30,23 @@ const (
 type Library[C any] struct {
 	// Name is the library's name in the manifest.
 	Name string
-	// Module has its version; empty for the standard library.
+	// Module is the path of the module whose version is reported; empty for the standard library.
 	Module      string
 	Connections Connections
 	// Connect opens a connection, or begins to.
 	Connect func(Target) (C, error)
-	// Await waits until the connection is open. Nil if Connect does.
+	// Await waits until the connection is open; nil if Connect does.
 	Await func(C) error
 	Close func(C)
-	// Outcome is that of a call that returned this error.
+	// Outcome classifies the error of a call.
 	Outcome func(error) Outcome
-	// Methods are those of the contract, by shape.
+	// Methods has the contract's methods by shape.
 	Methods map[string]Method[C]
 }
 
 const checks = "text: the whole string; others: the field with the nonce, and on every 16th call the whole message"
 
-// Run does what rpcbench asks for until it closes the socket or sends SIGTERM.
+// Run executes rpcbench's commands until it closes the socket or sends SIGTERM.
 func Run[C any](library Library[C]) {
 	log.SetFlags(0)
 	log.SetPrefix("go-" + library.Name + ": ")
@@ -84,7 +84,7 @@ func serve[C any](library Library[C]) error {
 	return control.serve(socket)
 }
 
-// version is that of a module in this program, or Go's.
+// version returns the version of a module in this program; Go's if there is no such module.
 func version(module string) string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, dependency := range info.Deps {

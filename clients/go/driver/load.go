@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// load has open connections and decoded requests.
+// load has the connections and requests between `open` and `close`.
 type load[C any] struct {
-	library     *Library[C]
-	method      Method[C]
+	library *Library[C]
+	method  Method[C]
+	// requests are encoded; each slot has its own, decoded.
 	requests    [][]byte
 	connections []*connection[C]
-	// slots of the closed loop.
+	// slots are those of the closed loop.
 	slots []slot[C]
 }
 
@@ -54,7 +55,7 @@ func openLoad[C any](library Library[C], command command) (*load[C], error) {
 	return load, nil
 }
 
-// newSlots returns slots that share the load's connections, which it adds at first.
+// newSlots returns slots that share the load's connections. The first call creates those.
 func (l *load[C]) newSlots(number int, target Target) ([]slot[C], error) {
 	for len(l.connections) < target.Connections && (l.library.Connections != Pooled || len(l.connections) == 0) {
 		l.connections = append(l.connections, &connection[C]{library: l.library, target: target})
@@ -87,7 +88,7 @@ func (l *load[C]) connect() error {
 	return nil
 }
 
-// opened is the number of connections that the load knows to be open.
+// opened returns the number of open connections; 0 if a pool opens them with its first calls.
 func (l *load[C]) opened() int {
 	if l.library.Connections == Pooled {
 		return 0
@@ -101,7 +102,7 @@ func (l *load[C]) close() {
 	}
 }
 
-// readRequests reads a file of requests, each after its length.
+// readRequests reads a file of requests, each preceded by its length.
 func readRequests(path string) ([][]byte, error) {
 	file, err := os.ReadFile(path)
 	if err != nil {
@@ -117,7 +118,7 @@ func readRequests(path string) ([][]byte, error) {
 		rest = rest[4+length:]
 	}
 	if len(requests) == 0 {
-		return nil, fmt.Errorf("%s: has no requests", path)
+		return nil, fmt.Errorf("%s: no requests", path)
 	}
 	return requests, nil
 }

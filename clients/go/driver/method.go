@@ -17,7 +17,7 @@ const (
 	notSent
 )
 
-// Outcome of a call, with the protocol's status if its kind is Status.
+// Outcome is a call's kind, and the protocol's status if that is Status.
 type Outcome struct {
 	Kind   Kind
 	Status uint16
@@ -50,7 +50,7 @@ type Unary[C, Request, Reply any] struct {
 	// Sent and Echoed are the fields with the nonce; nil if the message has no content.
 	Sent   func(*Request) *string
 	Echoed func(*Reply) *string
-	// Equal compares whole messages. Nil if the field with the nonce is all.
+	// Equal compares whole messages; nil if the field with the nonce is the only one.
 	Equal func(*Request, *Reply) bool
 }
 
@@ -58,7 +58,7 @@ func (u Unary[C, Request, Reply]) prepare(encoded [][]byte, slots int, outcome f
 	callers := make([]caller[C], slots)
 	for slot := range callers {
 		s := &slotCaller[C, Request, Reply]{unary: u, outcome: outcome}
-		// With fewer requests than slots, several slots have a copy of one.
+		// With fewer requests than slots, several slots decode the same one.
 		for i := slot % len(encoded); i < len(encoded); i += slots {
 			request, err := u.Decode(encoded[i])
 			if err != nil {
@@ -83,7 +83,7 @@ type patched[Request any] struct {
 	tail string
 }
 
-func (p *patched[Request]) write(nonce uint64) {
+func (p *patched[Request]) setNonce(nonce uint64) {
 	var digits [nonceDigits]byte
 	for i := range digits {
 		digits[nonceDigits-1-i] = '0' + byte(nonce%10)
@@ -104,7 +104,7 @@ func (s *slotCaller[C, Request, Reply]) call(client C) Outcome {
 	patched := s.requests[s.next]
 	s.next = (s.next + 1) % len(s.requests)
 	nonce := nonces.Add(1)
-	patched.write(nonce)
+	patched.setNonce(nonce)
 	reply, err := s.unary.Call(client, patched.request)
 	if err != nil {
 		return s.outcome(err)

@@ -16,12 +16,12 @@ const (
 
 	headerBytes = 8
 	recordBytes = 24
-	// recordsBytes is the most that a frame of records has.
+	// recordsBytes is the payload of a full frame of records.
 	recordsBytes = 4096 / recordBytes * recordBytes
 	maxFrame     = 65536
 )
 
-// command is a message from rpcbench. Which fields it has depends on its type.
+// command is a message from rpcbench. Its fields depend on its type.
 type command struct {
 	Type               string
 	Target             string
@@ -96,7 +96,7 @@ func (w *wire) record(start, done int64, call uint32, outcome Outcome) {
 	w.mutex.Unlock()
 }
 
-// flush sends the records so far.
+// flush sends the pending records.
 func (w *wire) flush() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -110,11 +110,11 @@ func (w *wire) write() {
 	}
 }
 
-// send sends a message after all records so far.
+// send sends a message after the pending records.
 func (w *wire) send(message any) {
 	text, err := json.Marshal(message)
 	if err != nil {
-		panic(err) // structs of numbers and strings
+		panic(err) // messages are structs of numbers and strings
 	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -122,7 +122,7 @@ func (w *wire) send(message any) {
 	w.writeFrame(append(make([]byte, headerBytes), text...), kindMessage)
 }
 
-// writeFrame fills in the header and writes a frame. When rpcbench has closed the socket, the program ends.
+// writeFrame fills in the header and writes a frame. It exits if rpcbench has closed the socket.
 func (w *wire) writeFrame(frame []byte, kind uint32) {
 	binary.LittleEndian.PutUint32(frame, uint32(len(frame)-headerBytes))
 	binary.LittleEndian.PutUint32(frame[4:], kind)
@@ -131,7 +131,7 @@ func (w *wire) writeFrame(frame []byte, kind uint32) {
 	}
 }
 
-// readCommand reads a message. io.EOF: rpcbench has closed the socket, perhaps within a message.
+// readCommand reads a message. It returns io.EOF if rpcbench has closed the socket, even within a message.
 func readCommand(socket io.Reader) (command, error) {
 	var header [headerBytes]byte
 	var command command

@@ -30,7 +30,7 @@ type channel struct {
 	timeout    time.Duration
 }
 
-// The library's defaults, without retries.
+// connect uses the library's defaults, without retries.
 func connect(target driver.Target) (*channel, error) {
 	connection, err := grpc.NewClient("passthrough:///"+target.Address,
 		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDisableRetry())
@@ -55,7 +55,7 @@ func await(c *channel) error {
 	}
 }
 
-// call makes a call with a deadline.
+// call adds a deadline to a method.
 func call[Request, Reply any](
 	method func(echopb.EchoClient, context.Context, *Request, ...grpc.CallOption) (*Reply, error),
 ) func(*channel, *Request) (*Reply, error) {
@@ -66,10 +66,10 @@ func call[Request, Reply any](
 	}
 }
 
-// undecodable is in the library's error if a reply can't be decoded. Its own words are those of a server that can't decode a request.
+// undecodable marks the error for a reply that can't be decoded. The library's own message is also that of a server for a request.
 const undecodable = "rpcbench: a reply that can't be decoded"
 
-// codec is the library's, with another error.
+// codec wraps the library's to mark its errors.
 type codec struct{ encoding.CodecV2 }
 
 func (c codec) Unmarshal(encoded mem.BufferSlice, decoded any) error {
@@ -79,13 +79,13 @@ func (c codec) Unmarshal(encoded mem.BufferSlice, decoded any) error {
 	return nil
 }
 
-// brokenProtocol begins the messages of errors that the library makes when a reply has no valid status.
+// brokenProtocol has prefixes of the library's error messages for replies without a valid status.
 var brokenProtocol = []string{
 	"stream terminated by RST_STREAM", "server closed the stream without sending trailers", "transport: ", "malformed header",
 	"unexpected HTTP status code",
 }
 
-// outcome tells the server's statuses from the library's. Unavailable may be either.
+// outcome separates the server's statuses from the library's. Unavailable may be either.
 func outcome(err error) driver.Outcome {
 	result := status.Convert(err)
 	switch {
@@ -96,8 +96,8 @@ func outcome(err error) driver.Outcome {
 	case strings.Contains(result.Message(), undecodable):
 		return driver.Outcome{Kind: driver.WrongAnswer}
 	}
-	for _, beginning := range brokenProtocol {
-		if strings.HasPrefix(result.Message(), beginning) {
+	for _, prefix := range brokenProtocol {
+		if strings.HasPrefix(result.Message(), prefix) {
 			return driver.Outcome{Kind: driver.Transport}
 		}
 	}

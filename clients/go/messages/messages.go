@@ -8,7 +8,7 @@ import (
 	"rpcbench.dev/contract/echopb"
 )
 
-// Calls are a library's calls of the contract.
+// Calls has a library's functions for the contract's methods.
 type Calls[C any] struct {
 	Text   func(C, *echopb.TextRequest) (*echopb.TextReply, error)
 	Record func(C, *echopb.RecordRequest) (*echopb.RecordReply, error)
@@ -16,7 +16,7 @@ type Calls[C any] struct {
 	Tree   func(C, *echopb.TreeRequest) (*echopb.TreeReply, error)
 }
 
-// Methods are those of the contract, by shape.
+// Methods returns the contract's methods by shape.
 func Methods[C any](calls Calls[C]) map[string]driver.Method[C] {
 	return map[string]driver.Method[C]{
 		"text": driver.Unary[C, echopb.TextRequest, echopb.TextReply]{

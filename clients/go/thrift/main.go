@@ -12,7 +12,7 @@ import (
 	v1 "rpcbench.dev/contract/rpcbench/v1"
 )
 
-// bufferSize is the tutorial's, in bytes.
+// bufferSize in bytes, as in the library's tutorial.
 const bufferSize = 8192
 
 type connection struct {
@@ -20,7 +20,7 @@ type connection struct {
 	echo      *v1.EchoClient
 }
 
-// Framed over buffered, as in the library's tutorial: a frame is one write, not two.
+// connect uses a framed over a buffered transport, as in the library's tutorial: a frame is one write, not two.
 func connect(target driver.Target) (*connection, error) {
 	config := &thrift.TConfiguration{ConnectTimeout: target.Timeout, SocketTimeout: target.Timeout}
 	socket := thrift.NewTSocketConf(target.Address, config)
@@ -35,7 +35,7 @@ func connect(target driver.Target) (*connection, error) {
 	return &connection{transport, v1.NewEchoClientFactory(transport, thrift.NewTBinaryProtocolFactoryConf(config))}, nil
 }
 
-// The socket has the timeout: the library does not look at a context's deadline while it waits for a reply.
+// call needs no deadline: the socket has a timeout. The library ignores a context's deadline while it waits for a reply.
 func call[Request, Reply any](
 	method func(*v1.EchoClient, context.Context, *Request) (*Reply, error),
 ) func(*connection, *Request) (*Reply, error) {
@@ -61,7 +61,7 @@ func outcome(err error) driver.Outcome {
 	var protocol thrift.TProtocolException
 	switch {
 	case errors.As(err, &exception):
-		return answered(exception)
+		return exceptionOutcome(exception)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return driver.Outcome{Kind: driver.Timeout}
 	case errors.As(err, &transport):
@@ -75,8 +75,8 @@ func outcome(err error) driver.Outcome {
 	return driver.Outcome{Kind: driver.Transport}
 }
 
-// answered tells the server's exceptions from the library's about a reply to another call.
-func answered(exception thrift.TApplicationException) driver.Outcome {
+// exceptionOutcome separates the server's exceptions from those that the library raises for a reply to another call.
+func exceptionOutcome(exception thrift.TApplicationException) driver.Outcome {
 	switch exception.TypeId() {
 	case thrift.BAD_SEQUENCE_ID, thrift.WRONG_METHOD_NAME, thrift.INVALID_MESSAGE_TYPE_EXCEPTION, thrift.MISSING_RESULT:
 		return driver.Outcome{Kind: driver.WrongAnswer}

@@ -8,11 +8,11 @@ import (
 	"rpcbench.dev/servers/go/service"
 )
 
-// server is where LIBRARY goes. The package service reads the settings and listens.
+// server is where LIBRARY goes. Package service reads the settings and listens.
 type server struct{}
 
 func (server) Serve(net.Listener) error {
-	return errors.New("not written yet: main.go answers the four calls of contract/README.md here")
+	return errors.New("not written yet: main.go must answer the four calls of contract/README.md here")
 }
 
 func (server) GracefulStop() {}

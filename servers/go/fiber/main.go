@@ -31,7 +31,7 @@ func (g graceful) Serve(listener net.Listener) error {
 
 func (g graceful) GracefulStop() {
 	defer close(g.drained)
-	// Ends with the process: the package service has a deadline.
+	// No deadline here: package service ends the process after its own.
 	_ = g.app.ShutdownWithContext(context.Background())
 }
 

@@ -56,7 +56,7 @@ func refuse(c *gin.Context, err error) {
 
 func main() {
 	gin.SetMode(gin.ReleaseMode)
-	// New and not Default, which logs every request.
+	// gin.Default would log every request.
 	router := gin.New()
 	router.Use(gin.Recovery())
 	service := router.Group("/rpcbench.v1.Echo")

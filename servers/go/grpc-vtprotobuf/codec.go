@@ -18,8 +18,8 @@ type message interface {
 	UnmarshalVT([]byte) error
 }
 
-// codec replaces grpc-go's protobuf codec and uses its buffers in the same way. vtprotobuf's ready-made codec has an
-// older interface, which costs a copy in each direction.
+// codec replaces grpc-go's protobuf codec and pools buffers as that does. vtprotobuf's own codec has an older interface, which costs a
+// copy in each direction.
 type codec struct{}
 
 func init() {
@@ -58,7 +58,7 @@ func (codec) Unmarshal(data mem.BufferSlice, v any) error {
 	// Strings and bytes are copied out of the buffer.
 	switch m := v.(type) {
 	case *echopb.TreeRequest:
-		// If a map entry has its value twice, vtprotobuf merges both.
+		// vtprotobuf merges the values of a map entry that has two.
 		return protobuf.Unmarshal(whole.ReadOnlyData(), m)
 	case message:
 		return m.UnmarshalVT(whole.ReadOnlyData())

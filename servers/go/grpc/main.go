@@ -31,8 +31,8 @@ func (echo) Tree(_ context.Context, in *echopb.TreeRequest) (*echopb.TreeReply, 
 	return &echopb.TreeReply{Echo: in.GetTree()}, nil
 }
 
-// The library's defaults: messages up to 4 MiB, no limit on streams per connection, a goroutine per call.
-func server() service.Server {
+// newServer uses the library's defaults: messages up to 4 MiB, no limit on streams per connection, a goroutine per call.
+func newServer() service.Server {
 	var options []grpc.ServerOption
 	if config := service.TLS(); config != nil {
 		options = append(options, grpc.Creds(credentials.NewTLS(config)))
@@ -43,5 +43,5 @@ func server() service.Server {
 }
 
 func main() {
-	service.Run("go-grpc", server)
+	service.Run("go-grpc", newServer)
 }

@@ -36,20 +36,20 @@ func (echo) Tree(_ context.Context, in *v1.TreeRequest) (*v1.TreeReply, error) {
 	return &v1.TreeReply{Echo: in.GetTree()}, nil
 }
 
-// unknown refuses calls of other methods with Thrift's exception. The library's default is a type that Thrift does not have, 20.
-func unknown(_ context.Context, _, method string, _ any) (any, error) {
+// unknownMethod answers calls of other methods with Thrift's exception for them. Kitex's default has type 20, which Thrift lacks.
+func unknownMethod(_ context.Context, _, method string, _ any) (any, error) {
 	return nil, remote.NewTransErrorWithMsg(remote.UnknownMethod, "unknown method "+method)
 }
 
-// overNet replaces Netpoll, which has no TLS, by the library's transport on package net.
-var overNet = []kitex.Option{
+// netTransport replaces Netpoll, which has no TLS, with Kitex's transport on package net.
+var netTransport = []kitex.Option{
 	kitex.WithTransServerFactory(gonet.NewTransServerFactory()),
 	kitex.WithTransHandlerFactory(gonet.NewSvrTransHandlerFactory()),
-	// The client decides how long connections live; by default this transport ends those that are idle for two minutes.
+	// The client decides how long connections live; by default this transport closes them after two idle minutes.
 	kitex.WithMaxConnIdleTime(time.Hour),
 }
 
-// server adapts the library's server to the package service, once there is a listener.
+// server adapts Kitex's server, which is created with its listener, to package service.
 type server struct {
 	listening chan kitex.Server
 }
@@ -57,16 +57,16 @@ type server struct {
 func (s server) Serve(listener net.Listener) error {
 	options := []kitex.Option{
 		kitex.WithServerBasicInfo(&rpcinfo.EndpointBasicInfo{ServiceName: "rpcbench.v1.Echo"}),
-		// The package service handles SIGTERM.
+		// Package service handles SIGTERM.
 		kitex.WithExitSignal(func() <-chan error { return nil }),
 	}
 	if config := service.TLS(); config != nil {
 		listener = tls.NewListener(listener, config)
-		options = append(options, overNet...)
+		options = append(options, netTransport...)
 	}
 	server := echoservice.NewServer(&echo{}, append(options, kitex.WithListener(listener))...)
-	others := &genericserver.UnknownServiceOrMethodHandler{DefaultHandler: unknown}
-	if err := genericserver.RegisterUnknownServiceOrMethodHandler(server, others); err != nil {
+	handler := &genericserver.UnknownServiceOrMethodHandler{DefaultHandler: unknownMethod}
+	if err := genericserver.RegisterUnknownServiceOrMethodHandler(server, handler); err != nil {
 		return err
 	}
 	s.listening <- server

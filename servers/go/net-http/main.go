@@ -27,7 +27,7 @@ func tree(in echojson.TreeRequest) (echojson.TreeReply, error) {
 	return echojson.TreeReply{Echo: in.Tree}, in.Validate()
 }
 
-// unary decodes a request, answers it and encodes the reply.
+// unary returns a handler that decodes a request, answers it and encodes the reply.
 func unary[Request, Reply any](answer func(Request) (Reply, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

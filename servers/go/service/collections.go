@@ -10,29 +10,28 @@ import (
 	"unsafe"
 )
 
-// reading is the interval between readings of the heap.
-const reading = 50 * time.Millisecond
+// readingInterval is the time between readings of the heap.
+const readingInterval = 50 * time.Millisecond
 
-// LogCollections writes the contract's runtime log to the file RPCBENCH_RUNTIME_LOG for as long as the process lives. Without that
-// variable it does nothing.
+// LogCollections starts to write the contract's runtime log to the file RPCBENCH_RUNTIME_LOG. Without that variable it does nothing.
 func LogCollections() error {
-	path, asked := os.LookupEnv("RPCBENCH_RUNTIME_LOG")
-	if !asked {
+	path, ok := os.LookupEnv("RPCBENCH_RUNTIME_LOG")
+	if !ok {
 		return nil
 	}
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o644)
 	if err != nil {
 		return err
 	}
-	t := runtimeLog{file: file, pid: os.Getpid(), samples: []metrics.Sample{
+	l := runtimeLog{file: file, pid: os.Getpid(), samples: []metrics.Sample{
 		{Name: "/gc/cycles/total:gc-cycles"},
 		{Name: "/memory/classes/heap/objects:bytes"},
 		{Name: "/gc/heap/allocs:bytes"},
 	}}
-	t.line = fmt.Appendf(t.line, "%d begin %d\n", t.pid, Monotonic())
+	l.line = fmt.Appendf(l.line, "%d begin %d\n", l.pid, Monotonic())
 	go func() {
-		for range time.Tick(reading) {
-			if !t.write() {
+		for range time.Tick(readingInterval) {
+			if !l.write() {
 				return
 			}
 		}
@@ -50,35 +49,35 @@ type runtimeLog struct {
 	line   []byte
 }
 
-// write logs the collections since the last time, then a reading. It reports whether that succeeded.
-func (t *runtimeLog) write() bool {
-	// Collections that ended before this instant are in what is read after it.
+// write logs new collections, then a reading. It reports whether the file could be written.
+func (l *runtimeLog) write() bool {
+	// Before the statistics, which then include all collections that ended by this instant.
 	now := Monotonic()
-	metrics.Read(t.samples)
-	if int64(t.samples[0].Value.Uint64()) > t.logged {
-		t.collections()
+	metrics.Read(l.samples)
+	if int64(l.samples[0].Value.Uint64()) > l.logged {
+		l.addCollections()
 	}
-	t.line = fmt.Appendf(t.line, "%d reading %d %d %d\n", t.pid, now, t.samples[1].Value.Uint64(), t.samples[2].Value.Uint64())
-	_, err := t.file.Write(t.line)
-	t.line = t.line[:0]
+	l.line = fmt.Appendf(l.line, "%d reading %d %d %d\n", l.pid, now, l.samples[1].Value.Uint64(), l.samples[2].Value.Uint64())
+	_, err := l.file.Write(l.line)
+	l.line = l.line[:0]
 	return err == nil
 }
 
-// collections adds a line for each new collection. The runtime keeps the last 256: for each, the time for which it stopped the world, both
-// phases together, and when the last of them ended.
-func (t *runtimeLog) collections() {
-	// In wall-clock time.
+// addCollections adds a line for each new collection. The runtime keeps the last 256: the sum of each one's two pauses, and the end of the
+// second.
+func (l *runtimeLog) addCollections() {
+	// Ends of pauses are in wall-clock time.
 	offset := Monotonic() - time.Now().UnixNano()
-	debug.ReadGCStats(&t.stats)
-	news := min(int(t.stats.NumGC-t.logged), len(t.stats.Pause))
-	for i := news - 1; i >= 0; i-- {
-		end := t.stats.PauseEnd[i].UnixNano() + offset
-		t.line = fmt.Appendf(t.line, "%d pause %d %d cycle -\n", t.pid, end, t.stats.Pause[i].Nanoseconds())
+	debug.ReadGCStats(&l.stats)
+	added := min(int(l.stats.NumGC-l.logged), len(l.stats.Pause))
+	for i := added - 1; i >= 0; i-- {
+		end := l.stats.PauseEnd[i].UnixNano() + offset
+		l.line = fmt.Appendf(l.line, "%d pause %d %d cycle -\n", l.pid, end, l.stats.Pause[i].Nanoseconds())
 	}
-	t.logged = t.stats.NumGC
+	l.logged = l.stats.NumGC
 }
 
-// Monotonic is CLOCK_MONOTONIC in nanoseconds, which package time does not expose.
+// Monotonic returns CLOCK_MONOTONIC in nanoseconds, which package time does not expose.
 func Monotonic() int64 {
 	const clockMonotonic = 1
 	var now syscall.Timespec

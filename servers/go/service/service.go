@@ -1,4 +1,4 @@
-// Package service is shared by the contract's servers in Go: settings, limits, listening, shutdown. It depends on no RPC library.
+// Package service has what the contract's servers in Go share: settings, limits, listening, shutdown. It depends on no RPC library.
 package service
 
 import (
@@ -15,19 +15,19 @@ import (
 	"time"
 )
 
-// drain is how long open connections may take to finish their calls after SIGTERM.
-const drain = 2 * time.Second
+// drainTimeout is how long calls in flight may take after SIGTERM.
+const drainTimeout = 2 * time.Second
 
 // Server answers calls.
 type Server interface {
-	// Serve answers on the listener until GracefulStop was called and calls in flight have ended.
+	// Serve answers calls on the listener until GracefulStop is called and calls in flight have ended.
 	Serve(net.Listener) error
-	// GracefulStop accepts no further calls.
+	// GracefulStop stops accepting calls.
 	GracefulStop()
 }
 
-// Run listens at the address in the environment, within its limits, and serves until SIGTERM. An error ends the process with one line
-// that begins with the name.
+// Run listens at the environment's address, within its limits, and serves until SIGTERM. An error ends the process with one line that
+// begins with the name.
 func Run(name string, server func() Server) {
 	log.SetFlags(0)
 	log.SetPrefix(name + ": ")
@@ -59,11 +59,11 @@ func run(server func() Server) error {
 	return serve(server(), listener)
 }
 
-// TLS is the configuration of a server with TLS: its certificate, and the defaults of crypto/tls, which are TLS 1.2 and 1.3 with
-// tickets. It is nil without RPCBENCH_TLS_CERT. A certificate that can't be read ends the process.
+// TLS returns the configuration of a server with TLS: its certificate, and the defaults of crypto/tls, which are TLS 1.2 and 1.3 with
+// tickets. It returns nil without RPCBENCH_TLS_CERT. A certificate that can't be read ends the process.
 func TLS() *tls.Config {
-	cert, asked := os.LookupEnv("RPCBENCH_TLS_CERT")
-	if !asked {
+	cert, ok := os.LookupEnv("RPCBENCH_TLS_CERT")
+	if !ok {
 		return nil
 	}
 	pair, err := tls.LoadX509KeyPair(cert, os.Getenv("RPCBENCH_TLS_KEY"))
@@ -86,7 +86,7 @@ func setting(name string, bits int) (uint64, error) {
 	return value, nil
 }
 
-// UseLimits applies the limits to the runtime, as one would in a container.
+// UseLimits sets the runtime's limits of CPUs and memory, as one would in a container.
 func UseLimits() error {
 	cpus, err := setting("RPCBENCH_CPUS", 16)
 	if err != nil {
@@ -103,13 +103,13 @@ func UseLimits() error {
 	if err != nil {
 		return err
 	}
-	// The Go GC guide's advice for a known limit: collect harder before the kernel kills, with a tenth reserved
+	// As Go's GC guide advises for a known limit: collect more often near it, so that the kernel need not kill the process. A tenth is left
 	// for memory that the runtime does not count. GOGC stays at its default.
 	debug.SetMemoryLimit(int64(memory / 10 * 9))
 	return nil
 }
 
-// serve runs until SIGTERM, then lets calls in flight finish for at most drain.
+// serve runs until SIGTERM, then lets calls in flight finish for at most drainTimeout.
 func serve(server Server, listener net.Listener) error {
 	terminate := make(chan os.Signal, 1)
 	signal.Notify(terminate, syscall.SIGTERM)
@@ -121,11 +121,11 @@ func serve(server Server, listener net.Listener) error {
 	case <-terminate:
 	}
 	go server.GracefulStop()
-	// After the deadline the process simply ends: a server may keep waiting for a client that connected and sent nothing.
+	// After the deadline the process ends: a server may wait for ever for a client that connected and sent nothing.
 	select {
 	case err := <-ended:
 		return err
-	case <-time.After(drain):
+	case <-time.After(drainTimeout):
 		return nil
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"rpcbench.dev/servers/go/service"
 )
 
-// bufferSize is the tutorial's, in bytes.
+// bufferSize in bytes, as in the library's tutorial.
 const bufferSize = 8192
 
 type echo struct{}
@@ -33,7 +33,7 @@ func (echo) Tree(_ context.Context, in *v1.TreeRequest) (*v1.TreeReply, error) {
 	return &v1.TreeReply{Echo: in.GetTree()}, nil
 }
 
-// server adapts the library's server, a goroutine per connection, to the package service.
+// server adapts the library's server, with a goroutine per connection, to package service.
 type server struct {
 	listening chan *thrift.TSimpleServer
 }
@@ -42,8 +42,8 @@ func (s server) Serve(listener net.Listener) error {
 	if config := service.TLS(); config != nil {
 		listener = tls.NewListener(listener, config)
 	}
-	given := func(net.Addr) (net.Listener, error) { return listener, nil }
-	socket := thrift.NewTServerSocketFromFactoryTimeout(given, listener.Addr(), 0)
+	listen := func(net.Addr) (net.Listener, error) { return listener, nil }
+	socket := thrift.NewTServerSocketFromFactoryTimeout(listen, listener.Addr(), 0)
 	simple := thrift.NewTSimpleServer4(
 		v1.NewEchoProcessor(echo{}),
 		socket,

@@ -1,4 +1,4 @@
-// Package pool has connections of net/http, for client libraries on top of it.
+// Package pool has a pool of net/http's connections, for client libraries on top of it.
 package pool
 
 import (
@@ -8,13 +8,13 @@ import (
 	"rpcbench.dev/clients/go/driver"
 )
 
-// Pool has connections of HTTP/1.1.
+// Pool has HTTP/1.1 connections.
 type Pool struct {
 	client http.Client
 	life   driver.Life
 }
 
-// New returns a pool of the library's defaults, but for as many idle connections as there may be open ones, which stay open.
+// New returns a pool with the library's defaults, except that it has at most the target's connections, and keeps all of them when idle.
 func New(target driver.Target) *Pool {
 	return &Pool{
 		client: http.Client{Transport: &http.Transport{
@@ -26,7 +26,7 @@ func New(target driver.Target) *Pool {
 	}
 }
 
-// Do makes a request. Without a way to read the body again, the library repeats no call.
+// Do makes a request, without GetBody, so that the library can't repeat the call.
 func (p *Pool) Do(request *http.Request) (*http.Response, error) {
 	request.GetBody = nil
 	request.Close = p.life.Ends()

@@ -12,10 +12,10 @@ import (
 	"rpcbench.dev/servers/go/service/echojson"
 )
 
-// Exchange posts a body to a path. It returns the status and the body of the answer.
+// Exchange posts a body to a path and returns the answer's status and body.
 type Exchange[C any] func(client C, path string, body []byte) (status int, answer []byte, err error)
 
-// statusError is an answer without a reply.
+// statusError is an HTTP status other than 200.
 type statusError int
 
 func (e statusError) Error() string { return fmt.Sprintf("HTTP status %d", int(e)) }
@@ -23,7 +23,7 @@ func (e statusError) Error() string { return fmt.Sprintf("HTTP status %d", int(e
 // replyError is a body that can't be decoded.
 type replyError struct{ error }
 
-// Outcome is that of a call that returned an error.
+// Outcome returns a function that classifies the error of a call.
 func Outcome(isTimeout func(error) bool) func(error) driver.Outcome {
 	return func(err error) driver.Outcome {
 		var status statusError
@@ -39,7 +39,7 @@ func Outcome(isTimeout func(error) bool) func(error) driver.Outcome {
 	}
 }
 
-// call encodes a request, and decodes its reply.
+// call returns a function that encodes a request, posts it and decodes the reply.
 func call[Request, Reply, C any](method string, exchange Exchange[C]) func(C, *Request) (*Reply, error) {
 	path := "/rpcbench.v1.Echo/" + method
 	return func(client C, request *Request) (*Reply, error) {
@@ -67,7 +67,7 @@ func decode[Request any](encoded []byte) (*Request, error) {
 	return request, json.Unmarshal(encoded, request)
 }
 
-// Methods are those of the contract, by shape.
+// Methods returns the contract's methods by shape.
 func Methods[C any](exchange Exchange[C]) map[string]driver.Method[C] {
 	return map[string]driver.Method[C]{
 		"text": driver.Unary[C, echojson.TextRequest, echojson.TextReply]{

@@ -135,7 +135,7 @@ type TreeNode struct {
 	Counters map[string]Int64 `json:"counters"`
 }
 
-// Int64 is an integer in a map, where the option "string" of a field does not reach.
+// Int64 is an integer in a map, which a field's option "string" does not reach.
 type Int64 int64
 
 func (i Int64) MarshalText() ([]byte, error) { return strconv.AppendInt(nil, int64(i), 10), nil }
@@ -146,7 +146,7 @@ func (i *Int64) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Uint64 is an integer in a list, where the option "string" of a field does not reach.
+// Uint64 is an integer in a list, which a field's option "string" does not reach.
 type Uint64 uint64
 
 func (u Uint64) MarshalText() ([]byte, error) { return strconv.AppendUint(nil, uint64(u), 10), nil }
@@ -177,7 +177,7 @@ func (s Status) MarshalText() ([]byte, error) {
 	case StatusClosed:
 		return []byte("STATUS_CLOSED"), nil
 	}
-	return nil, fmt.Errorf("status: there is no value %d", s)
+	return nil, fmt.Errorf("status: unknown value %d", s)
 }
 
 func (s *Status) UnmarshalText(text []byte) error {
@@ -191,7 +191,7 @@ func (s *Status) UnmarshalText(text []byte) error {
 	case "STATUS_CLOSED":
 		*s = StatusClosed
 	default:
-		return fmt.Errorf("status: there is no value %q", text)
+		return fmt.Errorf("status: unknown value %q", text)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"rpcbench.dev/servers/go/service"
 )
 
-// MaxBody is the longest request in bytes: twice the contract's longest text.
+// MaxBody is the maximum size of a request in bytes: twice the contract's longest text.
 const MaxBody = 8 << 20
 
 type graceful struct {
@@ -33,12 +33,12 @@ func (g graceful) Serve(listener net.Listener) error {
 
 func (g graceful) GracefulStop() {
 	defer close(g.drained)
-	// Ends with the process: the package service has a deadline.
+	// No deadline here: package service ends the process after its own.
 	_ = g.http.Shutdown(context.Background())
 }
 
-// Run serves a handler in the given protocols, until SIGTERM. Everything else is the default of net/http,
-// which has no timeouts: the client decides how long connections live, used or idle.
+// Run serves a handler in the given protocols until SIGTERM. Everything else is net/http's default, without timeouts: the client decides
+// how long connections live, used or idle.
 func Run(name string, handler http.Handler, protocols *http.Protocols) {
 	service.Run(name, func() service.Server {
 		server := &http.Server{Handler: handler, Protocols: protocols, TLSConfig: service.TLS()}
@@ -49,14 +49,14 @@ func Run(name string, handler http.Handler, protocols *http.Protocols) {
 	})
 }
 
-// HTTP1And2 is HTTP/1.1 and HTTP/2: without TLS detected by the first bytes of a connection, with TLS chosen by ALPN.
+// HTTP1And2 returns HTTP/1.1 and HTTP/2: detected by a connection's first bytes without TLS, chosen by ALPN with it.
 func HTTP1And2() *http.Protocols {
 	protocols := HTTP1()
 	protocols.SetUnencryptedHTTP2(true)
 	return protocols
 }
 
-// HTTP1 is HTTP/1.1 only.
+// HTTP1 returns HTTP/1.1 only.
 func HTTP1() *http.Protocols {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
