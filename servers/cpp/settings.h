@@ -15,7 +15,7 @@ inline std::string Text(const char* name) {
   return value;
 }
 
-// The value of a variable as an integer. Throws if it is not one between `least` and `most`.
+// The value of a variable as an integer. Throws if it is not one from `least` to `most`.
 inline unsigned Number(const char* name, unsigned least, unsigned most) {
   const std::string text = Text(name);
   unsigned value = 0;

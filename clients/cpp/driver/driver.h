@@ -1,4 +1,4 @@
-// Shared by the client programs in C++: all that contract/clients.md asks for, except for the calls.
+// Shared by the client programs in C++: everything in contract/clients.md except the calls.
 #pragma once
 
 #include <signal.h>
@@ -25,7 +25,7 @@ class Driver {
  public:
   Driver(const Library& library, const std::string& path) : library_(library), wire_(path) {}
 
-  // Does what rpcbench asks for until it closes the socket.
+  // Executes rpcbench's commands until it closes the socket.
   void Serve() {
     wire_.Send({{"type", "hello"},
                 {"version", 1},
@@ -83,7 +83,7 @@ class Driver {
   const Library& library_;
   Wire wire_;
   std::unique_ptr<Load> load_;
-  // The run that has not stopped yet.
+  // The run in progress, if any; accessed with std::atomic_load and std::atomic_store.
   std::shared_ptr<Run> run_;
 };
 
@@ -94,7 +94,7 @@ inline int Main(const Library& library) {
     std::cerr << library.name << ": RPCBENCH_SOCKET is not set; rpcbench starts this program\n";
     return EXIT_FAILURE;
   }
-  // The first process of a container ignores signals that it does not handle.
+  // As the first process of a container, this would ignore SIGTERM without a handler.
   signal(SIGTERM, [](int) { _exit(0); });
   try {
     Driver driver(library, path);

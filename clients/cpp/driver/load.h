@@ -21,7 +21,7 @@
 
 namespace driver {
 
-// Where to, and how, connections are opened.
+// Where and how to open connections.
 struct Target {
   std::string address;
   std::chrono::nanoseconds timeout;
@@ -34,22 +34,22 @@ class Client {
   virtual void AwaitOpen() = 0;
 };
 
-using Ended = std::function<void(Outcome)>;
+using Callback = std::function<void(Outcome)>;
 
 // Makes the calls of a slot, one at a time, with its requests in turn.
 class Caller {
  public:
   virtual ~Caller() = default;
-  // `ended` runs in another thread or, at the earliest, when this has returned.
-  virtual void Call(Client& client, Ended ended) = 0;
+  // `done` runs in another thread, or after this has returned.
+  virtual void Call(Client& client, Callback done) = 0;
 };
 
 struct Library {
   std::string name;
   std::string version;
-  // Opens a connection, or begins to.
+  // Opens a connection, or starts to.
   std::function<std::unique_ptr<Client>(const Target&)> connect;
-  // The caller of a slot for a shape, with these requests.
+  // Returns a slot's caller for a shape, with these encoded requests.
   std::function<std::unique_ptr<Caller>(const std::string&, const std::vector<std::string>&)> caller;
 };
 
@@ -82,7 +82,7 @@ class Closer {
   std::vector<std::unique_ptr<Client>> clients_;
 };
 
-// It is opened again when it has made its number of calls.
+// Opens another client after a number of calls.
 class Connection {
  public:
   Connection(const Library& library, const Target& target, long limit)
@@ -93,7 +93,7 @@ class Connection {
     return client_ = {library_.connect(target_).release(), Closer::Close};
   }
 
-  // The client of the next call. It closes after the last call that has it.
+  // Returns the client for the next call. It is closed when the last call on it has ended.
   std::shared_ptr<Client> Take() {
     const std::lock_guard lock(mutex_);
     std::shared_ptr<Client> client = client_ ? client_ : Open();
@@ -116,11 +116,11 @@ class Slot {
   Slot(std::uint32_t number, Connection& connection, std::unique_ptr<Caller> caller)
       : number(number), connection_(connection), caller_(std::move(caller)) {}
 
-  void Call(Ended ended) {
+  void Call(Callback done) {
     client_ = connection_.Take();
-    caller_->Call(*client_, [this, ended = std::move(ended)](Outcome outcome) {
+    caller_->Call(*client_, [this, done = std::move(done)](Outcome outcome) {
       client_.reset();
-      ended(outcome);
+      done(outcome);
     });
   }
 
@@ -140,7 +140,7 @@ inline std::string ReadFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// Open connections and encoded requests.
+// The connections and encoded requests between `open` and `close`.
 class Load {
  public:
   Load(const Library& library, const nlohmann::json& message)
@@ -159,7 +159,7 @@ class Load {
     slots = NewSlots(static_cast<std::size_t>(connections * in_flight));
   }
 
-  // Slots that divide the requests. With fewer requests than slots, several slots have a copy of one.
+  // Divides the requests among slots. With fewer requests than slots, several slots have the same one.
   Slots NewSlots(std::size_t number) {
     Slots slots;
     for (std::size_t slot = 0; slot < number; slot++) {
@@ -182,7 +182,7 @@ class Load {
   Slots slots;
 
  private:
-  // Reads a file of requests, each after its length.
+  // Reads a file of requests, each preceded by its length.
   void ReadRequests(const std::string& path) {
     const std::string data = ReadFile(path);
     for (std::size_t at = 0; at < data.size();) {
@@ -195,7 +195,7 @@ class Load {
       requests_.push_back(data.substr(at + sizeof length, length));
       at += sizeof length + length;
     }
-    if (requests_.empty()) throw std::runtime_error(path + ": has no requests");
+    if (requests_.empty()) throw std::runtime_error(path + ": no requests");
   }
 
   const Library& library_;

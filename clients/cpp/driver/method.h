@@ -14,8 +14,9 @@
 
 namespace driver {
 
-// A method of the contract with the types of a library: Request and Reply; `Sent(Request&)` and `Echoed(const Reply&)`, the fields with
-// the nonce; `Equal(const Request&, const Reply&)`, which compares whole messages; and `Decode(const std::string&)`.
+// `Method` has a library's types for a method of the contract, Request and Reply. Its functions `Sent(Request&)` and
+// `Echoed(const Reply&)` return the field with the nonce, `Equal(const Request&, const Reply&)` compares whole messages, and
+// `Decode(const std::string&)` decodes a request.
 template <class Method>
 class Requests {
  public:

@@ -29,12 +29,12 @@ class Run {
     const long in_flight_max = message.at("in_flight_max");
     if (in_flight_max < 1) throw std::runtime_error("in_flight_max must be 1 or more");
     ReadSchedule(message.at("schedule"));
-    own_slots_ = load.NewSlots(static_cast<std::size_t>(in_flight_max));
-    slots_ = &own_slots_;
-    is_open_ = true;
+    open_loop_slots_ = load.NewSlots(static_cast<std::size_t>(in_flight_max));
+    slots_ = &open_loop_slots_;
+    is_open_loop_ = true;
   }
 
-  // No call starts from this instant on.
+  // Starts no call from this instant on.
   void Stop(std::int64_t instant) {
     const std::lock_guard lock(mutex_);
     stop_at_ = instant;
@@ -45,7 +45,7 @@ class Run {
   std::int64_t Make() {
     std::thread flusher([this] { FlushUntilEnded(); });
     SleepUntilStart();
-    if (is_open_) {
+    if (is_open_loop_) {
       Dispatch();
     } else {
       Begin(slots_->size());
@@ -57,6 +57,7 @@ class Run {
   }
 
  private:
+  // How long to poll the clock before the start, in nanoseconds.
   static constexpr std::int64_t kSpin = 2'000'000;
   static constexpr std::chrono::milliseconds kFlushEvery{5};
 
@@ -84,7 +85,7 @@ class Run {
     pending_ += number;
   }
 
-  // Ends a slot, a call or the run, which may be gone afterwards.
+  // Ends a slot, a call or the run, which may be destroyed afterwards.
   void End() {
     const std::lock_guard lock(mutex_);
     if (--pending_ == 0) changed_.notify_all();
@@ -148,15 +149,15 @@ class Run {
   Wire& wire_;
   std::int64_t at_;
   std::int64_t limit_ = std::numeric_limits<std::int64_t>::max();
-  // Of the closed loop, or of the open one.
+  // The load's (closed loop) or open_loop_slots_.
   Slots* slots_;
-  Slots own_slots_;
-  bool is_open_ = false;
+  Slots open_loop_slots_;
+  bool is_open_loop_ = false;
   std::vector<std::int64_t> schedule_;
   std::atomic<std::int64_t> stop_at_{std::numeric_limits<std::int64_t>::max()};
   std::atomic<std::int64_t> claimed_{0};
   std::atomic<std::int64_t> started_{0};
-  // Slots, or calls, that have not ended; and the run.
+  // Slots (closed loop) or calls (open loop) that have not ended, plus one for the run.
   std::size_t pending_ = 1;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -37,7 +37,7 @@ inline std::int64_t Now() {
   return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
-// Writes frames in order, from any thread. Records and headers are those of x86 and ARM: little-endian, without padding.
+// Writes frames in order, from any thread. Headers and records are written as structs: little-endian on x86 and ARM, without padding.
 class Wire {
  public:
   explicit Wire(const std::string& path) : socket_(socket(AF_UNIX, SOCK_STREAM, 0)) {
@@ -59,20 +59,20 @@ class Wire {
     if (records_.size() >= kRecordsBytes) WriteRecords();
   }
 
-  // Sends the records so far.
+  // Sends the pending records.
   void Flush() {
     const std::lock_guard lock(mutex_);
     WriteRecords();
   }
 
-  // Sends a message after all records so far.
+  // Sends a message after the pending records.
   void Send(const nlohmann::json& message) {
     const std::lock_guard lock(mutex_);
     WriteRecords();
     Write(kMessage, message.dump());
   }
 
-  // The next message. Nothing if rpcbench has closed the socket, perhaps within a message.
+  // Reads the next message. Empty if rpcbench has closed the socket, even within a message.
   std::optional<nlohmann::json> Read() {
     Header header;
     if (!Fill(&header, sizeof header)) return std::nullopt;
@@ -103,7 +103,7 @@ class Wire {
   static constexpr std::uint32_t kMessage = 1;
   static constexpr std::uint32_t kRecords = 2;
   static constexpr std::uint32_t kMaxFrame = 65536;
-  // The most that a frame of records has.
+  // Payload of a full frame of records.
   static constexpr std::size_t kRecordsBytes = 4096 / sizeof(Entry) * sizeof(Entry);
 
   void WriteRecords() {

@@ -1,4 +1,4 @@
-// Calls the contract's service with grpc++, by its callback API.
+// Calls the contract's service with grpc++'s callback API.
 
 #include <google/protobuf/stubs/common.h>
 #include <google/protobuf/util/message_differencer.h>
@@ -23,14 +23,14 @@ namespace pb = rpcbench::v1;
 using google::protobuf::util::MessageDifferencer;
 using std::chrono::system_clock;
 
-constexpr std::chrono::seconds kOpen{10};
-// After a failed attempt to connect, calls fail at once until the next one, by default after a second.
+constexpr std::chrono::seconds kOpenTimeout{10};
+// Backoff after a failed attempt to connect, during which calls fail at once. The default is a second.
 constexpr int kReconnectMillis = 100;
 
 // A channel has one connection.
 class Channel final : public driver::Client {
  public:
-  // The library's defaults, without retries. Channels to the same target would share a connection.
+  // The library's defaults, without retries, and with a connection per channel: by default, channels to the same target share one.
   explicit Channel(const driver::Target& target) : timeout(target.timeout) {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
@@ -42,7 +42,7 @@ class Channel final : public driver::Client {
   }
 
   void AwaitOpen() override {
-    const auto deadline = system_clock::now() + kOpen;
+    const auto deadline = system_clock::now() + kOpenTimeout;
     for (;;) {
       const grpc_connectivity_state state = channel_->GetState(true);
       if (state == GRPC_CHANNEL_READY) return;
@@ -119,7 +119,7 @@ driver::Outcome OutcomeOf(const grpc::Status& status) {
     case grpc::StatusCode::UNAVAILABLE:
       return driver::kTransport;
     default:
-      // The library's words for a reset.
+      // The library's message for a reset.
       return message.rfind("Stream removed", 0) == 0 ? driver::kTransport : driver::Status(status.error_code());
   }
 }
@@ -129,16 +129,16 @@ class Calls final : public driver::Caller {
  public:
   explicit Calls(const std::vector<std::string>& encoded) : requests_(encoded) {}
 
-  void Call(driver::Client& client, driver::Ended ended) override {
+  void Call(driver::Client& client, driver::Callback done) override {
     auto& channel = static_cast<Channel&>(client);
     context_.emplace();
     context_->set_deadline(system_clock::now() + channel.timeout);
-    auto done = [this, ended = std::move(ended)](const grpc::Status& status) {
+    auto on_status = [this, done = std::move(done)](const grpc::Status& status) {
       context_.reset();
-      // A reply that can't be decoded is one without content here.
-      ended(status.ok() ? requests_.Check(reply_) : OutcomeOf(status));
+      // The library reports a reply that it can't decode as an empty one.
+      done(status.ok() ? requests_.Check(reply_) : OutcomeOf(status));
     };
-    (channel.stub->async()->*M::kStart)(&*context_, &requests_.Next(), &reply_, std::move(done));
+    (channel.stub->async()->*M::kStart)(&*context_, &requests_.Next(), &reply_, std::move(on_status));
   }
 
  private:
@@ -159,7 +159,7 @@ std::unique_ptr<driver::Caller> MakeCaller(const std::string& shape, const std::
 
 int main() {
 #if GOOGLE_PROTOBUF_VERSION < 4022000
-  // A line for each reply that can't be decoded. Later versions log by Abseil.
+  // Otherwise the library logs a line for each reply that it can't decode. Later versions log with Abseil.
   google::protobuf::SetLogHandler(nullptr);
 #endif
   const auto connect = [](const driver::Target& target) { return std::make_unique<Channel>(target); };

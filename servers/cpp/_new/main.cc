@@ -12,7 +12,7 @@ namespace {
 
 // Serves at the address until SIGTERM, with a thread per CPU.
 void Serve(const std::string& /*host*/, unsigned /*port*/, unsigned /*cpus*/) {
-  throw std::runtime_error("not written yet: main.cc answers the four calls of contract/README.md here");
+  throw std::runtime_error("not written yet: main.cc must answer the four calls of contract/README.md here");
 }
 
 }  // namespace

@@ -34,16 +34,16 @@ using boost::asio::ip::tcp;
 namespace ssl = boost::asio::ssl;
 using ErrorCode = boost::beast::error_code;
 
-// How long open connections may take to finish their calls after SIGTERM.
-constexpr std::chrono::seconds kDrain{2};
+// How long calls in flight may take after SIGTERM.
+constexpr std::chrono::seconds kDrainTimeout{2};
 
 // Delay before accepting again when the system is out of resources.
 constexpr std::chrono::milliseconds kPause{100};
 
-// Accepts connections. Its steps run in sequence, on any thread, independent of those of connections.
+// Accepts connections. Its handlers run on a strand: on any thread, but never two at a time.
 class Listener {
  public:
-  // `tls`: how connections speak TLS, if they do.
+  // Connections speak TLS if `tls` has a context.
   Listener(boost::asio::io_context& context, const tcp::endpoint& endpoint, std::optional<ssl::context> tls)
       : context_(context), tls_(std::move(tls)), acceptor_(boost::asio::make_strand(context)), pause_(acceptor_.get_executor()) {
     acceptor_.open(endpoint.protocol());
@@ -75,7 +75,7 @@ class Listener {
       pause_.async_wait([this](ErrorCode) { Accept(); });
       return;
     }
-    // If it can't be set the connection is about to end, as its first read shows.
+    // If this fails, the connection is gone, as its first read will report.
     socket.set_option(tcp::no_delay(true), error);
     if (tls_) {
       std::make_shared<echo::Session<echo::Secure>>(stopping_, std::move(socket), *tls_)->Start();
@@ -92,7 +92,7 @@ class Listener {
   boost::asio::steady_timer pause_;
 };
 
-// Blocked before the first thread starts, so that only sigwait receives it.
+// Blocks SIGTERM, so that only sigwait receives it. Must be called before the first thread starts.
 sigset_t BlockSigterm() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -103,7 +103,7 @@ sigset_t BlockSigterm() {
   return signals;
 }
 
-// TLS 1.2 and 1.3 by the distribution's OpenSSL, with its defaults, if the environment names a certificate. Clients are asked for none.
+// TLS 1.2 and 1.3 with the defaults of the distribution's OpenSSL, if the environment names a certificate. Clients need none.
 std::optional<ssl::context> Tls() {
   if (std::getenv("RPCBENCH_TLS_CERT") == nullptr) return std::nullopt;
   std::optional<ssl::context> context(ssl::context::tls_server);
@@ -138,7 +138,7 @@ void Serve() {
   int signal = 0;
   sigwait(&signals, &signal);
   listener->Stop();
-  const auto deadline = std::chrono::steady_clock::now() + kDrain;
+  const auto deadline = std::chrono::steady_clock::now() + kDrainTimeout;
   for (const auto& thread : threads) thread.wait_until(deadline);
   context.stop();
   for (auto& thread : threads) thread.get();

@@ -1,6 +1,6 @@
 // The contract's messages, and their JSON: 64-bit integers are decimal strings, and bytes are base64.
 //
-// The library maps types by macros and throws if a value has another type. The functions added here do the same.
+// nlohmann-json's macros map the types, and throw if a value has another type. So do the functions added here.
 #pragma once
 
 #include <absl/strings/escaping.h>
@@ -22,7 +22,7 @@ namespace messages {
 
 using nlohmann::json;
 
-// A 64-bit integer.
+// A 64-bit integer, in JSON a decimal string.
 template <class Integer>
 struct Decimal {
   Integer value = 0;

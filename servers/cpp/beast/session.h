@@ -17,17 +17,17 @@
 
 namespace echo {
 
-// Longest request in bytes: twice the contract's longest text. The library's default is 1 MiB.
-inline constexpr std::size_t kLongestBody = 8 * 1024 * 1024;
+// Maximum size of a request in bytes: twice the contract's longest text. The library's default is 1 MiB.
+inline constexpr std::size_t kMaxBody = 8 * 1024 * 1024;
 
 using Plain = boost::beast::tcp_stream;
 using Secure = boost::beast::ssl_stream<Plain>;
 
-// Only one step is under way at a time, so no strand is needed.
+// At most one operation is pending at a time, so no strand is needed.
 template <class Stream>
 class Session final : public std::enable_shared_from_this<Session<Stream>> {
  public:
-  // `stopping`: the next reply is the last one of its connection. `stream`: what its stream is made of.
+  // `stopping`: close the connection after the next reply. `stream`: arguments of the stream's constructor.
   template <class... Parts>
   explicit Session(const std::atomic<bool>& stopping, Parts&&... stream)
       : stream_(std::forward<Parts>(stream)...), stopping_(stopping) {}
@@ -54,11 +54,11 @@ class Session final : public std::enable_shared_from_this<Session<Stream>> {
 
   void Read() {
     parser_.emplace();
-    parser_->body_limit(kLongestBody);
+    parser_->body_limit(kMaxBody);
     http::async_read(stream_, buffer_, *parser_, Next(&Session::OnRead));
   }
 
-  // Anything but HTTP ends the connection, and so does the client's closing it.
+  // The connection ends if the client closes it or sends invalid HTTP.
   void OnRead(ErrorCode error, std::size_t /*bytes*/) {
     if (error == http::error::body_limit) {
       response_ = Response(http::status::payload_too_large, 11);

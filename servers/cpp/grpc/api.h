@@ -3,17 +3,17 @@
 
 #include <grpcpp/grpcpp.h>
 
-// Receives a server's calls, from before it is built until it has shut down.
+// How a server receives its calls.
 class Api {
  public:
   virtual ~Api() = default;
 
-  // Registers with the builder.
+  // Called before the server is built.
   virtual void Register(grpc::ServerBuilder& builder) = 0;
 
-  // The server listens.
+  // Called when the server listens.
   virtual void Start() {}
 
-  // The server has shut down: no more events.
+  // Called when the server has shut down.
   virtual void Stop() {}
 };

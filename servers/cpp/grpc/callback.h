@@ -1,4 +1,4 @@
-// The callback API: the library's own threads call a method for each call.
+// The callback API: the library's threads call a method for each call.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -43,8 +43,8 @@ class Service final : public pb::Echo::CallbackService {
   }
 };
 
-// Its threads are the library's: half as many as the machine has CPUs, at least 2 and at most 16.
-// ResourceQuota::SetMaxThreads does not reach them, so the kernel enforces the number of CPUs.
+// Runs on the library's threads: half as many as the machine has CPUs, at least 2 and at most 16.
+// ResourceQuota::SetMaxThreads does not limit them, so only the kernel enforces the number of CPUs.
 class Callback final : public Api {
  public:
   void Register(grpc::ServerBuilder& builder) override { builder.RegisterService(&service_); }

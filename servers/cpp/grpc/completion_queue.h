@@ -20,7 +20,7 @@ namespace pb = rpcbench::v1;
 using grpc::ServerCompletionQueue;
 using Service = pb::Echo::AsyncService;
 
-// Calls per method that a queue can accept at once; others wait in the library.
+// Calls of a method that a queue can accept at the same time; others wait in the library.
 constexpr int kReady = 100;
 
 // The handler of an event. Deletes itself after its last one.
@@ -28,7 +28,7 @@ class Step {
  public:
   virtual ~Step() = default;
 
-  // `ok`: the event happened; otherwise it never will. `stopping`: no further call may be awaited.
+  // `ok`: the event happened; if not, it never will. `stopping`: no further call may be requested.
   virtual void Next(bool ok, bool stopping) = 0;
 };
 
@@ -83,7 +83,7 @@ class Worker {
     thread_ = std::thread([this] { Run(); });
   }
 
-  // The queue may be shut down only when nothing is added any more, so its own thread does it.
+  // Nothing may be added to a queue after its shutdown, so the thread that adds to it shuts it down.
   void Stop() {
     stop_.Set(queue_.get(), std::chrono::system_clock::now(), nullptr);
     thread_.join();

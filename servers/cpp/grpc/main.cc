@@ -1,6 +1,6 @@
 // The contract's gRPC service on grpc++.
 //
-// `server`, on the callback API, or `server completion-queue`; address and number of CPUs come from the environment.
+// `server` uses the callback API, `server completion-queue` the other one. Address and number of CPUs come from the environment.
 
 #include <grpcpp/grpcpp.h>
 #include <signal.h>
@@ -23,14 +23,14 @@
 
 namespace {
 
-// How long open connections may take to finish their calls after SIGTERM.
-constexpr std::chrono::seconds kDrain{2};
+// How long calls in flight may take after SIGTERM.
+constexpr std::chrono::seconds kDrainTimeout{2};
 
 std::unique_ptr<Api> Make(const std::string& kind) {
   const unsigned cpus = settings::Cpus();
   if (kind.empty()) return std::make_unique<callback::Callback>();
   if (kind == "completion-queue") return std::make_unique<completion_queue::CompletionQueues>(cpus);
-  throw std::runtime_error("unknown API \"" + kind + "\": completion-queue, or nothing for callbacks");
+  throw std::runtime_error("unknown API \"" + kind + "\"; expected completion-queue, or none for callbacks");
 }
 
 std::string Read(const std::string& path) {
@@ -39,7 +39,7 @@ std::string Read(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// Without RPCBENCH_TLS_CERT there is no TLS. Clients are asked for no certificate.
+// TLS if RPCBENCH_TLS_CERT is set. Clients need no certificate.
 std::shared_ptr<grpc::ServerCredentials> Credentials() {
   if (std::getenv("RPCBENCH_TLS_CERT") == nullptr) return grpc::InsecureServerCredentials();
   grpc::SslServerCredentialsOptions options;
@@ -54,7 +54,7 @@ std::unique_ptr<grpc::Server> Start(Api& api) {
   grpc::ServerBuilder builder;
   // By default a second server would share the port unnoticed.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  // By default, calls that wait in a stopped server are cancelled after 30 s. The contract allows stops of minutes.
+  // By default, calls that wait in a frozen server are cancelled after 30 s. The contract allows freezes of minutes.
   builder.AddChannelArgument("grpc.server_max_unrequested_time_in_server", 3600);
   builder.AddListeningPort(address, Credentials());
   api.Register(builder);
@@ -65,7 +65,7 @@ std::unique_ptr<grpc::Server> Start(Api& api) {
 }
 
 void Serve(const std::string& kind) {
-  // Blocked before the library starts its threads, so that only sigwait below takes it.
+  // Blocked before the library starts its threads, so that only sigwait below receives it.
   sigset_t stop;
   sigemptyset(&stop);
   sigaddset(&stop, SIGTERM);
@@ -76,7 +76,7 @@ void Serve(const std::string& kind) {
   const std::unique_ptr<grpc::Server> server = Start(*api);
   int signal = 0;
   sigwait(&stop, &signal);
-  server->Shutdown(std::chrono::system_clock::now() + kDrain);
+  server->Shutdown(std::chrono::system_clock::now() + kDrainTimeout);
   api->Stop();
 }
 

@@ -49,15 +49,15 @@ using apache::thrift::transport::TServerSocket;
 using apache::thrift::transport::TSSLServerSocket;
 using apache::thrift::transport::TSSLSocketFactory;
 
-// The library allocates what a length claims before it reads on, and by default without a limit. No text is longer than the
-// library's limit on frames.
-constexpr std::int32_t kLongestText = apache::thrift::TConfiguration::DEFAULT_MAX_FRAME_SIZE;
-constexpr std::int32_t kMostElements = 1 << 20;
+// The library allocates what a length claims before it reads the content, by default without a limit. Texts get the library's
+// limit for frames.
+constexpr std::int32_t kMaxText = apache::thrift::TConfiguration::DEFAULT_MAX_FRAME_SIZE;
+constexpr std::int32_t kMaxElements = 1 << 20;
 
 std::shared_ptr<TBinaryProtocolFactory> Protocol() {
   auto protocol = std::make_shared<TBinaryProtocolFactory>();
-  protocol->setStringSizeLimit(kLongestText);
-  protocol->setContainerSizeLimit(kMostElements);
+  protocol->setStringSizeLimit(kMaxText);
+  protocol->setContainerSizeLimit(kMaxElements);
   return protocol;
 }
 
@@ -74,14 +74,14 @@ class EchoHandler final : public api::EchoIf {
   void Tree(api::TreeReply& reply, const api::TreeRequest& request) override { reply.__set_echo(request.tree); }
 };
 
-// Stops a server on SIGTERM. Waits on a separate thread, from the moment at which the server can be stopped.
+// Stops a server on SIGTERM. A separate thread waits for the signal once the server can be stopped.
 class StopOnSigterm final : public TServerEventHandler {
  public:
   explicit StopOnSigterm(TServer& server) : server_(server) {}
 
-  // Left waiting if the server failed.
+  // If the server failed, the thread is still waiting.
   ~StopOnSigterm() override {
-    if (waiting_.joinable()) waiting_.detach();
+    if (waiter_.joinable()) waiter_.detach();
   }
 
   // Blocks the signal for this thread and those that it starts, so that only sigwait receives it. Throws on failure.
@@ -93,7 +93,7 @@ class StopOnSigterm final : public TServerEventHandler {
   }
 
   void preServe() override {
-    waiting_ = std::thread([&server = server_] {
+    waiter_ = std::thread([&server = server_] {
       const sigset_t signals = Signals();
       int signal = 0;
       sigwait(&signals, &signal);
@@ -102,7 +102,7 @@ class StopOnSigterm final : public TServerEventHandler {
   }
 
   // Call after the server has ended, which may be before stop() returns.
-  void Join() { waiting_.join(); }
+  void Join() { waiter_.join(); }
 
  private:
   static sigset_t Signals() {
@@ -113,11 +113,10 @@ class StopOnSigterm final : public TServerEventHandler {
   }
 
   TServer& server_;
-  std::thread waiting_;
+  std::thread waiter_;
 };
 
-// A listening socket of the library: with TLS by the distribution's OpenSSL if the environment names a certificate. Clients are asked
-// for none.
+// A listening socket, with TLS by the distribution's OpenSSL if the environment names a certificate. Clients need none.
 template <class Plain, class Secure>
 std::shared_ptr<Plain> Listen() {
   const std::string host = settings::Host();
@@ -136,8 +135,8 @@ std::shared_ptr<Plain> Listen() {
   return socket;
 }
 
-// I/O threads on libevent, one per CPU. `pool`: as many separate threads handle the calls; otherwise
-// the I/O threads do, the library's default.
+// I/O threads on libevent, one per CPU. With `pool`, the same number of separate threads handle the calls; by default the
+// I/O threads do.
 std::shared_ptr<TServer> Nonblocking(const std::shared_ptr<TProcessor>& processor, bool pool) {
   const unsigned cpus = settings::Cpus();
   const auto socket = Listen<TNonblockingServerSocket, TNonblockingSSLServerSocket>();
@@ -165,13 +164,13 @@ std::shared_ptr<TServer> Make(const std::string& kind) {
   if (kind == "nonblocking") return Nonblocking(processor, false);
   if (kind == "nonblocking-pool") return Nonblocking(processor, true);
   if (kind == "threaded") return Threaded(processor);
-  throw std::runtime_error("unknown kind of server \"" + kind + "\": nonblocking, nonblocking-pool or threaded");
+  throw std::runtime_error("unknown server \"" + kind + "\"; expected nonblocking, nonblocking-pool or threaded");
 }
 
 // The library's defaults, except for the accept queue, which is as long as the kernel allows: frames up to 256 MiB
 // (nonblocking) or 16 MB (threaded), TCP_NODELAY.
 void Serve(const std::string& kind) {
-  // The library reports starts, closed connections and failures alike. Errors at start are thrown as well.
+  // The library would log starts, closed connections and failures. Errors at start are also thrown.
   apache::thrift::GlobalOutput.setOutputFunction([](const char*) {});
   StopOnSigterm::Block();
   const std::shared_ptr<TServer> server = Make(kind);
