@@ -22,7 +22,7 @@ if [ "${1:-}" = native-aot ]; then
         echo "build.sh: native-aot is locked for x86-64, and this is $(uname -m); use another variant, such as server-gc" >&2
         exit 1
     }
-    # Machine code is for one platform. It has another lock file, since the compiler and the runtime are packages.
+    # Machine code is for one platform. It has a separate lock file, since the compiler and the runtime are packages.
     set -- -p:PublishAot=true -p:RuntimeIdentifier=linux-x64 -p:NuGetLockFilePath=packages.native-aot.lock.json
 fi
 
@@ -30,7 +30,7 @@ if [ -n "$lock" ]; then
     exec dotnet restore --force-evaluate -p:RestoreLockedMode=false --disable-build-servers "$@"
 fi
 
-# Files of an older build would otherwise run with the rest.
+# Otherwise files of an older build could be loaded.
 rm -rf "$RPCBENCH_BUILD_DIR/artifacts" "$RPCBENCH_BUILD_DIR/app"
-# A remaining build server would take CPU time from the next measurement.
+# A build server that keeps running would take CPU time from the next measurement.
 dotnet publish --configuration Release --output "$RPCBENCH_BUILD_DIR/app" --disable-build-servers "$@"

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Becomes a .NET server or client program: run.sh BUILD_FOLDER
+# Runs a .NET server or client program in this process: run.sh BUILD_FOLDER
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../settings.sh"
 
-# Sizes the thread pool, Kestrel's queues and the collector. The runtime reads numbers in its variables as hexadecimal.
+# Sizes the thread pool, Kestrel's queues and the collector. The runtime's variables are hexadecimal.
 DOTNET_PROCESSOR_COUNT=$(printf '%x' "$RPCBENCH_CPUS")
 export DOTNET_PROCESSOR_COUNT
 
-# 75 % of the memory for the heap: the runtime's own choice under a container's limit, set here for when there is no cgroup as well.
+# 75 % of the memory for the heap: the runtime's default under a container's limit, set here because there may be no cgroup.
 memory 64 .NET
 if [ -n "${RPCBENCH_MEMORY:-}" ]; then
     DOTNET_GCHeapHardLimit=$(printf '%x' $((RPCBENCH_MEMORY * 3 / 4)))
@@ -17,7 +17,7 @@ if [ -n "${RPCBENCH_MEMORY:-}" ]; then
 fi
 
 export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1
-# Machine code brings its own runtime.
+# Machine code includes the runtime.
 if [ -x "$1/app/server" ]; then
     exec "$1/app/server"
 fi

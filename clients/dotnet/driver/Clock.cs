@@ -12,7 +12,7 @@ internal static partial class Clock
 
     public static long Now() => Stopwatch.GetTimestamp();
 
-    /// <summary>Sleeps until an instant; the runtime's own sleeps are whole milliseconds.</summary>
+    /// <summary>Sleeps until an instant; the runtime sleeps whole milliseconds only.</summary>
     public static void SleepUntil(long instant)
     {
         var time = new Timespec { Seconds = instant / Second, Nanoseconds = instant % Second };

@@ -8,7 +8,7 @@ internal sealed class Line<TClient>(TClient client)
     public int InFlight;
 }
 
-/// <summary>A connection that is opened again when it has made its number of calls, or broke.</summary>
+/// <summary>Replaces its line after a number of calls, or when an exclusive one breaks.</summary>
 internal sealed class Connection<TClient>(Library<TClient> library, Target target)
 {
     private readonly int limit = library.Sharing == Sharing.Pooled ? 0 : target.CallsPerConnection;
@@ -21,7 +21,7 @@ internal sealed class Connection<TClient>(Library<TClient> library, Target targe
         await library.Connect(current.Client).ConfigureAwait(false);
     }
 
-    /// <summary>The line of the next call.</summary>
+    /// <summary>Returns the line for the next call, and opens one if there is none.</summary>
     public ValueTask<Line<TClient>> Take()
     {
         lock (guard)
@@ -35,7 +35,7 @@ internal sealed class Connection<TClient>(Library<TClient> library, Target targe
         }
     }
 
-    // An exclusive connection has one slot.
+    // Outside the lock: an exclusive connection has one slot.
     private async Task<Line<TClient>> OpenAndTake()
     {
         await Open().ConfigureAwait(false);
@@ -53,7 +53,7 @@ internal sealed class Connection<TClient>(Library<TClient> library, Target targe
         return line;
     }
 
-    /// <summary>Ends a call. After one without a reply, those of an exclusive connection would be out of step.</summary>
+    /// <summary>Ends a call. An exclusive line is dropped after a call without a reply, which may still come.</summary>
     public void Give(Line<TClient> line, Outcome outcome)
     {
         lock (guard)

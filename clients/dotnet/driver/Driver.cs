@@ -5,10 +5,10 @@ using System.Text.Json.Nodes;
 
 namespace Rpcbench;
 
-/// <summary>Shared by the client programs in .NET: all that contract/clients.md asks for, except for the calls.</summary>
+/// <summary>Shared by the client programs in .NET: everything in contract/clients.md except the calls.</summary>
 internal static class Driver
 {
-    /// <summary>Does what rpcbench asks for until it closes the socket or sends SIGTERM. Returns the exit code.</summary>
+    /// <summary>Executes rpcbench's commands until it closes the socket or sends SIGTERM. Returns the exit code.</summary>
     public static int Run<TClient>(Library<TClient> library)
     {
         if (Environment.GetEnvironmentVariable("RPCBENCH_SOCKET") is not { } path)
@@ -16,7 +16,7 @@ internal static class Driver
             Console.Error.WriteLine($"{library.Name}: RPCBENCH_SOCKET is not set; rpcbench starts this program");
             return 1;
         }
-        RuntimeLog.StartIfAsked();
+        RuntimeLog.StartIfRequested();
         using var socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
         socket.Connect(new UnixDomainSocketEndPoint(path));
         new Driver<TClient>(library, new Wire(socket)).Serve();
@@ -25,7 +25,7 @@ internal static class Driver
         return 0;
     }
 
-    /// <summary>The version of the package that has a type.</summary>
+    /// <summary>The version of the package that defines a type.</summary>
     public static string VersionOf(Type type) =>
         type.Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion.Split('+')[0] ?? "unknown";
 }
@@ -35,7 +35,7 @@ internal sealed class Driver<TClient>(Library<TClient> library, Wire wire)
     private const string Checks = "text: the whole string; others: the field with the nonce, and on every 16th call the whole message";
 
     private Load<TClient>? load;
-    // The run that has not stopped yet.
+    // The run in progress, if any.
     private volatile Run<TClient>? run;
 
     public void Serve()

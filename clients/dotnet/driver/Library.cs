@@ -13,36 +13,36 @@ internal enum Sharing
     Pooled,
 }
 
-/// <summary>Where to, and how, connections are opened.</summary>
+/// <summary>Where and how to open connections.</summary>
 /// <param name="Host">An address.</param>
-/// <param name="Connections">The largest number of connections of a pool.</param>
-/// <param name="Timeout">Of a call.</param>
-/// <param name="CallsPerConnection">After how many calls a pool closes a connection; 0 if it keeps them.</param>
+/// <param name="Connections">The maximum size of a pool.</param>
+/// <param name="Timeout">The timeout of a call.</param>
+/// <param name="CallsPerConnection">The number of calls after which a connection is closed; 0 for no limit.</param>
 internal sealed record Target(string Host, int Port, int Connections, TimeSpan Timeout, int CallsPerConnection);
 
 /// <summary>A client library.</summary>
 /// <typeparam name="TClient">Makes the calls of one connection, or of a pool.</typeparam>
 internal sealed class Library<TClient>
 {
-    /// <summary>As in the manifest.</summary>
+    /// <summary>The library's name in the manifest.</summary>
     public required string Name { get; init; }
 
     public required string Version { get; init; }
 
     public required Sharing Sharing { get; init; }
 
-    /// <summary>Makes a client without a connection.</summary>
+    /// <summary>Creates a client that is not connected yet.</summary>
     public required Func<Target, TClient> Create { get; init; }
 
-    /// <summary>Connects, unless the library does that with the first calls.</summary>
+    /// <summary>Connects; does nothing if the library connects with its first calls.</summary>
     public Func<TClient, Task> Connect { get; init; } = _ => Task.CompletedTask;
 
     public required Action<TClient> Close { get; init; }
 
-    /// <summary>The outcome of a call that failed.</summary>
+    /// <summary>Classifies the exception of a call.</summary>
     public required Func<Exception, Outcome> Outcome { get; init; }
 
-    /// <summary>Those of the contract, by shape.</summary>
+    /// <summary>The contract's methods, by shape.</summary>
     public required Dictionary<string, IMethod<TClient>> Methods { get; init; }
 }
 

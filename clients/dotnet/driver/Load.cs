@@ -3,7 +3,7 @@ using System.Text.Json.Nodes;
 
 namespace Rpcbench;
 
-/// <summary>Open connections and decoded requests.</summary>
+/// <summary>The connections and encoded requests between `open` and `close`.</summary>
 internal sealed class Load<TClient>
 {
     public readonly Library<TClient> Library;
@@ -46,7 +46,7 @@ internal sealed class Load<TClient>
         return (target[..colon], int.Parse(target.AsSpan(colon + 1)));
     }
 
-    /// <summary>Slots that divide the requests. With fewer requests than slots, several slots have a copy of one.</summary>
+    /// <summary>Divides the requests among slots. With fewer requests than slots, several slots have the same one.</summary>
     public Slot<TClient>[] NewSlots(int number)
     {
         var slots = new Slot<TClient>[number];
@@ -65,7 +65,7 @@ internal sealed class Load<TClient>
 
     public void Open() => Task.WaitAll(connections.Select(connection => connection.Open()));
 
-    /// <summary>The number of connections that the load knows to be open.</summary>
+    /// <summary>The number of open connections; 0 if a pool opens them with its first calls.</summary>
     public int Opened => Library.Sharing == Sharing.Pooled ? 0 : connections.Length;
 
     public void Close()
@@ -76,7 +76,7 @@ internal sealed class Load<TClient>
         }
     }
 
-    // Each request follows its length.
+    // Each request is preceded by its length.
     private static List<byte[]> ReadRequests(string path)
     {
         var requests = new List<byte[]>();
@@ -90,7 +90,7 @@ internal sealed class Load<TClient>
             requests.Add(file.Slice(4, (int)length).ToArray());
             file = file[(4 + (int)length)..];
         }
-        return requests.Count > 0 ? requests : throw new InvalidDataException($"{path}: has no requests");
+        return requests.Count > 0 ? requests : throw new InvalidDataException($"{path}: no requests");
     }
 
     /// <summary>Reads a file of due times.</summary>

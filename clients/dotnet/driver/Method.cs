@@ -3,7 +3,7 @@ namespace Rpcbench;
 /// <summary>A method of the contract.</summary>
 internal interface IMethod<TClient>
 {
-    /// <summary>A maker of calls, one at a time, with these requests in turn.</summary>
+    /// <summary>Returns a caller, which makes calls one at a time, with these requests in turn.</summary>
     ICaller<TClient> Caller(IEnumerable<byte[]> encoded, Func<Exception, Outcome> outcome);
 }
 
@@ -20,7 +20,7 @@ internal sealed class Method<TClient, TRequest, TReply> : IMethod<TClient>
     /// <summary>The field with the nonce.</summary>
     public required Func<TRequest, string> Text { get; init; }
 
-    /// <summary>The request with another text: the same object if it can change.</summary>
+    /// <summary>Returns the request with another text: the same object if it is mutable.</summary>
     public required Func<TRequest, string, TRequest> Patch { get; init; }
 
     /// <summary>The field with the nonce; null if the reply has no content.</summary>
@@ -46,7 +46,7 @@ internal static class Nonces
 
     public static long Next() => Interlocked.Increment(ref last);
 
-    /// <summary>The text with a nonce in front; a short one gets the last digits that fit.</summary>
+    /// <summary>Replaces the first characters of a text with a nonce; a short text gets the last digits that fit.</summary>
     public static string Write(long nonce, string text) =>
         string.Create(text.Length, (nonce, text), static (result, state) =>
         {
@@ -81,7 +81,7 @@ internal sealed class SlotCaller<TClient, TRequest, TReply>(
         {
             return outcome(error);
         }
-        var isRight = method.Echo(reply) == text && (nonce % Nonces.WholeEvery != 0 || method.Equal(request, reply));
-        return isRight ? Outcome.Ok : Outcome.WrongAnswer;
+        var isCorrect = method.Echo(reply) == text && (nonce % Nonces.WholeEvery != 0 || method.Equal(request, reply));
+        return isCorrect ? Outcome.Ok : Outcome.WrongAnswer;
     }
 }

@@ -6,9 +6,9 @@ namespace Rpcbench;
 internal sealed class Run<TClient>
 {
     private const int FlushMillis = 5;
-    // How long before the start a sleeper stays awake.
+    // How long to poll the clock before the start, in nanoseconds.
     private const long Spin = 2_000_000;
-    // The longest sleep, after which the instant to stop at is looked at.
+    // Maximum sleep in nanoseconds, after which stopAt is read again.
     private const long MaxSleep = 50_000_000;
 
     private readonly Wire wire;
@@ -40,7 +40,7 @@ internal sealed class Run<TClient>
         }
         var due = Load<TClient>.ReadSchedule(path);
         schedule = due[..(int)Math.Min(due.Length, limit)];
-        // Calls that find no idle connection wait here.
+        // If a connection carries one call at a time, it has one slot; calls without an idle one wait, and count as in flight.
         var connections = load.Library.Sharing == Sharing.Multiplexed ? inFlightMax : load.Target.Connections;
         slots = load.NewSlots(Math.Min(inFlightMax, connections));
     }
@@ -81,7 +81,7 @@ internal sealed class Run<TClient>
             wire.Record(start, Clock.Now(), slot.Number, outcome);
             if (outcome != Outcome.Ok)
             {
-                // Calls that fail at once would otherwise keep their thread.
+                // Otherwise calls that fail at once would never release their thread.
                 await Task.Yield();
             }
         }
@@ -94,7 +94,7 @@ internal sealed class Run<TClient>
         // Calls that found no idle slot.
         private readonly Queue<int> waiting = new();
         private readonly TaskCompletionSource ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
-        // Calls that have not ended; and the dispatcher.
+        // Calls that have not ended, plus one for the dispatcher.
         private int pending = 1;
         private int inFlight;
 
@@ -120,7 +120,7 @@ internal sealed class Run<TClient>
             }
         }
 
-        // Waits for a due time. False: the run stops before it.
+        // Waits for a due time. Returns false if the run stops before it.
         private bool SleepUntil(long due)
         {
             while (run.IsBeforeStop(due))
@@ -156,7 +156,7 @@ internal sealed class Run<TClient>
             ThreadPool.QueueUserWorkItem(_ => _ = Repeat(slot, index));
         }
 
-        // Makes a call, and those that wait.
+        // Makes a call, then waiting calls.
         private async Task Repeat(Slot<TClient> slot, int index)
         {
             for (var hasNext = true; hasNext;)

@@ -12,7 +12,7 @@ internal sealed class Wire(Socket socket)
     private const int KindRecords = 2;
     private const int HeaderBytes = 8;
     private const int RecordBytes = 24;
-    // The most that a frame of records has.
+    // Payload of a full frame of records.
     private const int RecordsBytes = 4096 / RecordBytes * RecordBytes;
     private const int MaxFrame = 65536;
 
@@ -41,7 +41,7 @@ internal sealed class Wire(Socket socket)
         }
     }
 
-    /// <summary>Sends the records so far.</summary>
+    /// <summary>Sends the pending records.</summary>
     public void Flush()
     {
         lock (guard)
@@ -50,7 +50,7 @@ internal sealed class Wire(Socket socket)
         }
     }
 
-    /// <summary>Sends a message after all records so far.</summary>
+    /// <summary>Sends a message after the pending records.</summary>
     public void Send(string type, params ReadOnlySpan<(string Key, JsonNode? Value)> fields)
     {
         var message = new JsonObject { ["type"] = type };
@@ -95,7 +95,7 @@ internal sealed class Wire(Socket socket)
         }
     }
 
-    /// <summary>The next message. Null: rpcbench has closed the socket, perhaps within a message.</summary>
+    /// <summary>Reads the next message. Null if rpcbench has closed the socket, even within a message.</summary>
     public JsonNode? Read()
     {
         var header = new byte[HeaderBytes];

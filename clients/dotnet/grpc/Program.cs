@@ -70,17 +70,17 @@ return Driver.Run(new Library<Channel>
     },
 });
 
-/// <summary>A channel with one connection. The library retries nothing unless asked to.</summary>
+/// <summary>A channel with one connection. The library retries nothing unless configured to.</summary>
 internal sealed class Channel
 {
-    private static readonly TimeSpan OpenTime = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan OpenTimeout = TimeSpan.FromSeconds(10);
 
     private readonly GrpcChannel channel;
     private readonly TimeSpan timeout;
 
     public Channel(Target target)
     {
-        // As in Microsoft's guide to performance: idle connections stay open.
+        // Idle connections stay open, as Microsoft's guide to gRPC performance advises.
         var handler = new SocketsHttpHandler { PooledConnectionIdleTimeout = Timeout.InfiniteTimeSpan };
         channel = GrpcChannel.ForAddress(
             $"http://{target.Host}:{target.Port}", new GrpcChannelOptions { HttpHandler = handler, DisposeHttpClient = true });
@@ -94,14 +94,14 @@ internal sealed class Channel
 
     public async Task Connect()
     {
-        using var late = new CancellationTokenSource(OpenTime);
+        using var cts = new CancellationTokenSource(OpenTimeout);
         try
         {
-            await channel.ConnectAsync(late.Token);
+            await channel.ConnectAsync(cts.Token);
         }
         catch (OperationCanceledException)
         {
-            throw new TimeoutException($"no connection to {channel.Target} within {OpenTime.TotalSeconds} s");
+            throw new TimeoutException($"no connection to {channel.Target} within {OpenTimeout.TotalSeconds} s");
         }
     }
 
@@ -110,7 +110,7 @@ internal sealed class Channel
 
 internal static class Errors
 {
-    /// <summary>A status of the library itself has the exception that caused it.</summary>
+    /// <summary>Separates the server's statuses from those that the library raises, which have a cause or a known text.</summary>
     public static Outcome Outcome(Exception error)
     {
         if (error is not RpcException { Status: var status })

@@ -82,13 +82,13 @@ internal static class Json
 
     public static byte[] Encode<T>(T message) => JsonSerializer.SerializeToUtf8Bytes(message, Options);
 
-    /// <summary>Compares by value. Bytes differ if a map has another order, which does not count.</summary>
+    /// <summary>Compares encoded bytes and, if those differ, values: a map may have another order.</summary>
     public static bool Equal<T>(T sent, T echo) =>
         Encode(sent).AsSpan().SequenceEqual(Encode(echo))
         || JsonNode.DeepEquals(JsonSerializer.SerializeToNode(sent, Options), JsonSerializer.SerializeToNode(echo, Options));
 }
 
-/// <summary>The library's defaults, but for a pool of the load's size, whose idle connections stay open.</summary>
+/// <summary>The library's defaults, except that the pool has the load's size and keeps idle connections open.</summary>
 internal sealed class Pool : IDisposable
 {
     private readonly HttpClient http;
@@ -112,7 +112,7 @@ internal sealed class Pool : IDisposable
 
     public async Task<TReply> Post<TRequest, TReply>(string method, TRequest message)
     {
-        // Of a known length: JsonContent would send chunks.
+        // Bytes, since their length is known; JsonContent would be sent in chunks.
         using var content = new ByteArrayContent(Json.Encode(message));
         content.Headers.ContentType = Json.ContentType;
         using var request = new HttpRequestMessage(HttpMethod.Post, method) { Content = content };
@@ -142,7 +142,7 @@ internal static class Errors
     public static Outcome Outcome(Exception error) => error switch
     {
         StatusException status => Rpcbench.Outcome.OfStatus(status.Status),
-        // Of the two reasons for it, no one cancels.
+        // A timeout, since nothing cancels calls.
         TaskCanceledException => Rpcbench.Outcome.Timeout,
         JsonException or NotSupportedException or InvalidOperationException => Rpcbench.Outcome.WrongAnswer,
         _ => Rpcbench.Outcome.Transport,

@@ -28,7 +28,7 @@ return Driver.Run(new Library<Connection>
                 return request;
             },
             Echo = reply => reply.Echo,
-            Call = (connection, request) => connection.Call((echo, late) => echo.Text(request, late)),
+            Call = (connection, request) => connection.Call((echo, token) => echo.Text(request, token)),
         },
         ["record"] = new Method<Connection, RecordRequest, RecordReply>
         {
@@ -41,7 +41,7 @@ return Driver.Run(new Library<Connection>
             },
             Echo = reply => reply.Echo?.Field1,
             Equal = (request, reply) => request.Record!.Equals(reply.Echo),
-            Call = (connection, request) => connection.Call((echo, late) => echo.Record(request, late)),
+            Call = (connection, request) => connection.Call((echo, token) => echo.Record(request, token)),
         },
         ["dto"] = new Method<Connection, DtoRequest, DtoReply>
         {
@@ -54,7 +54,7 @@ return Driver.Run(new Library<Connection>
             },
             Echo = reply => reply.Echo?.Prop1,
             Equal = (request, reply) => request.Dto!.Equals(reply.Echo),
-            Call = (connection, request) => connection.Call((echo, late) => echo.Dto(request, late)),
+            Call = (connection, request) => connection.Call((echo, token) => echo.Dto(request, token)),
         },
         ["tree"] = new Method<Connection, TreeRequest, TreeReply>
         {
@@ -67,7 +67,7 @@ return Driver.Run(new Library<Connection>
             },
             Echo = reply => reply.Echo?.Name,
             Equal = (request, reply) => Struct.Equal(request.Tree!, reply.Echo!),
-            Call = (connection, request) => connection.Call((echo, late) => echo.Tree(request, late)),
+            Call = (connection, request) => connection.Call((echo, token) => echo.Tree(request, token)),
         },
     },
 });
@@ -89,15 +89,15 @@ internal sealed class Connection
 
     public async Task Open()
     {
-        using var late = new CancellationTokenSource(timeout);
-        await echo.OpenTransportAsync(late.Token);
+        using var cts = new CancellationTokenSource(timeout);
+        await echo.OpenTransportAsync(cts.Token);
     }
 
-    /// <summary>Makes a call with a timeout: that of the library's sockets holds for blocking operations only.</summary>
+    /// <summary>Makes a call with a timeout. That of the library's sockets applies to blocking operations only.</summary>
     public async Task<TReply> Call<TReply>(Func<Echo.Client, CancellationToken, Task<TReply>> call)
     {
-        using var late = new CancellationTokenSource(timeout);
-        return await call(echo, late.Token).ConfigureAwait(false);
+        using var cts = new CancellationTokenSource(timeout);
+        return await call(echo, cts.Token).ConfigureAwait(false);
     }
 
     public void Close()
@@ -119,7 +119,7 @@ internal static class Struct
         return decoded;
     }
 
-    /// <summary>The library's own equality, but without regard to the order of the map.</summary>
+    /// <summary>The library's equality, except that the order of the map does not matter.</summary>
     public static bool Equal(TreeNode sent, TreeNode echo)
     {
         var counters = sent.Counters!;
@@ -140,7 +140,7 @@ internal static class Errors
         TApplicationException exception => Rpcbench.Outcome.OfStatus((int)exception.Type),
         OperationCanceledException => Rpcbench.Outcome.Timeout,
         TTransportException { Type: TTransportException.ExceptionType.TimedOut } => Rpcbench.Outcome.Timeout,
-        // A length in the reply is longer than its frame.
+        // A length in the reply exceeds its frame.
         TTransportException { Type: TTransportException.ExceptionType.MessageSizeLimit } => Rpcbench.Outcome.WrongAnswer,
         TTransportException => Rpcbench.Outcome.Transport,
         TProtocolException => Rpcbench.Outcome.WrongAnswer,

@@ -2,7 +2,7 @@
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Rpcbench;
 
-// HTTP/2 by prior knowledge, since there is no TLS to negotiate it.
+// HTTP/2 only, since without TLS nothing negotiates the version.
 var builder = Service.Builder(HttpProtocols.Http2);
 builder.Services.AddGrpc();
 

@@ -161,7 +161,7 @@ internal static class Messages
     /// <summary>64-bit integers are decimal strings.</summary>
     public const JsonNumberHandling Decimal = JsonNumberHandling.AllowReadingFromString | JsonNumberHandling.WriteAsString;
 
-    /// <summary>Refuses values of a wrong type and missing required ones; the web defaults convert some of them.</summary>
+    /// <summary>Refuses values of a wrong type and missing required values, some of which the web defaults accept.</summary>
     public static void Strict(JsonSerializerOptions options)
     {
         options.NumberHandling = JsonNumberHandling.Strict;

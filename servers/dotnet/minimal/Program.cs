@@ -3,7 +3,7 @@ using System.Text.Json.Serialization;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Rpcbench;
 
-// Without TLS a port of Kestrel speaks one version of HTTP.
+// Without TLS, a port of Kestrel speaks one version of HTTP.
 var builder = Service.Builder(Service.Protocol == "json-h2c" ? HttpProtocols.Http2 : HttpProtocols.Http1);
 builder.Services.ConfigureHttpJsonOptions(options =>
 {

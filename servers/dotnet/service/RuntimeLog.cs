@@ -5,22 +5,22 @@ using System.Text;
 namespace Rpcbench;
 
 /// <summary>
-/// Writes the contract's runtime log to the file RPCBENCH_RUNTIME_LOG. An event listener would report the same, but allocate for each of
-/// the fifteen events of a collection.
+/// Writes the contract's runtime log to the file RPCBENCH_RUNTIME_LOG. An event listener could do the same, but would allocate for each
+/// of the fifteen events of a collection.
 /// </summary>
 internal sealed class RuntimeLog : IDisposable
 {
-    // Interval between readings of the heap.
-    private static readonly TimeSpan Reading = TimeSpan.FromMilliseconds(50);
+    // Time between readings of the heap.
+    private static readonly TimeSpan ReadingInterval = TimeSpan.FromMilliseconds(50);
 
     private readonly FileStream file;
     private readonly Lock guard = new();
     private readonly StringBuilder lines = new();
 
-    // Already written: collections of each generation, and the sum of all pauses.
+    // Already logged: collections of each generation, the sum of all pauses, and the index of the last background collection.
     private readonly int[] logged = new int[3];
-    private TimeSpan toldPause;
-    private long toldBackground;
+    private TimeSpan loggedPause;
+    private long loggedBackground;
 
     private RuntimeLog(string path)
     {
@@ -29,8 +29,8 @@ internal sealed class RuntimeLog : IDisposable
         Flush();
     }
 
-    /// <summary>Logs this process for as long as it lives. Does nothing without the variable.</summary>
-    public static void StartIfAsked()
+    /// <summary>Starts the log of this process if the variable is set.</summary>
+    public static void StartIfRequested()
     {
         if (Environment.GetEnvironmentVariable("RPCBENCH_RUNTIME_LOG") is { Length: > 0 } path)
         {
@@ -53,18 +53,18 @@ internal sealed class RuntimeLog : IDisposable
                 Add($"reading {now} {Heap()} {GC.GetTotalAllocatedBytes(false)}");
                 Flush();
             }
-            Thread.Sleep(Reading);
+            Thread.Sleep(ReadingInterval);
         }
     }
 
-    // While a collection runs, the runtime's figure may be below zero: then it is unknown.
+    // During a collection the runtime's figure may be negative, so it is unknown.
     private static string Heap()
     {
         var heap = GC.GetTotalMemory(false);
         return heap < 0 ? "-" : heap.ToString(CultureInfo.InvariantCulture);
     }
 
-    private void AwaitCollection() => _ = new Garbage(this);
+    private void AwaitCollection() => _ = new Sentinel(this);
 
     private void Collected()
     {
@@ -76,12 +76,12 @@ internal sealed class RuntimeLog : IDisposable
         AwaitCollection();
     }
 
-    // A line per collection since the last time: usually one, whose pause is then known exactly. For several, the sum is divided
-    // among them. The sum grows slightly after the count; the missing part goes to the next line.
+    // Adds a line per new collection. Usually there is one, so its pause is exact; several share the sum equally. The runtime adds to the
+    // sum slightly after it counts; what is missing goes to the next line.
     private void AddPauses()
     {
         var (now, pause) = (Now(), GC.GetTotalPauseDuration());
-        var nanos = (pause - toldPause).Ticks * 100;
+        var nanos = (pause - loggedPause).Ticks * 100;
         int[] count = [GC.CollectionCount(0), GC.CollectionCount(1), GC.CollectionCount(2), 0];
         var collections = count[0] - logged.Sum();
         if (nanos == 0)
@@ -92,10 +92,10 @@ internal sealed class RuntimeLog : IDisposable
         {
             // A background collection stops the program once more at its end.
             var background = GC.GetGCMemoryInfo(GCKind.Background).Index;
-            if (background != toldBackground)
+            if (background != loggedBackground)
             {
                 Add($"pause {now} {nanos} background -");
-                (toldBackground, toldPause) = (background, pause);
+                (loggedBackground, loggedPause) = (background, pause);
             }
             return;
         }
@@ -106,11 +106,11 @@ internal sealed class RuntimeLog : IDisposable
                 Add($"pause {now} {nanos / collections} gen{generation} -");
             }
         }
-        toldPause = pause;
+        loggedPause = pause;
     }
 
-    private void Add(FormattableString words) =>
-        lines.Append(CultureInfo.InvariantCulture, $"{Environment.ProcessId} ").Append(FormattableString.Invariant(words)).Append('\n');
+    private void Add(FormattableString text) =>
+        lines.Append(CultureInfo.InvariantCulture, $"{Environment.ProcessId} ").Append(FormattableString.Invariant(text)).Append('\n');
 
     private void Flush()
     {
@@ -125,8 +125,8 @@ internal sealed class RuntimeLog : IDisposable
     private static long Now() => Stopwatch.GetTimestamp();
 
     // Unreachable from the start: the next collection of any generation finds it, and its finalizer runs right after.
-    private sealed class Garbage(RuntimeLog log)
+    private sealed class Sentinel(RuntimeLog log)
     {
-        ~Garbage() => log.Collected();
+        ~Sentinel() => log.Collected();
     }
 }

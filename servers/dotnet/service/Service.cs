@@ -4,24 +4,24 @@ using Microsoft.AspNetCore.Server.Kestrel.Core;
 
 namespace Rpcbench;
 
-/// <summary>Set-up, start and end of every .NET server. The launcher has checked the settings in the environment.</summary>
+/// <summary>Sets up, starts and stops every .NET server. The launcher has checked the settings in the environment.</summary>
 internal static class Service
 {
-    // How long open connections may take to finish their calls after SIGTERM.
-    private static readonly TimeSpan Drain = TimeSpan.FromSeconds(2);
+    // How long calls in flight may take after SIGTERM.
+    private static readonly TimeSpan DrainTimeout = TimeSpan.FromSeconds(2);
 
     // The client decides how long connections live: longer than any pause between calls.
-    private static readonly TimeSpan Idle = TimeSpan.FromHours(1);
+    private static readonly TimeSpan IdleTimeout = TimeSpan.FromHours(1);
 
-    /// <summary>An application builder with the address, no log, and otherwise ASP.NET Core's defaults.</summary>
+    /// <summary>An application builder with the address, without logging, and otherwise with ASP.NET Core's defaults.</summary>
     public static WebApplicationBuilder Builder(HttpProtocols protocols)
     {
         var builder = WebApplication.CreateBuilder();
         builder.Logging.ClearProviders();
-        builder.Services.Configure<HostOptions>(options => options.ShutdownTimeout = Drain);
+        builder.Services.Configure<HostOptions>(options => options.ShutdownTimeout = DrainTimeout);
         builder.WebHost.ConfigureKestrel(options =>
         {
-            options.Limits.KeepAliveTimeout = Idle;
+            options.Limits.KeepAliveTimeout = IdleTimeout;
             options.Listen(Address(), listener =>
             {
                 listener.Protocols = protocols;
@@ -39,7 +39,7 @@ internal static class Service
     {
         try
         {
-            RuntimeLog.StartIfAsked();
+            RuntimeLog.StartIfRequested();
             app.Run();
             return 0;
         }
@@ -57,7 +57,7 @@ internal static class Service
     public static IPEndPoint Address() =>
         new(IPAddress.Parse(Setting("RPCBENCH_HOST")), int.Parse(Setting("RPCBENCH_PORT")));
 
-    /// <summary>Of a server with TLS, which offers the versions of TLS that the system allows, and resumes sessions.</summary>
+    /// <summary>The certificate of a server with TLS. Kestrel offers the versions that the system allows, and resumes sessions.</summary>
     public static X509Certificate2? Certificate() =>
         Environment.GetEnvironmentVariable("RPCBENCH_TLS_CERT") is { Length: > 0 } path
             ? X509Certificate2.CreateFromPemFile(path, Setting("RPCBENCH_TLS_KEY"))

@@ -23,7 +23,7 @@ using var listener = new TcpListener(Service.Address());
 listener.Server.NoDelay = true;
 try
 {
-    // The library's server would only log a failure.
+    // The library's server would only log a failure to listen.
     listener.Start();
 }
 catch (SocketException error)
@@ -32,7 +32,7 @@ catch (SocketException error)
     return 1;
 }
 
-// The thread pool's own limits, and the library's on the length of messages and frames.
+// The defaults: the thread pool's limits, and the library's for messages and frames.
 var server = new TThreadPoolAsyncServer(
     new TSingletonProcessorFactory(new Echo.AsyncProcessor(new EchoHandler())),
     Service.Certificate() is { } certificate
@@ -49,6 +49,6 @@ using var terminated = PosixSignalRegistration.Create(PosixSignal.SIGTERM, signa
     signal.Cancel = true;
     server.Stop();
 });
-RuntimeLog.StartIfAsked();
+RuntimeLog.StartIfRequested();
 await server.ServeAsync(CancellationToken.None);
 return 0;

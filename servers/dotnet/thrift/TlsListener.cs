@@ -6,8 +6,8 @@ using Thrift.Transport;
 using Thrift.Transport.Client;
 
 /// <summary>
-/// Connections with TLS by SslStream, with its defaults. The library's own transport speaks TLS 1.2 by default, and makes a handshake
-/// before it accepts the next connection.
+/// Accepts TLS connections with SslStream's defaults. The library's transport speaks TLS 1.2 by default, and finishes a handshake before it
+/// accepts the next connection.
 /// </summary>
 internal sealed class TlsListener(TcpListener listener, X509Certificate2 certificate)
     : TServerTransport(new TConfiguration())
@@ -20,7 +20,7 @@ internal sealed class TlsListener(TcpListener listener, X509Certificate2 certifi
 
     public override void Listen()
     {
-        // The listener has been started.
+        // The listener is already started.
     }
 
     public override void Close() => listener.Stop();
@@ -35,7 +35,7 @@ internal sealed class TlsListener(TcpListener listener, X509Certificate2 certifi
         return new Connection(new SslStream(client.GetStream()), options, Configuration);
     }
 
-    /// <summary>Its task makes the handshake, with the first read.</summary>
+    /// <summary>Makes the handshake with the first read, in the connection's task.</summary>
     private sealed class Connection(SslStream stream, SslServerAuthenticationOptions options, TConfiguration configuration)
         : TStreamTransport(stream, stream, configuration)
     {

@@ -9,7 +9,7 @@ internal static class Oracle
 
     private static void Main()
     {
-        RuntimeLog.StartIfAsked();
+        RuntimeLog.StartIfRequested();
         AwaitReadings();
         var before = Counts();
         var start = Stopwatch.GetTimestamp();
