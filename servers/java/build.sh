@@ -1,8 +1,8 @@
 #!/bin/sh
-# Builds the Java server or client program in the current folder into RPCBENCH_BUILD_DIR: server.jar or client.jar, in lib/ all its
-# libraries, each with the checksum in its dependencies.lock, and in statistics/ the agent of run.sh. Quarkus has its own layout, in quarkus-app/.
+# Builds the Java server or client program in the current folder into RPCBENCH_BUILD_DIR: server.jar or client.jar, its libraries in lib/,
+# whose checksums must be those in dependencies.lock, and run.sh's agent in statistics/. Quarkus puts program and libraries into quarkus-app/.
 #
-#   build.sh          builds, and fails if a library is not as locked
+#   build.sh          builds, and fails if a library differs from the lock
 #   build.sh lock     builds, and rewrites dependencies.lock
 set -eu
 
@@ -15,7 +15,7 @@ lock=$server/dependencies.lock
 JAVA_HOME=$(sh "$here/jdk.sh")
 export JAVA_HOME
 
-# Files of an older build would otherwise be checked, packed and run with the rest.
+# Otherwise files of an older build would be checked, packed and loaded.
 rm -rf "$RPCBENCH_BUILD_DIR/lib" "$RPCBENCH_BUILD_DIR/quarkus-app" "$RPCBENCH_BUILD_DIR/target"
 mvn --batch-mode --no-transfer-progress --quiet --strict-checksums --file "$server/pom.xml" package
 

@@ -1,12 +1,13 @@
 #!/bin/sh
-# Finds the newest JDK of release 17 or later among JAVA_HOME, the PATH and /usr/lib/jvm, so that the probe, the build and the run all use the same one.
+# Finds the newest JDK, 17 or later, in JAVA_HOME, on the PATH and in /usr/lib/jvm, so that the version check, the build and the run use the
+# same one.
 #
 #   jdk.sh            prints its folder
 #   jdk.sh version    prints its version
 #   jdk.sh release    prints the first number of its version
 set -eu
 
-oldest=17
+minimum=17
 
 # version_of FOLDER: the version in a JDK's `release` file, which every JDK since 9 has.
 version_of() {
@@ -18,7 +19,7 @@ rank_of() {
     printf '%s\n' "$1" | sed 's/[^0-9.].*//' | awk -F. '{ printf "%d%04d%04d", $1, $2, $3 }'
 }
 
-# candidates: one folder a line; the earlier of two equal ones wins.
+# candidates: one folder per line. Of equal versions the first wins.
 candidates() {
     [ -z "${JAVA_HOME:-}" ] || printf '%s\n' "$JAVA_HOME"
     if javac=$(command -v javac); then
@@ -35,7 +36,7 @@ best_rank=0
 while IFS= read -r folder; do
     [ -x "$folder/bin/java" ] && [ -x "$folder/bin/javac" ] || continue
     version=$(version_of "$folder")
-    [ -n "$version" ] && [ "${version%%[!0-9]*}" -ge "$oldest" ] || continue
+    [ -n "$version" ] && [ "${version%%[!0-9]*}" -ge "$minimum" ] || continue
     rank=$(rank_of "$version")
     if [ "$rank" -gt "$best_rank" ]; then
         best_folder=$folder
@@ -47,7 +48,7 @@ $(candidates)
 EOF
 
 if [ -z "$best_folder" ]; then
-    echo "no JDK $oldest or newer in JAVA_HOME (${JAVA_HOME:-unset}), on the PATH or in /usr/lib/jvm" >&2
+    echo "no JDK $minimum or newer in JAVA_HOME (${JAVA_HOME:-unset}), on the PATH or in /usr/lib/jvm" >&2
     exit 1
 fi
 
@@ -55,5 +56,5 @@ case "${1:-}" in
     "") printf '%s\n' "$best_folder" ;;
     version) printf '%s\n' "$best_version" ;;
     release) printf '%s\n' "${best_version%%[!0-9]*}" ;;
-    *) echo "jdk.sh: unknown word '$1'; known: version, release" >&2; exit 2 ;;
+    *) echo "jdk.sh: unknown argument '$1'; expected version or release" >&2; exit 2 ;;
 esac

@@ -25,7 +25,7 @@ public final class TrustStore {
   }
 }
 END
-# keytool imports only the first certificate of a file, and its format requires a password.
+# Not with keytool, which imports only the first certificate of a file. The format requires a password.
 password=changeit
 "$jdk/bin/java" "$source" "$1" "$2" "$password"
 rm -r "$(dirname "$source")"

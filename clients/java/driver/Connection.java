@@ -3,7 +3,7 @@ package dev.rpcbench.client;
 import dev.rpcbench.client.Library.Connections;
 import dev.rpcbench.client.Library.Target;
 
-/** A connection, or a pool. It is opened again when it has made its number of calls. */
+/** A connection, or a pool. Opens another line after a number of calls. */
 final class Connection<C> {
   private final Library<C> library;
   private final Target target;
@@ -33,7 +33,7 @@ final class Connection<C> {
     return current.client;
   }
 
-  /** The line of the next call. */
+  /** Returns the line for the next call, and opens one if there is none. */
   synchronized Line<C> take() {
     if (current == null) {
       open();
@@ -47,7 +47,7 @@ final class Connection<C> {
     return line;
   }
 
-  /** Ends a call. A line that gets no further ones closes after its last. */
+  /** Ends a call. A line that gets no more calls is closed after its last one. */
   synchronized void give(Line<C> line) {
     line.inFlight--;
     if (line != current && line.inFlight == 0) {

@@ -6,10 +6,7 @@ import java.io.IOException;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
 
-/**
- * Shared by the client programs in Java: all that contract/clients.md asks for, except for the
- * calls.
- */
+/** Shared by the client programs in Java: everything in contract/clients.md except the calls. */
 public final class Driver<C> {
   private static final String CHECKS =
       "text: the whole string; others: the field with the nonce, and on every 16th call the whole"
@@ -19,7 +16,7 @@ public final class Driver<C> {
   private final Library<C> library;
   private final Wire wire;
   private Load<C> load;
-  // The run that has not stopped yet.
+  // The run in progress, if any.
   private volatile Run<C> run;
 
   private Driver(String language, Library<C> library, Wire wire) {
@@ -28,12 +25,12 @@ public final class Driver<C> {
     this.wire = wire;
   }
 
-  /** Does what rpcbench asks for until it closes the socket or sends SIGTERM. */
+  /** Executes rpcbench's commands until it closes the socket or sends SIGTERM. */
   public static <C> void run(Library<C> library) throws IOException {
     run("Java", library);
   }
 
-  /** The same in another language of the JVM. */
+  /** The same for another language of the JVM. */
   public static <C> void run(String language, Library<C> library) throws IOException {
     var path = System.getenv("RPCBENCH_SOCKET");
     if (path == null) {

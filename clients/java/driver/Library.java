@@ -7,12 +7,12 @@ import java.util.Map;
  * Describes a client library.
  *
  * @param <C> makes the calls of one connection, or of the library's pool
- * @param name as in the manifest
- * @param connections what a connection carries, and whose it is
+ * @param name its name in the manifest
+ * @param connections how calls share connections
  * @param blocking whether calls block their thread, a virtual one
  * @param connector opens connections
- * @param outcomes of calls that failed
- * @param methods those of the contract, by shape
+ * @param outcomes classifies the errors of calls
+ * @param methods the contract's methods, by shape
  */
 public record Library<C>(
     String name,
@@ -23,28 +23,28 @@ public record Library<C>(
     Outcomes outcomes,
     Map<String, Method<C, ?, ?>> methods) {
 
-  /** What a connection carries, and whose it is. */
+  /** How calls share connections. */
   public enum Connections {
-    /** Several calls at a time. */
+    /** A connection carries several calls at a time. */
     MULTIPLEXED,
-    /** One call at a time; it is the caller's. */
+    /** A connection carries one call at a time. */
     EXCLUSIVE,
-    /** One call at a time; it is in the library's pool. */
+    /** A connection carries one call at a time, and belongs to the library's pool. */
     POOLED
   }
 
   /**
-   * Where to, and how, connections are opened.
+   * Where and how to open connections.
    *
    * @param address host:port
-   * @param callsPerConnection after how many calls a pool closes a connection; 0 if it keeps them
+   * @param callsPerConnection calls after which a connection is closed; 0 for no limit
    */
   public record Target(
       String address, int connections, long timeoutNanos, int callsPerConnection) {}
 
   /** Opens and closes connections. */
   public interface Connector<C> {
-    /** Opens a connection, or begins to. */
+    /** Opens a connection, or starts to. */
     C connect(Target target);
 
     /** Waits until a connection is open. */
@@ -53,13 +53,13 @@ public record Library<C>(
     void close(C connection);
   }
 
-  /** Finds the outcome of a call that failed. */
+  /** Classifies the error of a call. */
   public interface Outcomes {
     Outcome of(Throwable error);
   }
 
-  /** Gets a reply or an error: before {@link Exchange#start} returns if calls block. */
-  public interface Ended<R> {
+  /** Receives a reply or an error; if calls block, before {@link Exchange#start} returns. */
+  public interface Callback<R> {
     void reply(R reply);
 
     void error(Throwable error);
@@ -67,7 +67,7 @@ public record Library<C>(
 
   /** Makes a call. */
   public interface Exchange<C, Q, R> {
-    void start(C connection, Q request, Ended<R> ended);
+    void start(C connection, Q request, Callback<R> done);
   }
 
   /** Calls that block. */
@@ -75,15 +75,15 @@ public record Library<C>(
     R call(C connection, Q request) throws Exception;
 
     default Exchange<C, Q, R> exchange() {
-      return (connection, request, ended) -> {
+      return (connection, request, done) -> {
         R reply;
         try {
           reply = call(connection, request);
         } catch (Exception error) {
-          ended.error(error);
+          done.error(error);
           return;
         }
-        ended.reply(reply);
+        done.reply(reply);
       };
     }
   }

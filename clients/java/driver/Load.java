@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Open connections and decoded requests. */
+/** The connections and encoded requests between {@code open} and {@code close}. */
 final class Load<C> {
   final Library<C> library;
   final List<Slot<C>> slots;
@@ -48,7 +48,7 @@ final class Load<C> {
     slots = newSlots(target.connections() * inFlight);
   }
 
-  /** Slots that divide the requests. With fewer requests than slots, several slots share one. */
+  /** Divides the requests among slots. With fewer requests than slots, several slots share one. */
   List<Slot<C>> newSlots(int number) throws Exception {
     var slots = new ArrayList<Slot<C>>(number);
     for (int slot = 0; slot < number; slot++) {
@@ -76,7 +76,7 @@ final class Load<C> {
     }
   }
 
-  /** The number of connections that the load knows to be open. */
+  /** The number of open connections; 0 if a pool opens them with its first calls. */
   int opened() {
     return isPool() ? 0 : connections.size();
   }
@@ -85,7 +85,7 @@ final class Load<C> {
     connections.forEach(Connection::close);
   }
 
-  /** Reads a file of requests, each after its length. */
+  /** Reads a file of requests, each preceded by its length. */
   private static List<byte[]> readRequests(String path) throws IOException {
     var file = ByteBuffer.wrap(Files.readAllBytes(Path.of(path))).order(ByteOrder.LITTLE_ENDIAN);
     var requests = new ArrayList<byte[]>();
@@ -99,7 +99,7 @@ final class Load<C> {
       requests.add(request);
     }
     if (requests.isEmpty()) {
-      throw new IOException(path + ": has no requests");
+      throw new IOException(path + ": no requests");
     }
     return requests;
   }

@@ -13,8 +13,8 @@ import java.util.function.Function;
  * A method of the contract with the types of a library.
  *
  * @param text the field with the nonce
- * @param patch a request with another text
- * @param echo that field of a reply; null if the reply has no content
+ * @param patch returns a request with another text
+ * @param echo the field with the nonce in a reply; null if that has no content
  * @param equal compares whole messages
  */
 public record Method<C, Q, R>(
@@ -36,7 +36,7 @@ public record Method<C, Q, R>(
     Q decode(byte[] encoded) throws Exception;
   }
 
-  /** The calls of one slot, one at a time, with its requests in turn. */
+  /** Returns the caller of one slot: one call at a time, with its requests in turn. */
   Caller<C> caller(List<byte[]> encoded, Library.Outcomes outcomes) throws Exception {
     var requests = new ArrayList<Q>(encoded.size());
     for (var request : encoded) {
@@ -46,10 +46,10 @@ public record Method<C, Q, R>(
   }
 
   interface Caller<C> {
-    void call(C connection, Consumer<Outcome> ended);
+    void call(C connection, Consumer<Outcome> done);
   }
 
-  private static final class SlotCaller<C, Q, R> implements Caller<C>, Library.Ended<R> {
+  private static final class SlotCaller<C, Q, R> implements Caller<C>, Library.Callback<R> {
     private final Method<C, Q, R> method;
     private final List<Q> requests;
     private final Library.Outcomes outcomes;
@@ -58,7 +58,7 @@ public record Method<C, Q, R>(
     private long nonce;
     private Q request;
     private String text;
-    private Consumer<Outcome> ended;
+    private Consumer<Outcome> done;
 
     SlotCaller(Method<C, Q, R> method, List<Q> requests, Library.Outcomes outcomes) {
       this.method = method;
@@ -67,17 +67,17 @@ public record Method<C, Q, R>(
     }
 
     @Override
-    public void call(C connection, Consumer<Outcome> ended) {
+    public void call(C connection, Consumer<Outcome> done) {
       var template = requests.get(next);
       next = (next + 1) % requests.size();
       nonce = nonces.incrementAndGet();
       text = patched(method.text.apply(template));
       request = method.patch.apply(template, text);
-      this.ended = ended;
+      this.done = done;
       method.exchange.start(connection, request, this);
     }
 
-    /** A short text gets the last digits that fit. */
+    /** Replaces the start of a text with the nonce; a short text gets the last digits that fit. */
     private String patched(String text) {
       long rest = nonce;
       for (int i = NONCE_DIGITS - 1; i >= 0; i--) {
@@ -91,16 +91,16 @@ public record Method<C, Q, R>(
 
     @Override
     public void reply(R reply) {
-      boolean right =
+      boolean isCorrect =
           reply != null
               && text.equals(method.echo.apply(reply))
               && (nonce % WHOLE_EVERY != 0 || method.equal.test(request, reply));
-      ended.accept(right ? Outcome.OK : Outcome.WRONG_ANSWER);
+      done.accept(isCorrect ? Outcome.OK : Outcome.WRONG_ANSWER);
     }
 
     @Override
     public void error(Throwable error) {
-      ended.accept(outcomes.of(error));
+      done.accept(outcomes.of(error));
     }
   }
 }

@@ -17,7 +17,7 @@ import java.util.function.Consumer;
 /** Makes calls from {@code start} to {@code stop}. */
 final class Run<C> {
   private static final long FLUSH_MILLIS = 5;
-  // How long before an instant a sleeper stays awake.
+  // How long to poll the clock before the start.
   private static final long SPIN_NANOS = 2_000_000;
 
   private final Wire wire;
@@ -30,9 +30,9 @@ final class Run<C> {
   private final int inFlightMax;
   private final AtomicLong claimed = new AtomicLong();
   private final LongAdder started = new LongAdder();
-  // Slots, or calls, that have not ended; and the run.
+  // Slots (closed loop) or calls (open loop) that have not ended, plus one for the run.
   private final AtomicLong pending = new AtomicLong(1);
-  private final CountDownLatch ended = new CountDownLatch(1);
+  private final CountDownLatch allEnded = new CountDownLatch(1);
   private final boolean blocking;
   private volatile long stopAt = Long.MAX_VALUE;
   private volatile Thread dispatcher;
@@ -58,7 +58,7 @@ final class Run<C> {
     }
     var due = Load.readSchedule(message.get("schedule").getAsString());
     schedule = Arrays.copyOf(due, (int) Math.min(due.length, limit));
-    // A connection with one call at a time has a slot, as has each of a pool without a limit.
+    // A connection that carries one call at a time has one slot, which also bounds pools.
     boolean isMultiplexed = load.library.connections() == Library.Connections.MULTIPLEXED;
     int connections = isMultiplexed ? inFlightMax : load.target.connections();
     slots = load.newSlots(Math.min(inFlightMax, connections));
@@ -84,21 +84,21 @@ final class Run<C> {
       new OpenLoop().dispatch();
     }
     end();
-    ended.await();
+    allEnded.await();
     return started.sum();
   }
 
   /** Ends a slot, a call or the run. */
   private void end() {
     if (pending.decrementAndGet() == 0) {
-      ended.countDown();
+      allEnded.countDown();
     }
   }
 
-  /** Without interrupts: one within a write would close the socket. */
+  /** Waits for the latch, since an interrupt within a write would close the socket. */
   private void flush() {
     try {
-      while (!ended.await(FLUSH_MILLIS, TimeUnit.MILLISECONDS)) {
+      while (!allEnded.await(FLUSH_MILLIS, TimeUnit.MILLISECONDS)) {
         wire.flush();
       }
     } catch (InterruptedException error) {
@@ -195,10 +195,11 @@ final class Run<C> {
     }
 
     private void call(Slot<C> slot, int index) {
-      slot.call(outcome -> ended(slot, index, outcome));
+      slot.call(outcome -> finish(slot, index, outcome));
     }
 
-    private void ended(Slot<C> slot, int index, Outcome outcome) {
+    /** Ends a call, and starts one that waits. */
+    private void finish(Slot<C> slot, int index, Outcome outcome) {
       wire.record(due(index), System.nanoTime(), index, outcome);
       Integer next;
       synchronized (this) {
@@ -214,7 +215,7 @@ final class Run<C> {
       end();
     }
 
-    /** Waits for a due time. False: the run stops before it. */
+    /** Waits for a due time. Returns false if the run stops before it. */
     private boolean sleepUntil(long due) {
       while (due < stopAt) {
         long rest = due - System.nanoTime();

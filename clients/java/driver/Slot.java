@@ -8,7 +8,7 @@ final class Slot<C> implements Consumer<Outcome> {
   private final Connection<C> connection;
   private final Method.Caller<C> caller;
   private Connection.Line<C> line;
-  private Consumer<Outcome> ended;
+  private Consumer<Outcome> done;
 
   Slot(int number, Connection<C> connection, Method.Caller<C> caller) {
     this.number = number;
@@ -16,8 +16,8 @@ final class Slot<C> implements Consumer<Outcome> {
     this.caller = caller;
   }
 
-  void call(Consumer<Outcome> ended) {
-    this.ended = ended;
+  void call(Consumer<Outcome> done) {
+    this.done = done;
     line = connection.take();
     caller.call(line.client, this);
   }
@@ -25,6 +25,6 @@ final class Slot<C> implements Consumer<Outcome> {
   @Override
   public void accept(Outcome outcome) {
     connection.give(line);
-    ended.accept(outcome);
+    done.accept(outcome);
   }
 }

@@ -15,7 +15,7 @@ final class Wire {
   private static final int RECORDS = 2;
   private static final int HEADER_BYTES = 8;
   private static final int RECORD_BYTES = 24;
-  // The most that a frame of records has.
+  // Payload of a full frame of records.
   private static final int RECORDS_BYTES = 4096 / RECORD_BYTES * RECORD_BYTES;
   private static final int MAX_FRAME = 65_536;
 
@@ -40,7 +40,7 @@ final class Wire {
     }
   }
 
-  /** Sends the records so far. */
+  /** Sends the pending records. */
   synchronized void flush() {
     if (records.position() > HEADER_BYTES) {
       write(records, RECORDS);
@@ -48,7 +48,7 @@ final class Wire {
     }
   }
 
-  /** Sends a message after all records so far. */
+  /** Sends a message after the pending records. */
   synchronized void send(JsonObject message) {
     flush();
     var text = message.toString().getBytes(StandardCharsets.UTF_8);
@@ -67,7 +67,7 @@ final class Wire {
     }
   }
 
-  /** The next message. EOFException: rpcbench has closed the socket, perhaps within a message. */
+  /** Reads the next message. Throws EOFException if rpcbench has closed the socket. */
   JsonObject read() throws IOException {
     var header = fill(buffer(HEADER_BYTES));
     int length = header.getInt();

@@ -24,15 +24,15 @@ public final class Client {
     R call(EchoBlockingStub stub, Q request);
   }
 
-  private record Observer<R>(Library.Ended<R> ended) implements StreamObserver<R> {
+  private record Observer<R>(Library.Callback<R> done) implements StreamObserver<R> {
     @Override
     public void onNext(R reply) {
-      ended.reply(reply);
+      done.reply(reply);
     }
 
     @Override
     public void onError(Throwable error) {
-      ended.error(error);
+      done.error(error);
     }
 
     @Override
@@ -40,7 +40,7 @@ public final class Client {
   }
 
   private static <Q, R> Library.Exchange<Channel<EchoStub>, Q, R> async(AsyncCall<Q, R> call) {
-    return (channel, request, ended) -> call.start(channel.call(), request, new Observer<>(ended));
+    return (channel, request, done) -> call.start(channel.call(), request, new Observer<>(done));
   }
 
   private static <Q, R> Library.Exchange<Channel<EchoBlockingStub>, Q, R> blocking(

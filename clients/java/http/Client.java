@@ -36,7 +36,7 @@ public final class Client {
   private static final boolean BLOCKING = "blocking".equals(System.getProperty("calls"));
   private static final JsonMapper json = JsonMapper.builder().build();
 
-  /** The library's client has a pool without a limit: one connection per call in flight. */
+  /** The library's client has a pool without a limit: it opens a connection per call in flight. */
   private record Pool(
       HttpClient http, String url, Duration timeout, long callsPerConnection, AtomicLong calls) {
     HttpRequest request(String method, Object message) {
@@ -53,7 +53,7 @@ public final class Client {
   }
 
   private static final class Connector implements Library.Connector<Pool> {
-    // The library's defaults.
+    // Otherwise the library's defaults.
     @Override
     public Pool connect(Library.Target target) {
       var timeout = Duration.ofNanos(target.timeoutNanos());
@@ -97,26 +97,26 @@ public final class Client {
                   pool.http.send(pool.request(method, request), BodyHandlers.ofByteArray()), type);
       return call.exchange();
     }
-    return (pool, request, ended) ->
+    return (pool, request, done) ->
         pool.http
             .sendAsync(pool.request(method, request), BodyHandlers.ofByteArray())
-            .whenComplete((response, error) -> end(response, error, type, ended));
+            .whenComplete((response, error) -> end(response, error, type, done));
   }
 
   private static <R> void end(
-      HttpResponse<byte[]> response, Throwable error, Class<R> type, Library.Ended<R> ended) {
+      HttpResponse<byte[]> response, Throwable error, Class<R> type, Library.Callback<R> done) {
     if (error != null) {
-      ended.error(error);
+      done.error(error);
       return;
     }
     R reply;
     try {
       reply = reply(response, type);
     } catch (StatusException | JacksonException failure) {
-      ended.error(failure);
+      done.error(failure);
       return;
     }
-    ended.reply(reply);
+    done.reply(reply);
   }
 
   private static Outcome outcome(Throwable error) {
@@ -134,7 +134,7 @@ public final class Client {
     return encoded -> json.readValue(encoded, type);
   }
 
-  /** A field of the echo, which may be absent. */
+  /** Returns a field of the echo, or null if the reply has no content. */
   private static <E> String field(E echo, Function<E, String> field) {
     return echo == null ? null : field.apply(echo);
   }
@@ -176,14 +176,14 @@ public final class Client {
           (request, reply) -> equal(request.tree(), reply.echo()),
           exchange("Tree", TreeReply.class));
 
-  /** A record's own equality compares arrays by identity. */
+  /** Records compare arrays by identity. */
   private static boolean equal(Messages.TreeNode sent, Messages.TreeNode echo) {
     return Arrays.equals(sent.digest(), echo.digest())
         && Copies.with(sent, sent.name(), null).equals(Copies.with(echo, echo.name(), null));
   }
 
   public static void main(String[] args) throws IOException {
-    // The library repeats no call, not even one that could not connect, and lets a call close its
+    // The library repeats no call, not even one that failed to connect, and lets a call close its
     // connection.
     System.setProperty("jdk.httpclient.disableRetryConnect", "true");
     System.setProperty("jdk.httpclient.allowRestrictedHeaders", "connection");

@@ -2,7 +2,7 @@ import dev.rpcbench.json.Messages.FlatRecord;
 import dev.rpcbench.json.Messages.PropertyDto;
 import dev.rpcbench.json.Messages.TreeNode;
 
-/** Copies of messages with another value of some components. */
+/** Copies messages with other values for some components. */
 final class Copies {
   static FlatRecord with(FlatRecord record, String field1) {
     return new FlatRecord(

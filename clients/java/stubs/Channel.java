@@ -17,7 +17,7 @@ public record Channel<S extends AbstractStub<S>>(
     ManagedChannel channel, S stub, long timeoutNanos) {
   private static final long OPEN_SECONDS = 10;
 
-  // Callbacks run on a bounded pool instead of one that grows with the calls, as in the server.
+  // Callbacks run on a bounded pool, as in the server. The default pool grows with the calls.
   private static final ForkJoinPool callbacks =
       new ForkJoinPool(
           Runtime.getRuntime().availableProcessors(),
@@ -25,7 +25,7 @@ public record Channel<S extends AbstractStub<S>>(
           null,
           true);
 
-  /** The stub of one call, with its deadline. */
+  /** Returns the stub for one call, with its deadline. */
   public S call() {
     return stub.withDeadlineAfter(timeoutNanos, TimeUnit.NANOSECONDS);
   }

@@ -14,7 +14,7 @@ import java.util.Map;
 
 /** The contract's methods with the messages of protobuf-java. */
 public final class Methods {
-  /** Those of a library that makes calls by these exchanges, by shape. */
+  /** Returns the methods of a library that makes calls with these exchanges, by shape. */
   public static <C> Map<String, Method<C, ?, ?>> of(
       Exchange<C, TextRequest, TextReply> text,
       Exchange<C, RecordRequest, RecordReply> record,

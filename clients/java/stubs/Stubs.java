@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/** Libraries of stubs on channels of grpc-java. */
+/** Describes libraries whose stubs use grpc-java's channels. */
 public final class Stubs {
-  /** Describes a library. Its version is that of the jar of a class. */
+  /** Describes a library. Its version is that of the jar that has the class {@code versioned}. */
   public static <S extends AbstractStub<S>> Library<Channel<S>> library(
       String name,
       Class<?> versioned,
@@ -29,13 +29,13 @@ public final class Stubs {
         methods);
   }
 
-  /** The one in the file's name: not every jar has it in its manifest. */
+  /** Read from the file's name, since not every jar's manifest has the version. */
   private static String version(Class<?> versioned) {
     var jar = versioned.getProtectionDomain().getCodeSource().getLocation().getPath();
     return jar.replaceFirst(".*-(\\d[^/]*)\\.jar", "$1");
   }
 
-  // What the library says of resets and of replies without a valid status.
+  // How the library's descriptions of resets and of replies without a valid status begin.
   private static final List<String> BROKEN_PROTOCOL =
       List.of(
           "RST_STREAM closed stream",

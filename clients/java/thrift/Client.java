@@ -30,7 +30,7 @@ import org.apache.thrift.transport.layered.TFramedTransport;
 
 /** Calls the contract's service with Apache Thrift's library: blocking calls on virtual threads. */
 public final class Client {
-  /** What the library says of a reply to another call, or of none. */
+  /** The library's exceptions for a reply to another call, or without a result. */
   private static final Set<Integer> UNRELATED =
       Set.of(
           TApplicationException.BAD_SEQUENCE_ID,
@@ -38,7 +38,7 @@ public final class Client {
           TApplicationException.INVALID_MESSAGE_TYPE,
           TApplicationException.MISSING_RESULT);
 
-  /** A connection. After an error it is opened again by the next call. */
+  /** A connection. The next call after an error opens it again. */
   private static final class Connection {
     private final Library.Target target;
     private TFramedTransport transport;
@@ -132,19 +132,19 @@ public final class Client {
           : Outcome.status(answer.getType());
     }
     if (error instanceof TTransportException transport) {
-      // A length within the reply that is beyond its frame.
+      // A length in the reply exceeds its frame.
       if (String.valueOf(transport.getMessage()).startsWith("MaxMessageSize reached")) {
         return Outcome.WRONG_ANSWER;
       }
-      boolean isLate =
+      boolean isTimeout =
           transport.getType() == TTransportException.TIMED_OUT
               || transport.getCause() instanceof SocketTimeoutException;
-      return isLate ? Outcome.TIMEOUT : Outcome.TRANSPORT;
+      return isTimeout ? Outcome.TIMEOUT : Outcome.TRANSPORT;
     }
     return error instanceof TProtocolException ? Outcome.WRONG_ANSWER : Outcome.TRANSPORT;
   }
 
-  // A slot has decoded its own requests, so they can be changed.
+  // Each slot decodes its own requests, so it may change them.
   private static final Method<Connection, TextRequest, TextReply> TEXT =
       new Method<>(
           decoder(TextRequest::new),

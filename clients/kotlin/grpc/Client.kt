@@ -12,14 +12,14 @@ import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.launch
 
-// The library's choice, as in the server.
+// The dispatcher of the server's coroutines.
 private val calls = CoroutineScope(Dispatchers.Default)
 
 private fun <Q, R> exchange(call: suspend (EchoCoroutineStub, Q) -> R) =
-    Library.Exchange<Channel<EchoCoroutineStub>, Q, R> { channel, request, ended ->
+    Library.Exchange<Channel<EchoCoroutineStub>, Q, R> { channel, request, done ->
         calls.launch {
             val reply = runCatching { call(channel.call(), request) }
-            reply.fold(ended::reply, ended::error)
+            reply.fold(done::reply, done::error)
         }
     }
 

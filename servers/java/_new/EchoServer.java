@@ -4,8 +4,8 @@ public final class EchoServer {
 
   public static void main(String[] args) {
     System.err.println(
-        "java-LIBRARY: not written yet: EchoServer.java answers the four calls of contract/README.md"
-            + " at RPCBENCH_HOST and RPCBENCH_PORT");
+        "java-LIBRARY: not written yet: EchoServer.java must answer the four calls of"
+            + " contract/README.md at RPCBENCH_HOST and RPCBENCH_PORT");
     System.exit(1);
   }
 }

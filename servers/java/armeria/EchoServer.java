@@ -24,8 +24,8 @@ import java.util.function.Function;
  * the settings in the environment.
  */
 public final class EchoServer {
-  /** How long open connections may take to finish their calls after SIGTERM. */
-  private static final Duration DRAIN = Duration.ofSeconds(2);
+  /** How long calls in flight may take after SIGTERM. */
+  private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(2);
 
   private static final class Echo extends EchoGrpc.EchoImplBase {
     @Override
@@ -76,8 +76,8 @@ public final class EchoServer {
         GrpcService.builder()
             .addService(new Echo())
             .supportedSerializationFormats(GrpcSerializationFormats.values())
-            // JSON is a plain POST to the method's path, without gRPC's frames. Protobuf's own parser,
-            // since the default, protobuf-jackson, takes an object for an enum.
+            // JSON is a plain POST to the method's path, without gRPC's frames. Protobuf's parser,
+            // since the default, protobuf-jackson, accepts an object for an enum.
             .enableUnframedRequests(true)
             .jsonMarshallerFactory(service -> json)
             .build();
@@ -88,7 +88,7 @@ public final class EchoServer {
     if (certificate == null) {
       builder.http(address);
     } else {
-      // By OpenSSL (BoringSSL in Netty's tcnative), which Armeria has and prefers.
+      // With BoringSSL (in Netty's tcnative), which Armeria includes and prefers.
       builder
           .https(address)
           .tls(new File(certificate), new File(System.getenv("RPCBENCH_TLS_KEY")));
@@ -98,7 +98,7 @@ public final class EchoServer {
             .service(echo)
             // The client decides how long connections live; the default is 15 s without a call.
             .idleTimeoutMillis(0)
-            .gracefulShutdownTimeout(Duration.ZERO, DRAIN)
+            .gracefulShutdownTimeout(Duration.ZERO, DRAIN_TIMEOUT)
             .build();
     server.closeOnJvmShutdown();
     try {

@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 
 /** The contract's gRPC service on grpc-java. The launcher has checked the settings in the environment. */
 public final class EchoServer {
-  /** How long open connections may take to finish their calls after SIGTERM, in seconds. */
+  /** How long calls in flight may take after SIGTERM. */
   private static final long DRAIN_SECONDS = 2;
 
   private static final class Echo extends EchoGrpc.EchoImplBase {
@@ -64,10 +64,10 @@ public final class EchoServer {
     var address =
         new InetSocketAddress(
             System.getenv("RPCBENCH_HOST"), Integer.parseInt(System.getenv("RPCBENCH_PORT")));
-    // Handlers have separate threads, one per CPU, since a service may one day block (so no
-    // directExecutor). A ForkJoinPool in first-in-first-out mode instead of the default, a cached
-    // pool that starts a thread for every call that finds none idle: gRPC's performance guide
-    // recommends a bounded pool, and this is the one of grpc-java's own benchmarks.
+    // Handlers run on separate threads, one per CPU, since a real service may block (so no
+    // directExecutor). gRPC's performance guide recommends a bounded pool, and a ForkJoinPool in
+    // first-in-first-out mode is that of grpc-java's benchmarks. The default is a cached pool,
+    // which starts a thread for every call that finds none idle.
     var handlers =
         new ForkJoinPool(
             Runtime.getRuntime().availableProcessors(),
@@ -80,7 +80,7 @@ public final class EchoServer {
         NettyServerBuilder.forAddress(address).addService(new Echo()).executor(handlers);
     var certificate = System.getenv("RPCBENCH_TLS_CERT");
     if (certificate != null) {
-      // By OpenSSL (BoringSSL in Netty's tcnative), which grpc-netty-shaded has and prefers.
+      // With BoringSSL (in Netty's tcnative), which grpc-netty-shaded includes and prefers.
       builder.useTransportSecurity(new File(certificate), new File(System.getenv("RPCBENCH_TLS_KEY")));
     }
     var server = builder.build();

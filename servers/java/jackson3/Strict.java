@@ -7,7 +7,7 @@ import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.type.LogicalType;
 
-/** Refuses values of a wrong type; Jackson's default converts many of them. */
+/** Refuses values of a wrong type, many of which Jackson converts by default. */
 public final class Strict {
   private Strict() {}
 

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The contract's messages, for Jackson 2 and 3. In JSON 64-bit integers are decimal strings, and bytes are base64.
+ * The contract's messages, for Jackson 2 and 3. In JSON, 64-bit integers are decimal strings, and bytes are base64.
  */
 public final class Messages {
   private Messages() {}
@@ -119,7 +119,7 @@ public final class Messages {
     }
   }
 
-  /** A signed 64-bit integer in a map, whose values {@code JsonFormat} does not reach. */
+  /** A signed 64-bit integer in a map, to whose values {@code JsonFormat} does not apply. */
   public record Int64(long value) {
     @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
     public static Int64 parse(String text) {

@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.type.LogicalType;
 import io.quarkus.jackson.ObjectMapperCustomizer;
 import jakarta.inject.Singleton;
 
-/** Refuses values of a wrong type; Jackson's default converts many of them. */
+/** Refuses values of a wrong type, many of which Jackson converts by default. */
 @Singleton
 public class StrictJson implements ObjectMapperCustomizer {
   @Override

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Becomes the server: run.sh BUILD_FOLDER
+# Runs the server in this process: run.sh BUILD_FOLDER
 #
-# Quarkus's settings of TLS are in a profile, since a certificate's path can't be left empty.
+# The TLS settings are in a profile, since the path of a certificate can't be left empty.
 set -eu
 
 set -- "$1" quarkus-app/quarkus-run.jar -XX:+UseG1GC

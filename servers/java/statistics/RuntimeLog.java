@@ -10,19 +10,19 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /**
- * Writes the contract's runtime log to the file RPCBENCH_RUNTIME_LOG. Pauses come from the JVM's own log, since beans report them
- * only to the millisecond.
+ * Writes the contract's runtime log to the file RPCBENCH_RUNTIME_LOG. Pauses come from the JVM's log, since beans report them only to
+ * the millisecond.
  */
 public final class RuntimeLog {
-    /** Interval between readings of the heap. */
-    private static final long READING_MILLIS = 50;
+    /** Time between readings of the heap. */
+    private static final long READING_INTERVAL_MILLIS = 50;
 
     private final long pid = ProcessHandle.current().pid();
     private final MemoryMXBean memory = ManagementFactory.getMemoryMXBean();
     private final MethodHandle allocated = allocatedBytes();
     private final FileInputStream log;
     private final FileOutputStream out;
-    /** Read but not yet processed: part of a line. */
+    /** Text of the log that has been read but not processed: part of a line. */
     private final StringBuilder rest = new StringBuilder();
     private final StringBuilder lines = new StringBuilder();
     private final byte[] buffer = new byte[8192];
@@ -32,7 +32,7 @@ public final class RuntimeLog {
         this.out = new FileOutputStream(out, true);
     }
 
-    /** Called before the server's own main. {@code log} is where the JVM writes its log, each line with its monotonic time. */
+    /** Called before the program's main. {@code log} is the JVM's log, each line with its monotonic time. */
     public static void premain(String log) throws IOException {
         RuntimeLog runtimeLog = new RuntimeLog(log, System.getenv("RPCBENCH_RUNTIME_LOG"));
         runtimeLog.lines.append(runtimeLog.pid).append(" begin ").append(System.nanoTime()).append('\n');
@@ -44,14 +44,14 @@ public final class RuntimeLog {
     private void write() {
         try {
             while (true) {
-                // Pauses that ended before this instant are in the log that is read after it.
+                // Before the log is read, which then has all pauses that ended by this instant.
                 long now = System.nanoTime();
                 readLog();
                 lines.append(pid).append(" reading ").append(now).append(' ').append(memory.getHeapMemoryUsage().getUsed());
                 lines.append(' ').append(allocated == null ? "-" : Long.toString((long) allocated.invoke())).append('\n');
                 out.write(lines.toString().getBytes(StandardCharsets.ISO_8859_1));
                 lines.setLength(0);
-                Thread.sleep(READING_MILLIS);
+                Thread.sleep(READING_INTERVAL_MILLIS);
             }
         } catch (Throwable error) {
             System.err.println("runtime log: " + error);

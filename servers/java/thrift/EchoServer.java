@@ -28,7 +28,7 @@ import org.apache.thrift.transport.layered.TFramedTransport;
 
 /** The contract's service on Thrift. The launcher has checked the settings in the environment. */
 public final class EchoServer {
-  /** How long calls may take to finish after SIGTERM, in seconds. */
+  /** How long calls in flight may take after SIGTERM. */
   private static final int DRAIN_SECONDS = 2;
 
   /** Length of the accept queue, up to the kernel's maximum. The default is 50. */
@@ -85,7 +85,7 @@ public final class EchoServer {
     var listener =
         new TNonblockingServerSocket(
             new NonblockingAbstractServerSocketArgs().bindAddr(address).backlog(BACKLOG));
-    // Handlers have separate threads, since a service may one day block. Everything else is the
+    // Handlers run on separate threads, since a real service may block. Everything else is the
     // library's default: framed transport, frames up to 16 MB, TCP_NODELAY.
     return new TThreadedSelectorServer(
         new TThreadedSelectorServer.Args(listener)
@@ -107,7 +107,7 @@ public final class EchoServer {
             .stopTimeoutVal(DRAIN_SECONDS));
   }
 
-  /** TLS by the JDK, with its defaults. The library's own listener has a shorter accept queue. */
+  /** TLS by the JDK, with its defaults. The library's TLS listener has a shorter accept queue. */
   private static ServerSocket secureListener(InetSocketAddress address, String certificate)
       throws IOException, GeneralSecurityException {
     var keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
@@ -124,7 +124,7 @@ public final class EchoServer {
     try {
       serving.join(TimeUnit.SECONDS.toMillis(DRAIN_SECONDS + 1));
     } catch (InterruptedException interrupted) {
-      // The JVM exits in any case.
+      // The JVM exits anyway.
     }
   }
 }

@@ -28,7 +28,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** The contract's service as JSON on Vert.x. The launcher has checked the settings in the environment. */
 public final class EchoServer extends VerticleBase {
-  /** How long open connections may take to finish their calls after SIGTERM, in seconds. */
+  /** How long calls in flight may take after SIGTERM. */
   private static final long DRAIN_SECONDS = 2;
 
   private static final JsonMapper MAPPER = Strict.strict(JsonMapper.builder()).build();

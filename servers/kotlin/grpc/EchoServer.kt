@@ -24,8 +24,8 @@ import java.util.concurrent.TimeUnit
 import kotlin.concurrent.thread
 import kotlin.system.exitProcess
 
-// How long open connections may take to finish their calls after SIGTERM, in seconds.
-private const val DRAIN = 2L
+/** How long calls in flight may take after SIGTERM. */
+private const val DRAIN_SECONDS = 2L
 
 private class Echo : EchoCoroutineImplBase() {
     override suspend fun text(request: TextRequest): TextReply = textReply { echo = request.text }
@@ -40,25 +40,25 @@ private class Echo : EchoCoroutineImplBase() {
 
 private fun stop(server: Server) {
     server.shutdown()
-    if (!server.awaitTermination(DRAIN, TimeUnit.SECONDS)) {
+    if (!server.awaitTermination(DRAIN_SECONDS, TimeUnit.SECONDS)) {
         server.shutdownNow()
     }
 }
 
 fun main() {
     val address = InetSocketAddress(System.getenv("RPCBENCH_HOST"), System.getenv("RPCBENCH_PORT").toInt())
-    // java-grpc's executor receives calls; coroutines run on Dispatchers.Default, the library's choice. Both have a thread
+    // java-grpc's executor receives calls; coroutines run on Dispatchers.Default, the library's default. Both have a thread
     // per CPU.
-    val intake =
+    val executor =
         ForkJoinPool(
             Runtime.getRuntime().availableProcessors(),
             ForkJoinPool.defaultForkJoinWorkerThreadFactory,
             null,
             true,
         )
-    val builder = NettyServerBuilder.forAddress(address).addService(Echo()).executor(intake)
+    val builder = NettyServerBuilder.forAddress(address).addService(Echo()).executor(executor)
     System.getenv("RPCBENCH_TLS_CERT")?.let { certificate ->
-        // By OpenSSL (BoringSSL in Netty's tcnative), which grpc-netty-shaded has and prefers.
+        // With BoringSSL (in Netty's tcnative), which grpc-netty-shaded includes and prefers.
         builder.useTransportSecurity(File(certificate), File(System.getenv("RPCBENCH_TLS_KEY")))
     }
     val server = builder.build()

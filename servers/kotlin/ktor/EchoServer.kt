@@ -34,7 +34,7 @@ private val json = Json {
 }
 
 /**
- * Reads by way of a [kotlinx.serialization.json.JsonElement], since the direct reader accepts objects without commas between their
+ * Reads into a [kotlinx.serialization.json.JsonElement] first, since the direct reader accepts objects without commas between their
  * members: https://github.com/Kotlin/kotlinx.serialization/issues/2287
  */
 private object StrictJson : StringFormat by json {
@@ -59,21 +59,21 @@ fun main() {
         embeddedServer(
             Netty,
             configure = {
-                // Per group of threads: how long open connections may take to finish their calls after SIGTERM.
+                // How long calls in flight may take after SIGTERM, for each group of threads in milliseconds.
                 shutdownGracePeriod = 500
                 shutdownTimeout = 1500
                 val certificate = System.getenv("RPCBENCH_TLS_PKCS12")
-                // Its clients then start with HTTP/2. The port stays open to HTTP/1.1. With TLS, ALPN chooses.
+                // For clients that start with HTTP/2; the port still accepts HTTP/1.1. With TLS, ALPN chooses.
                 enableH2c = certificate == null && System.getenv("RPCBENCH_PROTOCOL") == "json-h2c"
-                val at: EngineConnectorBuilder.() -> Unit = {
+                val bind: EngineConnectorBuilder.() -> Unit = {
                     host = System.getenv("RPCBENCH_HOST")
                     port = System.getenv("RPCBENCH_PORT").toInt()
                 }
                 if (certificate == null) {
-                    connector(at)
+                    connector(bind)
                 } else {
                     val keys = KeyStore.getInstance(File(certificate), PASSWORD)
-                    sslConnector(keys, "server", { PASSWORD }, { PASSWORD }, at)
+                    sslConnector(keys, "server", { PASSWORD }, { PASSWORD }, bind)
                 }
             },
             module = Application::echo,

@@ -24,8 +24,8 @@ import org.apache.thrift.transport.TNonblockingServerSocket
 import org.apache.thrift.transport.TNonblockingServerSocket.NonblockingAbstractServerSocketArgs
 import org.apache.thrift.transport.TTransportException
 
-/** How long calls may take to finish after SIGTERM. */
-private val DRAIN = 2.seconds
+/** How long calls in flight may take after SIGTERM. */
+private val DRAIN_TIMEOUT = 2.seconds
 
 /** Length of the accept queue, up to the kernel's maximum. The default is 50. */
 private const val BACKLOG = 4096
@@ -50,7 +50,7 @@ private fun server(address: InetSocketAddress): TThreadedSelectorServer {
             .processor(EchoProcessor(Handler, scope))
             .selectorThreads(Runtime.getRuntime().availableProcessors())
             .workerThreads(0)
-            .stopTimeoutVal(DRAIN.inWholeSeconds.toInt())
+            .stopTimeoutVal(DRAIN_TIMEOUT.inWholeSeconds.toInt())
     )
 }
 
@@ -63,7 +63,7 @@ fun main() {
             .addShutdownHook(
                 thread(start = false) {
                     server.stop()
-                    serving.join(DRAIN.inWholeMilliseconds)
+                    serving.join(DRAIN_TIMEOUT.inWholeMilliseconds)
                 }
             )
         server.serve()
