@@ -11,8 +11,8 @@ import scala.concurrent.{ExecutionContext, Future}
 import scala.concurrent.duration.*
 import scala.util.{Failure, Success}
 
-/** How long open connections may take to finish their calls after SIGTERM. */
-private val Drain = 2.seconds
+/** How long calls in flight may take after SIGTERM. */
+private val DrainTimeout = 2.seconds
 
 /** Password of the certificate's file, from the contract. */
 private val Password = "rpcbench".toCharArray
@@ -40,7 +40,7 @@ private def tls(certificate: String): HttpsConnectionContext =
     .fold(builder)(certificate => builder.enableHttps(tls(certificate)))
     .bind(EchoHandler(EchoService))
     .onComplete {
-      case Success(binding) => binding.addToCoordinatedShutdown(Drain)
+      case Success(binding) => binding.addToCoordinatedShutdown(DrainTimeout)
       case Failure(error) =>
         System.err.println(s"scala-pekko-grpc: $error")
         sys.exit(1)

@@ -13,21 +13,21 @@ import zio.http.*
 import zio.http.netty.NettyConfig
 
 object EchoServer extends ZIOAppDefault:
-  /** How long calls in flight may take to finish after SIGTERM. */
-  private val Drain = 2.seconds
+  /** How long calls in flight may take after SIGTERM. */
+  private val DrainTimeout = 2.seconds
 
-  /** The longest body; the default is 100 KiB. */
+  /** Maximum size of a body in bytes; the default is 100 KiB. */
   private val MaxBody = 10 * 1024 * 1024
 
   /** Length of the accept queue; the default is 100. */
   private val Backlog = 4096
 
-  /** Refused requests are not echoed, as they would be by default. */
-  private val Reading = ReaderConfig.withAppendHexDumpToParseException(false)
+  /** Error messages don't quote the request, as they would by default. */
+  private val ReaderSettings = ReaderConfig.withAppendHexDumpToParseException(false)
 
   private val JsonType = Headers(Header.ContentType(MediaType.application.json))
 
-  /** Errors only. */
+  /** Warnings and errors only. */
   override val bootstrap =
     Runtime.removeDefaultLoggers ++
       Runtime.addLogger(ZLogger.default.map(java.lang.System.err.println(_)).filterLogLevel(_ >= LogLevel.Warning))
@@ -35,7 +35,7 @@ object EchoServer extends ZIOAppDefault:
   private def unary[Q: JsonValueCodec, R: JsonValueCodec](method: String)(answer: Q => R): Route[Any, Throwable] =
     Method.POST / "rpcbench.v1.Echo" / method -> handler { (call: Request) =>
       call.body.asArray.mapAttempt { body =>
-        val request = readFromArray[Q](body, Reading)
+        val request = readFromArray[Q](body, ReaderSettings)
         Response(headers = JsonType, body = Body.fromArray(writeToArray(answer(request))))
       }
     }
@@ -56,7 +56,7 @@ object EchoServer extends ZIOAppDefault:
     .binding(sys.env("RPCBENCH_HOST"), sys.env("RPCBENCH_PORT").toInt)
     .disableRequestStreaming(MaxBody)
     .copy(soBacklog = Backlog)
-    .gracefulShutdownTimeout(Drain)
+    .gracefulShutdownTimeout(DrainTimeout)
 
   def run =
     Server

@@ -101,11 +101,11 @@ case class TreeNode(
 ):
   require(email.isEmpty || phone.isEmpty, "email and phone exclude each other")
 
-/** Integers of 64 bits, signed and not. */
+/** 64-bit integers, signed and unsigned. */
 case class Int64(bits: Long) extends AnyVal
 case class Uint64(bits: Long) extends AnyVal
 
-/** For values that are strings in JSON. The library's own readers of numbers in strings and of base64 take no escapes in them. */
+/** For values that are strings in JSON. The library's readers of numbers in strings and of base64 accept no escapes. */
 private class StringCodec[A](val nullValue: A, print: A => String, parse: String => A) extends JsonValueCodec[A]:
   def encodeValue(value: A, out: JsonWriter): Unit = out.writeVal(print(value))
   def decodeValue(in: JsonReader, default: A): A =
@@ -125,6 +125,6 @@ given JsonValueCodec[RecordRequest] = JsonCodecMaker.make
 given JsonValueCodec[RecordReply] = JsonCodecMaker.make
 given JsonValueCodec[DtoRequest] = JsonCodecMaker.make
 given JsonValueCodec[DtoReply] = JsonCodecMaker.make
-// Values of an enum are strings; with a discriminator they would be objects.
+// Enum values are strings; with a discriminator they would be objects.
 given JsonValueCodec[TreeRequest] = JsonCodecMaker.makeWithoutDiscriminator
 given JsonValueCodec[TreeReply] = JsonCodecMaker.makeWithoutDiscriminator
