@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the Node server or client program in the current folder into RPCBENCH_BUILD_DIR: its sources, the shared ones, the contract, the
-# code that a compiler generates from it, and node_modules exactly as locked.
+# Builds the Node.js server or client program in the current folder into RPCBENCH_BUILD_DIR: its sources, the shared ones, the contract,
+# code generated from it, and node_modules exactly as locked.
 #
 #   build.sh          builds
 #   build.sh lock     rewrites package-lock.json

@@ -1,4 +1,4 @@
-// The contract's service as JSON without a framework.
+// The contract's service as JSON, without a framework.
 import { ZodError } from 'zod';
 
 import { methods } from './messages.js';

@@ -1,5 +1,5 @@
-// The contract's messages as Zod schemas, for frameworks without their own validation. Decoding validates and makes 64-bit integers
-// BigInt and bytes Buffers; encoding is the reverse.
+// The contract's messages as Zod schemas, for frameworks without their own validation. Decoding validates, and turns 64-bit integers
+// into BigInts and bytes into Buffers; encoding is the reverse.
 import * as z from 'zod';
 
 const int64 = z.codec(z.string().regex(/^-?\d+$/), z.int64(), { decode: BigInt, encode: String });
@@ -92,7 +92,7 @@ const TreeNode = z
   })
   .refine((tree) => tree.email === undefined || tree.phone === undefined, 'email and phone exclude each other');
 
-// A method: from the parsed body of a request to the reply. Throws a ZodError if the body is not a request.
+// Returns a method, which maps the parsed body of a request to the reply. It throws a ZodError if the body is not a request.
 function method(shape, content) {
   const request = z.object({ [shape]: content });
   const reply = z.object({ echo: content });

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Becomes a Node server or client program: run.sh BUILD_FOLDER [ARGUMENT...]
+# Runs a Node.js server or client program in this process: run.sh BUILD_FOLDER [ARGUMENT...]
 set -eu
 
 build=$1
@@ -13,8 +13,8 @@ export NODE_ENV=production
 program=$build/server.js
 [ -f "$program" ] || program=$build/client.js
 
-# Without a cgroup limit V8 would size its heap by the machine. Three quarters of the memory for the old generation, shared by the
-# workers, is usual for services in containers; the rest is for young objects, code and buffers.
+# Without a cgroup limit V8 would size its heap by the machine. The old generation gets three quarters of the memory, divided by the
+# workers, as is usual for services in containers. The rest is for young objects, code and buffers.
 memory $((43 * RPCBENCH_CPUS)) Node.js
 if [ -n "${RPCBENCH_MEMORY:-}" ]; then
     mebibytes=$((RPCBENCH_MEMORY * 3 / 4 / RPCBENCH_CPUS / 1048576))

@@ -3,8 +3,8 @@ import { constants, openSync, writeSync } from 'node:fs';
 import { constants as gc, performance, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 
-// Interval between readings of the heap.
-const READING_MILLIS = 50;
+// Time between readings of the heap.
+const READING_INTERVAL_MILLIS = 50;
 
 const KINDS = new Map([
   [gc.NODE_PERFORMANCE_GC_MINOR, 'minor'],
@@ -14,7 +14,7 @@ const KINDS = new Map([
 ]);
 
 /**
- * Logs this process for as long as it lives.
+ * Starts the log of this process.
  *
  * @param {string} path the file
  */
@@ -35,12 +35,12 @@ export function logCollections(path) {
   observer.observe({ entryTypes: ['gc'] });
 
   const write = () => {
-    // Pauses that ended before this instant are taken after it. V8 does not count allocations.
+    // Before the pauses are taken, which then include all that ended by this instant. V8 does not count allocations.
     const now = nanos(performance.now());
     take(observer.takeRecords());
     writeSync(file, `${lines}${process.pid} reading ${now} ${getHeapStatistics().used_heap_size} -\n`);
     lines = '';
   };
   write();
-  setInterval(write, READING_MILLIS).unref();
+  setInterval(write, READING_INTERVAL_MILLIS).unref();
 }

@@ -31,7 +31,7 @@ export async function serve(name, start) {
   });
 }
 
-// The server ends if it loses a worker, since it would no longer use its CPUs.
+// Ends the server if it loses a worker, since it would no longer use all its CPUs.
 function supervise(name, count) {
   let stopping = false;
   const stop = () => {

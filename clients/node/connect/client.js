@@ -11,8 +11,8 @@ import { Echo } from './echo_pb.js';
 
 const CLOSING = { headers: { connection: 'close' } };
 
-// The library's defaults, but for a pool of the load's size, all of which may be idle, and replies that are not compressed, as
-// those of other clients.
+// The library's defaults, except that the pool has the load's size and keeps idle connections open, and that replies are not
+// compressed, like those of other clients.
 function connect({ address, method, connections, timeoutMillis, callsPerConnection }) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections, maxFreeSockets: connections });
   const echo = createClient(
@@ -37,7 +37,7 @@ function connect({ address, method, connections, timeoutMillis, callsPerConnecti
   };
 }
 
-// Only an error that the server sent has its header fields. A reply that is neither a message nor an error broke the protocol.
+// Only errors from the server have header fields. A reply that is neither a message nor an error breaks the protocol.
 function outcome(error) {
   if (error.code === Code.DeadlineExceeded) {
     return TIMEOUT;
@@ -52,7 +52,7 @@ await run({
   name: 'connect-es',
   package: '@connectrpc/connect-node',
   multiplexed: false,
-  // Bytes of a Buffer would be unequal to those of a reply.
+  // Bytes in a reply are Uint8Arrays, which are never equal to a Buffer.
   decode: (shape, encoded) => fromBinary(Echo.method[shape].input, new Uint8Array(encoded)),
   connect,
   outcome,

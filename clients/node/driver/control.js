@@ -1,5 +1,5 @@
-// The thread that has the socket. It obeys `stop` itself and hands the other messages to the thread that makes the calls, whose
-// frames it writes.
+// The thread that has the socket. It handles `stop`, passes other messages to the thread that makes the calls, and writes that thread's
+// messages and records.
 import net from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 
@@ -8,7 +8,7 @@ const KIND_RECORDS = 2;
 const HEADER_BYTES = 8;
 const MAX_FRAME = 65536;
 
-// No instant to stop at is known.
+// The instant to stop at, until it is known.
 const NEVER = 2n ** 63n - 1n;
 
 const { path, stopAt } = workerData;
@@ -26,11 +26,11 @@ function sendMessage(message) {
   send(KIND_MESSAGE, Buffer.from(JSON.stringify(message)));
 }
 
-function take(text) {
+function handle(text) {
   const now = Number(process.hrtime.bigint());
   const message = JSON.parse(text);
   if (message.type === 'start' || message.type === 'stop') {
-    // A number of JavaScript is exact for the first 104 days after the machine's start only.
+    // A JavaScript number is exact only for the first 104 days after boot, 2^53 ns.
     message.at = BigInt(/"at_ns"\s*:\s*(\d+)/.exec(text)[1]);
     sendMessage({ type: 'ack', of: message.type, received_ns: now });
   }
@@ -56,7 +56,7 @@ socket.on('data', (data) => {
     if (received.length < end) {
       break;
     }
-    take(received.toString('utf8', HEADER_BYTES, end));
+    handle(received.toString('utf8', HEADER_BYTES, end));
     received = received.subarray(end);
   }
 });

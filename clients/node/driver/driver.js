@@ -1,7 +1,7 @@
-// Shared by the client programs in Node.js: all that contract/clients.md asks for, except for the calls.
+// Shared by the client programs in Node.js: everything in contract/clients.md except the calls.
 //
-// A worker thread has the socket, so that a busy event loop delays no message: control.js. This thread makes the calls, and is
-// asked to stop by a shared instant.
+// A worker thread has the socket, so that a busy event loop delays no message: control.js. This thread makes the calls. They share the
+// instant to stop at.
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 
@@ -12,16 +12,16 @@ import { Run } from './run.js';
 const CHECKS = 'text: the whole string; others: the field with the nonce, and on every 16th call the whole message';
 
 /**
- * Does what rpcbench asks for until it closes the socket or sends SIGTERM.
+ * Executes rpcbench's commands until it closes the socket or sends SIGTERM.
  *
  * @typedef {object} Library
- * @property {string} name as in the manifest
- * @property {string} package has its version
+ * @property {string} name its name in the manifest
+ * @property {string} package the package whose version is reported
  * @property {boolean} multiplexed whether connections carry several calls at a time; if not, the library has a pool of them
  * @property {(shape: string, encoded: Buffer) => object} decode decodes a request
  * @property {(target: object) => { ready: () => Promise, call: (request: object) => Promise, close: () => void }} connect
- *   opens a connection, or begins to
- * @property {(error: Error) => { kind: number, status: number }} outcome that of a call that failed with this
+ *   opens a connection, or starts to
+ * @property {(error: Error) => { kind: number, status: number }} outcome classifies the error of a call
  *
  * @param {Library} library
  */
@@ -31,7 +31,7 @@ export async function run(library) {
     console.error(`${library.name}: RPCBENCH_SOCKET is not set; rpcbench starts this program`);
     process.exit(1);
   }
-  // The first process of a container ignores signals that it does not handle.
+  // As the first process of a container, this would ignore SIGTERM without a handler.
   process.once('SIGTERM', () => process.exit(0));
   if (process.env.RPCBENCH_RUNTIME_LOG) {
     const { logCollections } = await import('../runtime-log.js');

@@ -1,7 +1,7 @@
 import { OK, WRONG_ANSWER } from './outcome.js';
 import { readRequests, Request } from './requests.js';
 
-/** A connection, or a pool. It is opened again when it has made its number of calls. */
+/** A connection, or a pool. Opens another line after a number of calls. */
 class Connection {
   constructor(library, target) {
     this.library = library;
@@ -15,7 +15,7 @@ class Connection {
     return this.line.client;
   }
 
-  /** The line of the next call. */
+  /** Returns the line for the next call, and opens one if there is none. */
   take() {
     if (!this.line) {
       this.open();
@@ -29,7 +29,7 @@ class Connection {
     return line;
   }
 
-  /** Ends a call. A line that gets no further ones closes after its last. */
+  /** Ends a call. A line that gets no more calls is closed after its last one. */
   give(line) {
     line.inFlight -= 1;
     if (line !== this.line && line.inFlight === 0) {
@@ -69,7 +69,7 @@ class Slot {
   }
 }
 
-/** Open connections and decoded requests. */
+/** The connections and encoded requests between `open` and `close`. */
 export class Load {
   constructor(library, message) {
     const { connections, in_flight: inFlight, timeout_ns: timeoutNs } = message;
@@ -94,7 +94,7 @@ export class Load {
     this.slots = this.newSlots(connections * inFlight);
   }
 
-  /** Slots that divide the requests. With fewer requests than slots, several slots have a copy of one. */
+  /** Divides the requests among slots. With fewer requests than slots, several slots decode the same one. */
   newSlots(number) {
     return Array.from({ length: number }, (_, slot) => {
       const requests = [];
@@ -105,7 +105,7 @@ export class Load {
     });
   }
 
-  /** The number of connections that the load knows to be open. */
+  /** The number of open connections; 0 if a pool opens them with its first calls. */
   get opened() {
     return this.library.multiplexed ? this.connections.length : 0;
   }

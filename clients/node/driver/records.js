@@ -1,5 +1,5 @@
 const RECORD_BYTES = 24;
-// The most that a frame of records has.
+// Payload of a full frame of records.
 const FRAME_BYTES = Math.floor(4096 / RECORD_BYTES) * RECORD_BYTES;
 // How long a record may wait.
 const FLUSH_MILLIS = 5;
@@ -29,7 +29,7 @@ export class Records {
       this.first = done;
     }
     this.used = used + RECORD_BYTES;
-    // A busy event loop delays the timer.
+    // Not only by the timer, which a busy event loop delays.
     if (this.used === FRAME_BYTES || done - this.first >= FLUSH_NANOS) {
       this.flush();
     }
@@ -43,8 +43,8 @@ export class Records {
     }
   }
 
-  /** Flushes from now on, also when no call ends. Returns what ends that. */
-  flushOften() {
+  /** Starts a timer that flushes, for when no call ends. Returns a function that stops it. */
+  startFlushing() {
     const timer = setInterval(() => this.flush(), FLUSH_MILLIS);
     return () => clearInterval(timer);
   }

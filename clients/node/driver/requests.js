@@ -5,12 +5,12 @@ const NONCE_DIGITS = 8;
 const NONCES = 10 ** NONCE_DIGITS;
 // Whole messages are compared on every 16th call.
 const WHOLE_EVERY = 16;
-// The field with the nonce; that of a text is in the request itself.
+// The field with the nonce, in the content of a request; `text` is a field of the request itself.
 const FIELDS = { text: 'text', record: 'field1', dto: 'prop1', tree: 'name' };
 
 let nonces = 0;
 
-/** A request of the library. Before each call it gets a nonce. */
+/** A decoded request, which gets a nonce before each call. */
 export class Request {
   constructor(shape, message) {
     this.field = FIELDS[shape];
@@ -41,7 +41,7 @@ export class Request {
   }
 }
 
-/** Reads a file of requests, each after its length. */
+/** Reads a file of requests, each preceded by its length. */
 export function readRequests(path) {
   const data = readFileSync(path);
   const requests = [];
@@ -55,7 +55,7 @@ export function readRequests(path) {
     at = end;
   }
   if (requests.length === 0) {
-    throw new Error(`${path}: has no requests`);
+    throw new Error(`${path}: no requests`);
   }
   return requests;
 }

@@ -4,9 +4,9 @@ import { NOT_SENT, OK } from './outcome.js';
 import { readSchedule } from './requests.js';
 
 const now = process.hrtime.bigint;
-// How long before the start a sleeper stays awake: timers are a millisecond late.
+// How long to poll the clock before the start: timers may be a millisecond late.
 const SPIN_NANOS = 3_000_000n;
-// The longest sleep, after which the instant to stop at is looked at.
+// Maximum sleep, after which stopAt is read again.
 const MAX_SLEEP_MILLIS = 100;
 
 const millis = (nanos) => Number(nanos) / 1e6;
@@ -29,20 +29,20 @@ export class Run {
     }
   }
 
-  /** Returns the number of calls when the last one has ended. */
+  /** Makes the calls, and returns their number when the last one has ended. */
   async make() {
-    const endFlushing = this.records.flushOften();
+    const stopFlushing = this.records.startFlushing();
     const early = this.at - SPIN_NANOS - now();
     if (early > 0n) {
       await setTimeout(millis(early));
     }
     while (now() < this.at);
     const calls = this.schedule ? await this.openLoop() : await this.closedLoop();
-    endFlushing();
+    stopFlushing();
     return calls;
   }
 
-  /** Whether calls may start, or be due, at an instant. */
+  /** Whether calls may still start, or be due, at an instant. */
   isBeforeStop(instant) {
     return instant < Atomics.load(this.stopAt, 0);
   }
@@ -65,7 +65,7 @@ export class Run {
       const outcome = await slot.call();
       this.records.add(start, now(), slot.number, outcome);
       if (outcome !== OK) {
-        // Calls that fail without I/O would otherwise keep the event loop from it, and connections from opening again.
+        // Otherwise calls that fail at once would starve the event loop's I/O, and connections could not be opened again.
         await setImmediate();
       }
     }
@@ -76,7 +76,7 @@ export class Run {
     const idle = [...this.slots];
     let calls = 0;
     let drained;
-    const one = async (slot, index, due) => {
+    const makeCall = async (slot, index, due) => {
       const outcome = await slot.call();
       this.records.add(due, now(), index, outcome);
       idle.push(slot);
@@ -92,7 +92,7 @@ export class Run {
       calls += 1;
       const slot = idle.pop();
       if (slot) {
-        one(slot, index, due);
+        makeCall(slot, index, due);
       } else {
         this.records.add(due, now(), index, NOT_SENT);
       }
@@ -105,7 +105,7 @@ export class Run {
     return calls;
   }
 
-  /** Waits for a due time. False: the run stops before it. */
+  /** Waits for a due time. Returns false if the run stops before it. */
   async sleepUntil(due) {
     while (this.isBeforeStop(due)) {
       const rest = due - now();

@@ -15,7 +15,7 @@ const contract = protoLoader.loadSync(fileURLToPath(new URL('echo.proto', import
 const service = contract['rpcbench.v1.Echo'];
 const Echo = grpc.makeGenericClientConstructor(service, 'Echo');
 
-// The library's defaults, without retries. Channels to the same target would share a connection.
+// The library's defaults, without retries, and with a connection per channel: by default, channels to the same target share one.
 const OPTIONS = { 'grpc.enable_retries': 0, 'grpc.use_local_subchannel_pool': 1 };
 
 function connect({ address, method, timeoutMillis }) {
@@ -42,7 +42,7 @@ function outcome(error) {
   if (error.details?.startsWith('Response message parsing error')) {
     return WRONG_ANSWER;
   }
-  // The library's words for resets and connections that end.
+  // The library's errors for resets and closed connections.
   if (error.code === grpc.status.UNAVAILABLE || error.details?.startsWith('Received RST_STREAM')) {
     return TRANSPORT;
   }

@@ -14,7 +14,7 @@ class StatusError extends Error {
   }
 }
 
-// The library's defaults, but for a pool of the load's size, whose idle connections stay open. No pipelining.
+// The library's defaults, without pipelining, except that the pool has the load's size and keeps idle connections open.
 function connect({ address, method, connections, timeoutMillis, callsPerConnection }) {
   const pool = new Pool(`http://${address}`, {
     connections,

@@ -2,5 +2,5 @@
 import { serve } from './workers.js';
 
 await serve('node-LIBRARY', async (_host, _port) => {
-  throw new Error('not written yet: server.js answers the four calls of contract/README.md here');
+  throw new Error('not written yet: server.js must answer the four calls of contract/README.md here');
 });

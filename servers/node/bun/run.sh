@@ -1,11 +1,11 @@
 #!/bin/sh
-# Becomes a server on Bun: run.sh BUILD_FOLDER
+# Runs a server on Bun in this process: run.sh BUILD_FOLDER
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../settings.sh"
 
-# Packages from npm have the program in a folder of its platform.
+# npm's packages have the program in a folder per platform.
 case $(uname -m) in
     x86_64) platform=x64 ;;
     aarch64) platform=aarch64 ;;
@@ -14,7 +14,7 @@ esac
 
 export NODE_ENV=production
 
-# JavaScriptCore sizes its heap by the memory of the machine; each process gets its part of the limit.
+# JavaScriptCore would size its heap by the memory of the machine; each process gets its part of the limit.
 memory $((64 * RPCBENCH_CPUS)) Bun
 if [ -n "${RPCBENCH_MEMORY:-}" ]; then
     export BUN_JSC_forceRAMSize=$((RPCBENCH_MEMORY / RPCBENCH_CPUS))

@@ -7,7 +7,7 @@ import { methods } from './messages.js';
 import { MAX_BODY, certificate } from './web.js';
 import { serve } from './workers.js';
 
-// How long open connections may take to finish their calls after SIGTERM.
+// How long calls in flight may take after SIGTERM.
 const DRAIN_MILLISECONDS = 2000;
 
 const route = (method) => ({
@@ -42,7 +42,7 @@ async function start(hostname, port) {
   return () => Promise.race([server.stop(), Bun.sleep(DRAIN_MILLISECONDS)]);
 }
 
-// Workers share the port, so they would share that of another program as well.
+// Workers share the port, so they could also share it with another program.
 function refusePortInUse() {
   const { RPCBENCH_HOST: hostname, RPCBENCH_PORT: port } = process.env;
   try {

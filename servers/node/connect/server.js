@@ -3,7 +3,7 @@
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 
 import { Echo } from './echo_pb.js';
-import { starting, startingHttp2 } from './web.js';
+import { onHttp1, onHttp2 } from './web.js';
 import { serve } from './workers.js';
 
 const listener = connectNodeAdapter({
@@ -17,6 +17,6 @@ const listener = connectNodeAdapter({
 });
 
 // Without TLS a port of Node.js speaks one version of HTTP.
-const start = ['grpc', 'json-h2c'].includes(process.env.RPCBENCH_PROTOCOL) ? startingHttp2 : starting;
+const start = ['grpc', 'json-h2c'].includes(process.env.RPCBENCH_PROTOCOL) ? onHttp2 : onHttp1;
 
 await serve('node-connect', start(listener));

@@ -3,7 +3,7 @@ import express from 'express';
 import { ZodError } from 'zod';
 
 import { methods } from './messages.js';
-import { MAX_BODY, starting } from './web.js';
+import { MAX_BODY, onHttp1 } from './web.js';
 import { serve } from './workers.js';
 
 const app = express();
@@ -29,4 +29,4 @@ app.use((error, _request, response, _next) => {
   response.status(status).json({ error: status >= 500 ? 'internal error' : error.message });
 });
 
-await serve('node-express', starting(app));
+await serve('node-express', onHttp1(app));

@@ -18,8 +18,8 @@ async function start(host, port) {
   app.post('/rpcbench.v1.Echo/Tree', { schema: schemas.tree }, async ({ body }) => ({
     echo: { ...body.tree, digest: body.tree.digest.toString('base64') },
   }));
-  // Connections may be idle indefinitely, also before their first request: the client decides how long they live. As an option,
-  // 0 would mean the default. Fastify has no time limit for requests.
+  // Connections may be idle indefinitely, also before their first request: the client decides how long they live. Not set as options,
+  // where 0 means the default. By default Fastify has no time limit for requests.
   app.server.keepAliveTimeout = 0;
   app.server.headersTimeout = 0;
   await app.listen({ host, port });

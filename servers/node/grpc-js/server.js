@@ -8,12 +8,12 @@ import protoLoader from '@grpc/proto-loader';
 
 import { serve } from './workers.js';
 
-// How long open connections may take to finish their calls after SIGTERM.
+// How long calls in flight may take after SIGTERM.
 const DRAIN_MILLISECONDS = 2000;
 
-// The contract is loaded at start, as in gRPC's guide and most services: protobufjs then compiles an encoder and a decoder per message,
-// as fast as those generated ahead of time. With the loader's defaults nothing is lost: 64-bit integers are Long objects, enums numbers,
-// bytes Buffers, and absent fields stay absent.
+// The contract is loaded at start, as in gRPC's guide and most services. protobufjs then compiles an encoder and a decoder per message,
+// as fast as those generated ahead of time. The loader's defaults lose nothing: 64-bit integers are Long objects, enums numbers, bytes
+// Buffers, and absent fields stay absent.
 // package.json uses protobufjs 8 instead of the loader's 7, which truncates a string where it should refuse a truncated message.
 const contract = protoLoader.loadSync(fileURLToPath(new URL('echo.proto', import.meta.url)));
 
@@ -24,7 +24,7 @@ const echo = {
   tree: (call, reply) => reply(null, { echo: call.request.tree }),
 };
 
-// Without RPCBENCH_TLS_CERT there is no TLS. Clients are asked for no certificate.
+// TLS if RPCBENCH_TLS_CERT is set. Clients need no certificate.
 function credentials() {
   const { RPCBENCH_TLS_CERT: cert, RPCBENCH_TLS_KEY: key } = process.env;
   if (!cert) {

@@ -8,7 +8,7 @@ import { DtoReply, RecordReply, TextReply, TreeReply } from './generated/echo_ty
 import { certificate } from './web.js';
 import { serve } from './workers.js';
 
-// How long open connections may take to finish their calls after SIGTERM.
+// How long calls in flight may take after SIGTERM.
 const DRAIN_MILLISECONDS = 2000;
 
 const echo = {
@@ -20,7 +20,7 @@ const echo = {
 
 async function start(host, port) {
   const pair = certificate();
-  // The library offers TLS 1.3 only if some option is set.
+  // Without an option the library would not offer TLS 1.3.
   const tls = pair && { ...pair, secureOptions: 0 };
   const server = thrift.createServer(Echo, echo, {
     transport: thrift.TFramedTransport,
@@ -30,7 +30,7 @@ async function start(host, port) {
   server.on('connection', (socket) => socket.setNoDelay());
   server.listen(port, host);
   await once(server, 'listening');
-  // Errors of a connection arrive here too. The library has closed it by then, and serves the others.
+  // Errors of a connection arrive here too. By then the library has closed it, and it serves the others.
   server.on('error', () => {});
   return () =>
     new Promise((stopped) => {
