@@ -41,12 +41,12 @@ async def tree(request: TreeRequest) -> TreeReply:
 
 @app.exception_handler(RequestValidationError)
 async def refuse(_: Request, error: RequestValidationError) -> JSONResponse:
-    """Says what is wrong and where. FastAPI's own handler also repeats the input, which fails for values that JSON does not have."""
+    """Reports what is wrong and where. FastAPI's handler also repeats the input, which fails for values that JSON lacks."""
     problems = [{"loc": problem["loc"], "msg": problem["msg"]} for problem in error.errors()]
     return JSONResponse({"detail": problems}, status_code=422)
 
 
 @app.exception_handler(PydanticSerializationError)
 async def refuse_text(_: Request, error: PydanticSerializationError) -> JSONResponse:
-    """Half of a surrogate pair: Python's parser accepts it, but it can't be written as UTF-8."""
+    """Refuses half of a surrogate pair, which Python's parser accepts, but which can't be encoded as UTF-8."""
     return JSONResponse({"detail": str(error)}, status_code=422)

@@ -1,4 +1,4 @@
-"""uvicorn for the servers of ASGI applications that use it."""
+"""Runs ASGI applications on uvicorn."""
 
 from collections.abc import Callable
 from typing import Any

@@ -36,7 +36,7 @@ if grep -q '^grpcio-tools==' requirements.txt; then
         --python_out="$build" --grpc_python_out="$build" echo.proto
 fi
 if grep -q '^protoc-gen-connectrpc==' requirements.txt; then
-    # Modules of a package, since they import each other by relative names.
+    # In a package, since the modules import each other by relative names.
     rm -rf "$build/generated"
     mkdir "$build/generated"
     PATH="$build/venv/bin:$PATH" protoc --proto_path="$RPCBENCH_CONTRACT" \

@@ -7,21 +7,20 @@ import time
 
 
 def log_collections() -> None:
-    """Logs this process, and those that it forks from now on, for as long as they live. Does nothing without the variable."""
+    """Starts the log of this process, and of those that it forks later. Does nothing without the variable."""
     path = os.environ.get("RPCBENCH_RUNTIME_LOG")
     if not path:
         return
     file = os.open(path, os.O_APPEND | os.O_WRONLY | os.O_CREAT, 0o644)
-    began = 0
+    started = 0
 
     def on_collection(phase: str, info: dict[str, int]) -> None:
-        nonlocal began
-        # The monotonic clock.
+        nonlocal started
         now = time.monotonic_ns()
         if phase == "start":
-            began = now
+            started = now
         else:
-            os.write(file, b"%d pause %d %d generation-%d -\n" % (os.getpid(), now, now - began, info["generation"]))
+            os.write(file, b"%d pause %d %d generation-%d -\n" % (os.getpid(), now, now - started, info["generation"]))
 
     os.write(file, b"%d begin %d\n" % (os.getpid(), time.monotonic_ns()))
     gc.callbacks.append(on_collection)

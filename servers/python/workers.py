@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from runtime_log import log_collections
 
-# How long open connections may take to finish their calls after SIGTERM, in seconds.
+# How long calls in flight may take after SIGTERM.
 DRAIN_SECONDS = 2.0
 
 # Listens on an address, alone or with others on the same port, and serves until SIGTERM.
@@ -36,13 +36,13 @@ def serve(name: str, run: Run) -> None:
 
 
 def settings(name: str) -> tuple[str, int]:
-    """The address to listen on and the number of CPUs. A missing or wrong setting ends the process."""
+    """Returns the address to listen on and the number of CPUs. A missing or wrong setting ends the process."""
     try:
         host = _setting("RPCBENCH_HOST")
-        port = _whole("RPCBENCH_PORT", 65535)
+        port = _whole_number("RPCBENCH_PORT", 65535)
         # An IPv6 address is bracketed before a port.
         address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        return address, _whole("RPCBENCH_CPUS", 65535)
+        return address, _whole_number("RPCBENCH_CPUS", 65535)
     except ValueError as error:
         _fail(name, error)
 
@@ -54,8 +54,8 @@ def certificate() -> tuple[str, str] | None:
 
 
 def bound(address: str, shared: bool) -> socket.socket:
-    """A socket at the address, alone or with others on the same port, for servers that take an open socket."""
-    family, kind, protocol, _, target = _resolved(address)
+    """Returns a socket bound to the address, for servers that take one. `shared`: other processes bind to the same port."""
+    family, kind, protocol, _, target = _resolve(address)
     listener = socket.socket(family, kind, protocol)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, int(shared))
@@ -68,7 +68,7 @@ def bound(address: str, shared: bool) -> socket.socket:
 
 
 def secured(listener: socket.socket) -> socket.socket:
-    """The same with TLS, if the server has a certificate: a connection's first read makes the handshake, so that none waits for another's."""
+    """Adds TLS if the server has a certificate. A connection's first read makes the handshake, so that none waits for another's."""
     if (paths := certificate()) is None:
         return listener
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -88,14 +88,14 @@ def _setting(name: str) -> str:
     return value
 
 
-def _whole(name: str, largest: int) -> int:
+def _whole_number(name: str, maximum: int) -> int:
     text = _setting(name)
-    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= largest):
-        raise ValueError(f"{name}={text!r}: must be a whole number from 1 to {largest}")
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= maximum):
+        raise ValueError(f"{name}={text!r}: must be a whole number from 1 to {maximum}")
     return int(text)
 
 
-def _resolved(address: str) -> tuple:
+def _resolve(address: str) -> tuple:
     host, _, port = address.rpartition(":")
     return socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
 
@@ -106,7 +106,7 @@ def _refuse_port_in_use(address: str) -> None:
 
 
 def _supervise(count: int, name: str, run: Run, address: str) -> None:
-    """The server ends if it loses a worker, since it would no longer use its CPUs."""
+    """Ends the server if it loses a worker, since it would no longer use all its CPUs."""
     fork = multiprocessing.get_context("fork")
     workers = [fork.Process(target=_work, args=(name, run, address)) for _ in range(count)]
     for worker in workers:
@@ -120,11 +120,11 @@ def _supervise(count: int, name: str, run: Run, address: str) -> None:
 
     signal.signal(signal.SIGTERM, stop)
     multiprocessing.connection.wait([worker.sentinel for worker in workers])
-    asked = stopping.is_set()
+    was_stopped = stopping.is_set()
     stop()
     for worker in workers:
         worker.join()
-    if not asked:
+    if not was_stopped:
         raise RuntimeError(f"a worker process ended: exit codes {[worker.exitcode for worker in workers]}")
 
 

@@ -13,7 +13,7 @@ class Pool:
         self.url = f"http://{target.address}/rpcbench.v1.Echo/{target.method}"
 
     async def wait_until_open(self) -> None:
-        """Connections of a pool are opened by the first calls."""
+        """The first calls open a pool's connections."""
 
     async def call(self, request):
         """Returns the decoded reply."""
@@ -28,5 +28,5 @@ def outcome(_error: Exception) -> Outcome:
 
 
 if __name__ == "__main__":
-    sys.exit("not written yet: client.py makes the calls of contract/clients.md; then remove this line")
+    sys.exit("not written yet: client.py must make the calls of contract/clients.md; then remove this line")
     aio.run(Library("LIBRARY", "LIBRARY", Connections.POOLED, requests.decode_json, Pool, outcome))

@@ -19,7 +19,7 @@ class StatusError(Exception):
 
 
 class Session:
-    """The library's defaults, but for a pool of the load's size, whose idle connections stay open."""
+    """The library's defaults, except that the pool has the load's size and keeps idle connections open."""
 
     def __init__(self, target: Target) -> None:
         connector = aiohttp.TCPConnector(limit=target.connections, keepalive_timeout=IDLE_SECONDS)
@@ -30,7 +30,7 @@ class Session:
         self.calls = itertools.count(1)
 
     async def wait_until_open(self) -> None:
-        """Connections are opened by the first calls."""
+        """The first calls open the connections."""
 
     async def call(self, request):
         headers = CLOSE if self.limit and next(self.calls) % self.limit == 0 else None

@@ -1,1 +1,1 @@
-"""Shared by the client programs in Python: all that contract/clients.md asks for, except for the calls."""
+"""Shared by the client programs in Python: everything in contract/clients.md except the calls."""

@@ -1,4 +1,4 @@
-"""Loops on asyncio's event loop, with a task per slot or per call. A thread reads the messages, so the loop does not delay them."""
+"""Runs calls on asyncio's event loop, with a task per slot or per call. A thread reads the messages, so the loop does not delay them."""
 
 import asyncio
 import threading
@@ -11,7 +11,7 @@ from driver.wire import FLUSH_SECONDS
 
 
 def run(library: Library) -> None:
-    """Does what rpcbench asks for until it closes the socket or sends SIGTERM."""
+    """Executes rpcbench's commands until it closes the socket or sends SIGTERM."""
     asyncio.run(serve(Control(library)))
 
 
@@ -26,7 +26,7 @@ class Aio:
         self.control, self.wire, self.outcome, self.loop = control, control.wire, control.library.outcome, loop
         self.tasks: set[asyncio.Task] = set()
 
-    # Called by the thread of control.
+    # Called in the thread that reads the messages.
     def open(self, load: Load) -> None:
         asyncio.run_coroutine_threadsafe(self.connect(load), self.loop).result()
 
@@ -36,7 +36,7 @@ class Aio:
     def close(self, load: Load) -> None:
         asyncio.run_coroutine_threadsafe(self.disconnect(load), self.loop).result()
 
-    # In the event loop from here on.
+    # The rest runs in the event loop.
     async def connect(self, load: Load) -> None:
         await asyncio.gather(*(connection.open().wait_until_open() for connection in load.connections))
 
@@ -46,7 +46,7 @@ class Aio:
                 await connection.client.close()
 
     def spawn(self, coroutine) -> None:
-        """Runs a coroutine in a task, which the loop alone would not keep alive."""
+        """Runs a coroutine in a task, and keeps a reference to it, which the loop does not."""
         task = self.loop.create_task(coroutine)
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
@@ -61,7 +61,7 @@ class Aio:
         else:
             calls = await OpenLoop(self, run).dispatch()
         flusher.cancel()
-        self.control.ended(calls)
+        self.control.finish(calls)
 
     async def flush(self) -> None:
         while True:
@@ -112,7 +112,7 @@ class OpenLoop:
                 break
             calls += 1
             if self.idle:
-                self.aio.spawn(self.one(self.idle.pop(), index, due))
+                self.aio.spawn(self.make_call(self.idle.pop(), index, due))
             else:
                 self.aio.wire.record(due, time.monotonic_ns(), index, NOT_SENT, 0)
         while len(self.idle) < len(self.run.slots):
@@ -121,12 +121,12 @@ class OpenLoop:
         return calls
 
     async def wait_until(self, due: int) -> bool:
-        """Waits for a due time. False if the run stops before it."""
+        """Waits for a due time. Returns False if the run stops before it."""
         while self.run.is_due(due):
             rest = (due - time.monotonic_ns()) / 1e9
             if rest <= 0:
                 return True
-            # Wakes early if the instant to stop at becomes known, unless that is soon anyway.
+            # A long sleep ends when the instant to stop at becomes known.
             if rest < 1 or self.stopping.is_set():
                 await asyncio.sleep(rest)
                 continue
@@ -136,7 +136,7 @@ class OpenLoop:
                 pass
         return False
 
-    async def one(self, slot: Slot, index: int, due: int) -> None:
+    async def make_call(self, slot: Slot, index: int, due: int) -> None:
         outcome, status = await self.aio.call(slot)
         self.aio.wire.record(due, time.monotonic_ns(), index, outcome, status)
         self.idle.append(slot)

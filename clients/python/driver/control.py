@@ -1,4 +1,4 @@
-"""Reads the messages of rpcbench in a thread, and obeys them."""
+"""Reads rpcbench's messages, and executes them."""
 
 import importlib.metadata
 import os
@@ -24,7 +24,7 @@ class Loops(Protocol):
     def open(self, load: Load) -> None: ...
 
     def start(self, run: Run) -> None:
-        """Begins. After the last record it calls `Control.ended`."""
+        """Starts a run, which calls `Control.finish` after its last record."""
 
     def close(self, load: Load) -> None: ...
 
@@ -35,7 +35,7 @@ class Control:
         if not path:
             sys.exit(f"{library.name}: RPCBENCH_SOCKET is not set; rpcbench starts this program")
         log_collections()
-        # The first process of a container ignores signals that it does not handle.
+        # As the first process of a container, this would ignore SIGTERM without a handler.
         signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.connect(path)
@@ -55,7 +55,7 @@ class Control:
         )
 
     def serve(self) -> None:
-        """Ends the process when rpcbench closes the socket."""
+        """Executes messages until rpcbench closes the socket, and ends the process."""
         try:
             with self.socket.makefile("rb") as stream:
                 while (message := read_message(stream)) is not None:
@@ -98,7 +98,7 @@ class Control:
         self.run = Run(self.load, message)
         self.loops.start(self.run)
 
-    def ended(self, calls: int) -> None:
+    def finish(self, calls: int) -> None:
         self.run = None
         self.wire.send("stopped", calls=calls)
 

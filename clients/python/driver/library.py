@@ -1,4 +1,4 @@
-"""What a client program says of its library."""
+"""How a client program describes its library."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ Outcome = tuple[int, int]
 
 @dataclass(frozen=True)
 class Target:
-    """Where to, and how, connections are opened."""
+    """Where and how to open connections."""
 
     # host:port
     address: str
     shape: str
-    # The largest number of connections of a pool.
+    # Maximum size of a pool.
     connections: int
     timeout_seconds: float
-    # After how many calls a pool closes a connection; 0 if it keeps them.
+    # Calls after which a connection is closed; 0 for no limit.
     calls_per_connection: int
 
     @property
@@ -30,13 +30,13 @@ class Target:
 
 
 class Connections(Enum):
-    """What a connection carries, and whose it is."""
+    """How calls share connections."""
 
-    # Several calls at a time.
+    # A connection carries several calls at a time.
     MULTIPLEXED = auto()
-    # One call at a time; it is the caller's.
+    # A connection carries one call at a time.
     EXCLUSIVE = auto()
-    # One call at a time; it is in the library's pool.
+    # A connection carries one call at a time, and belongs to the library's pool.
     POOLED = auto()
 
 
@@ -52,14 +52,14 @@ class Client(Protocol):
 
 @dataclass(frozen=True)
 class Library:
-    # As in the manifest.
+    # Its name in the manifest.
     name: str
-    # The package that has its version.
+    # The package whose version is reported.
     distribution: str
     connections: Connections
-    # Decodes a request of a shape: one of requests.py's.
+    # Decodes a request of a shape, into one of requests.py.
     decode: Callable[[str, bytes], Any]
-    # Opens a connection, or begins to.
+    # Opens a connection, or starts to.
     client: Callable[[Target], Client]
-    # That of a call that raised this.
+    # Classifies the exception of a call.
     outcome: Callable[[Exception], Outcome]

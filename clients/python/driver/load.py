@@ -1,4 +1,4 @@
-"""Loads: connections, slots, and what a run of calls needs."""
+"""Connections, slots and runs of a load."""
 
 import itertools
 import time
@@ -8,17 +8,17 @@ from typing import Any
 from driver.library import Client, Connections, Library, Target
 from driver.requests import Request, read_requests, read_schedule
 
-# How long before an instant a sleeper stays awake: timers of asyncio are a millisecond late.
+# How long to poll the clock before the start: asyncio's timers may be a millisecond late.
 SPIN_NS = 3_000_000
 
 
 class Connection:
-    """A connection, or a pool. It is opened again when it has made its number of calls."""
+    """A connection, or a pool. Opens another client after a number of calls."""
 
     def __init__(self, library: Library, target: Target) -> None:
         self.library, self.target = library, target
         self.limit = 0 if library.connections is Connections.POOLED else target.calls_per_connection
-        # Clients that have made their calls, with the number of those in flight.
+        # Clients that get no more calls, with their number of calls in flight.
         self.retired: dict[Client, int] = {}
         self.client: Client | None = None
         self.calls = self.in_flight = 0
@@ -28,7 +28,7 @@ class Connection:
         return self.client
 
     def take(self) -> Client:
-        """The client of the next call."""
+        """Returns the client for the next call, and opens one if there is none."""
         client = self.client or self.open()
         if self.limit:
             self.calls += 1
@@ -39,7 +39,7 @@ class Connection:
         return client
 
     def give(self, client: Client) -> bool:
-        """Ends a call. True: it was the last one of its client, which is to close."""
+        """Ends a call. Returns True if it was the last one of its client, which must then be closed."""
         if client is self.client:
             self.in_flight -= 1
             return False
@@ -79,7 +79,7 @@ class Load:
         self.slots = self.new_slots(message["connections"] * message["in_flight"])
 
     def new_slots(self, number: int) -> list[Slot]:
-        """Slots that divide the requests. With fewer requests than slots, several slots have a copy of one."""
+        """Divides the requests among slots. With fewer requests than slots, several slots decode the same one."""
         decode, shape = self.library.decode, self.target.shape
         slots = []
         for slot in range(number):
@@ -98,7 +98,7 @@ class Run:
 
     def __init__(self, load: Load, message: dict[str, Any]) -> None:
         self.at = message["at_ns"]
-        # From this instant on no call starts; None if it is not known.
+        # No call starts from this instant on. None until it is known.
         self.stop_at: int | None = None
         # Called when it is known.
         self.on_stop: Callable[[], object] = lambda: None
@@ -112,7 +112,7 @@ class Run:
             if self.in_flight_max < 1:
                 raise ValueError("in_flight_max must be 1 or more")
             self.schedule = read_schedule(message["schedule"])[: self.limit]
-            # A connection of the caller's makes one call at a time: further ones wait for a slot.
+            # An exclusive connection has one slot; further calls wait for it.
             is_exclusive = load.library.connections is Connections.EXCLUSIVE
             self.slots = load.new_slots(min(self.in_flight_max, len(load.slots)) if is_exclusive else self.in_flight_max)
 
@@ -121,13 +121,13 @@ class Run:
         self.on_stop()
 
     def may_start(self, now: int) -> bool:
-        """Whether a call of the closed loop may start."""
+        """Whether another call of the closed loop may start; if so, counts it."""
         if self.stop_at is not None and now >= self.stop_at:
             return False
         return self.limit is None or next(self.claims) < self.limit
 
     def is_due(self, instant: int) -> bool:
-        """Whether a call of the open loop is due before the end."""
+        """Whether a call of the open loop is due before the stop."""
         return self.stop_at is None or instant < self.stop_at
 
     def seconds_to_start(self) -> float:

@@ -10,14 +10,14 @@ from typing import Any
 NONCE_DIGITS = 8
 # Whole messages are compared on every 16th call.
 WHOLE_EVERY = 16
-# The field with the nonce; that of a text is in the request itself.
+# The field with the nonce, in the content of a request; `text` is a field of the request itself.
 FIELDS = {"text": "text", "record": "field1", "dto": "prop1", "tree": "name"}
 
 nonces = itertools.count(1)
 
 
 class Request:
-    """A request of the library. Before each call it gets a nonce."""
+    """A decoded request, which gets a nonce before each call."""
 
     __slots__ = ("message", "content", "field", "skipped", "tail", "text", "whole")
 
@@ -34,9 +34,8 @@ class Request:
         self.text = f"{nonce % 10**NONCE_DIGITS:08d}"[self.skipped :] + self.tail
         return self.text
 
-
     def is_answered_by(self, reply: Any) -> bool:
-        """Whether a reply is right. One that can't be decoded is None to some libraries, and JSON may be anything."""
+        """Whether a reply is correct. Some libraries return None for one that can't be decoded, and JSON may be of any type."""
         try:
             return self.is_echoed_by(reply)
         except (AttributeError, LookupError, TypeError):
@@ -72,7 +71,7 @@ class JsonRequest(Request):
 
 
 def objects(read: Callable[[str, bytes], Any]) -> Callable[[str, bytes], ObjectRequest]:
-    """Decodes requests of generated classes, which `read` returns for a shape."""
+    """Returns a decoder for requests of generated classes, which `read` parses for a shape."""
 
     def decode(shape: str, data: bytes) -> ObjectRequest:
         message = read(shape, data)
@@ -89,14 +88,14 @@ def decode_json(shape: str, data: bytes) -> JsonRequest:
 
 
 def read_requests(path: str) -> list[bytes]:
-    """Reads a file of requests, each after its length."""
+    """Reads a file of requests, each preceded by its length."""
     data, at, requests = Path(path).read_bytes(), 0, []
     while at < len(data):
         (length,) = struct.unpack_from("<I", data, at)
         requests.append(data[at + 4 : at + 4 + length])
         at += 4 + length
     if not requests or at != len(data):
-        raise ValueError(f"{path}: request {len(requests)} is cut short" if requests else f"{path}: has no requests")
+        raise ValueError(f"{path}: request {len(requests)} is cut short" if requests else f"{path}: no requests")
     return requests
 
 

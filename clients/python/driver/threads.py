@@ -1,4 +1,4 @@
-"""Loops with a thread per slot, for libraries whose calls block."""
+"""Runs calls with a thread per slot, for libraries whose calls block."""
 
 import collections
 import queue
@@ -12,7 +12,7 @@ from driver.wire import FLUSH_SECONDS, Wire
 
 
 def run(library: Library) -> None:
-    """Does what rpcbench asks for until it closes the socket or sends SIGTERM."""
+    """Executes rpcbench's commands until it closes the socket or sends SIGTERM."""
     control = Control(library)
     control.loops = Threads(control)
     control.serve()
@@ -21,7 +21,7 @@ def run(library: Library) -> None:
 class Threads:
     def __init__(self, control: Control) -> None:
         self.control, self.wire, self.outcome = control, control.wire, control.library.outcome
-        # Guards connections that are opened again and again, and counts.
+        # Guards connections with a limit of calls, and the state of loops.
         self.lock = threading.Lock()
 
     def open(self, load: Load) -> None:
@@ -51,7 +51,7 @@ class Threads:
         for worker in workers:
             worker.join()
         ended.set()
-        self.control.ended(loop.calls)
+        self.control.finish(loop.calls)
 
     def call(self, slot: Slot) -> Outcome:
         request = next(slot.turn)
@@ -110,7 +110,7 @@ class OpenLoop:
 
     def __init__(self, threads: Threads, run: Run) -> None:
         self.threads, self.run, self.calls = threads, run, 0
-        # Of each slot; None ends its thread.
+        # One per slot; None ends its thread.
         self.inboxes: list[queue.SimpleQueue[Due | None]] = [queue.SimpleQueue() for _ in run.slots]
         self.idle = list(self.inboxes)
         # Calls that found no idle slot.
@@ -132,7 +132,7 @@ class OpenLoop:
             inbox.put(None)
 
     def hand_over(self, call: Due) -> bool:
-        """Gives a call to a slot, or lets it wait for one. False if too many are in flight."""
+        """Hands a call to a slot, or lets it wait for one. Returns False if too many are in flight."""
         with self.threads.lock:
             if self.in_flight >= self.run.in_flight_max:
                 return False
@@ -144,7 +144,7 @@ class OpenLoop:
         return True
 
     def wait_until(self, due: int) -> bool:
-        """Waits for a due time. False if the run stops before it."""
+        """Waits for a due time. Returns False if the run stops before it."""
         while self.run.is_due(due):
             rest = (due - time.monotonic_ns()) / 1e9
             if rest <= 0:
@@ -165,7 +165,7 @@ class OpenLoop:
             call = self.next(inbox) or inbox.get()
 
     def next(self, inbox: queue.SimpleQueue[Due | None]) -> Due | None:
-        """Ends a call of a slot, and returns one that waits. None: the slot is idle."""
+        """Ends a slot's call, and returns one that waits. None if no call waits: the slot is idle."""
         with self.threads.lock:
             self.in_flight -= 1
             if self.waiting:

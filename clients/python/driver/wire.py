@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 MESSAGE, RECORDS = 1, 2
 HEADER = struct.Struct("<II")
 RECORD = struct.Struct("<QQIBBH")
-# The most that a frame of records has, in bytes.
+# Payload of a full frame of records.
 RECORDS_BYTES = 4096 // RECORD.size * RECORD.size
 MAX_FRAME = 65536
 # How long a record may wait.
@@ -33,12 +33,12 @@ class Wire:
                 self.write_records()
 
     def flush(self) -> None:
-        """Sends the records so far."""
+        """Sends the pending records."""
         with self.lock:
             self.write_records()
 
     def send(self, kind: str, **fields: Any) -> None:
-        """Sends a message after all records so far."""
+        """Sends a message after the pending records."""
         text = json.dumps({"type": kind, **fields}).encode()
         with self.lock:
             self.write_records()
@@ -58,7 +58,7 @@ class Wire:
 
 
 def read_message(stream: BinaryIO) -> dict[str, Any] | None:
-    """The next message; None if rpcbench has closed the socket, perhaps within a message."""
+    """Reads the next message. None if rpcbench has closed the socket, even within a message."""
     header = stream.read(HEADER.size)
     if len(header) < HEADER.size:
         return None

@@ -11,7 +11,7 @@ from driver import aio, requests, threads
 from driver.library import STATUS, TIMEOUT, TRANSPORT, WRONG_ANSWER, Connections, Library, Outcome, Target
 
 OPEN_SECONDS = 10
-# The library's defaults, without retries. Channels to the same target would share a connection.
+# The library's defaults, without retries, and with a connection per channel: by default, channels to the same target share one.
 OPTIONS = [("grpc.enable_retries", 0), ("grpc.use_local_subchannel_pool", 1)]
 
 
@@ -54,7 +54,7 @@ class AioChannel:
 
 
 def outcome(error: Exception) -> Outcome:
-    # asyncio: the exception of the decoder itself.
+    # With asyncio, the decoder's exception is raised unchanged.
     if not isinstance(error, grpc.RpcError):
         return WRONG_ANSWER, 0
     code = error.code()
@@ -62,7 +62,7 @@ def outcome(error: Exception) -> Outcome:
         return TIMEOUT, 0
     if error.details() == "Exception deserializing response!":
         return WRONG_ANSWER, 0
-    # Statuses that the library makes; UNAVAILABLE may also be the server's.
+    # Statuses that the library raises; UNAVAILABLE may also be the server's.
     if code is grpc.StatusCode.UNAVAILABLE or (error.details() or "").startswith("Stream removed ("):
         return TRANSPORT, 0
     return STATUS, code.value[0]
@@ -73,7 +73,7 @@ if __name__ == "__main__":
     if len(sys.argv) != 2 or sys.argv[1] not in variants:
         sys.exit(f"python-grpcio: expected one argument, one of: {', '.join(variants)}")
     run, client = variants[sys.argv[1]]
-    # Otherwise the library ends its poller with the last channel, and may report a bad file descriptor.
+    # Keeps the library's poller running. It would end with the last channel, and might report a bad file descriptor.
     grpc.aio.init_grpc_aio()
     types = {"text": pb.TextRequest, "record": pb.RecordRequest, "dto": pb.DtoRequest, "tree": pb.TreeRequest}
     decode = requests.objects(lambda shape, data: types[shape].FromString(data))

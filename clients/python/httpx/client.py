@@ -11,7 +11,7 @@ CLOSE = {"Connection": "close"}
 
 
 class Pool:
-    """The library's defaults, but for a pool of the load's size, whose idle connections stay open."""
+    """The library's defaults, except that the pool has the load's size and keeps idle connections open."""
 
     def __init__(self, target: Target) -> None:
         size = target.connections
@@ -22,7 +22,7 @@ class Pool:
         self.calls = itertools.count(1)
 
     async def wait_until_open(self) -> None:
-        """Connections are opened by the first calls."""
+        """The first calls open the connections."""
 
     async def call(self, request):
         headers = CLOSE if self.limit and next(self.calls) % self.limit == 0 else None

@@ -12,7 +12,7 @@ from driver import requests, threads
 from driver.library import STATUS, TIMEOUT, TRANSPORT, WRONG_ANSWER, Connections, Library, Outcome, Target
 
 REQUESTS = {"text": TextRequest, "record": RecordRequest, "dto": DtoRequest, "tree": TreeRequest}
-# What the library says of a reply to another call, or of none.
+# The library's exceptions for a reply to another call, or without a result.
 UNRELATED = {
     TApplicationException.BAD_SEQUENCE_ID,
     TApplicationException.WRONG_METHOD_NAME,
@@ -22,7 +22,7 @@ UNRELATED = {
 
 
 class Connection:
-    """Framed, with the protocol in C. After an error it is opened again by the next call."""
+    """Framed, with the protocol in C. The next call after an error opens it again."""
 
     def __init__(self, target: Target) -> None:
         self.target = target
@@ -63,7 +63,7 @@ def outcome(error: Exception) -> Outcome:
         return (TIMEOUT if error.type == TTransportException.TIMED_OUT else TRANSPORT), 0
     if isinstance(error, OSError):
         return TRANSPORT, 0
-    # Of the decoder, in Python or in C.
+    # From the decoder, in Python or in C.
     return WRONG_ANSWER, 0
 
 

@@ -14,8 +14,8 @@ except OSError as error:
 bind = address
 worker_class = "gthread"
 threads = 4
-# The client decides how long connections live: they are kept for longer than any pause between calls, in seconds, and none is closed to
-# make room for another, as by default above a thousand.
+# The client decides how long connections live: longer than any pause between calls (in seconds), and none is closed to make room for
+# another, as by default above a thousand.
 keepalive = 3600
 worker_connections = 20_000
 # No watchdog: a server frozen between two trials would look hung.

@@ -31,7 +31,7 @@ def main() -> None:
     host, _, port = address.rpartition(":")
     chain, key = (Path(path) for path in paths) if (paths := certificate()) else (None, None)
     try:
-        # Granian shares its port with other programs that share theirs.
+        # Granian would share the port with another program that shares it.
         bound(address, False).close()
     except OSError as error:
         sys.exit(f"python-granian: {error}")
@@ -44,7 +44,7 @@ def main() -> None:
         loop=Loops.uvloop,
         workers=cpus,
         backlog=BACKLOG,
-        # Each open connection counts, whether it has a call or not.
+        # A limit of open connections, including those without a call.
         backpressure=BACKLOG,
         http1_settings=HTTP1Settings(header_read_timeout=IDLE_MILLISECONDS),
         ssl_cert=chain,

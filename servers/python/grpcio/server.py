@@ -60,9 +60,9 @@ MAX_WAIT_SECONDS = 3600
 
 
 def options(shared: bool) -> list[tuple[str, int]]:
-    """The library's defaults (messages up to 4 MiB, any number of calls at a time on a connection, TCP_NODELAY), except that a
-    single process must not share its port, or it would start next to a server that already has it, and that calls which wait in a
-    stopped server are not cancelled after 30 s, since the contract allows stops of minutes."""
+    """The library's defaults (messages up to 4 MiB, any number of calls at a time on a connection, TCP_NODELAY), with two exceptions.
+    A single process does not share its port, or it would start next to a server that already has it. Calls that wait in a frozen
+    server are not cancelled after 30 s, since the contract allows freezes of minutes."""
     return [("grpc.so_reuseport", int(shared)), ("grpc.server_max_unrequested_time_in_server", MAX_WAIT_SECONDS)]
 
 
@@ -84,8 +84,8 @@ def run_thread_pool(address: str, shared: bool) -> None:
 
 
 def run_asyncio(address: str, shared: bool) -> None:
-    # On asyncio's own event loop, as gRPC documents it. uvloop speeds up the scheduling of handlers, by about a tenth in all, but
-    # not the I/O, which gRPC's core does; it would be one more dependency.
+    # On asyncio's event loop, as in gRPC's documentation. uvloop would be one more dependency. It speeds up the scheduling of handlers,
+    # by about a tenth overall, but not the I/O, which gRPC's core does.
     asyncio.run(serve_asyncio(address, shared))
 
 

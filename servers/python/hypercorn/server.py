@@ -18,7 +18,7 @@ IDLE_SECONDS = 3600
 
 @app.exception_handler(HTTPException)
 async def refuse_after_body(request: Request, error: HTTPException) -> Response:
-    """Hypercorn 0.18 closes the connection if a request's body arrives after the reply, so a call of a missing method is read first."""
+    """Reads the body of a call of a missing method. Hypercorn 0.18 closes the connection if a body arrives after its reply."""
     await request.body()
     return await http_exception_handler(request, error)
 

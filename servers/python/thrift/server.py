@@ -38,12 +38,12 @@ class Handler(Echo.Iface):
 
 
 class Listener(TServerSocket):
-    """The library's own can't share its port."""
+    """The library's listener can't share its port."""
 
     def __init__(self, address: str, shared: bool) -> None:
         super().__init__()
         self.handle = secured(bound(address, shared))
-        # Connections inherit it from the listener.
+        # Connections inherit this from the listener.
         self.handle.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def listen(self) -> None:

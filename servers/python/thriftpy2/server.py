@@ -1,4 +1,4 @@
-"""The contract's Thrift service on thriftpy2, which reads the contract at the start."""
+"""The contract's Thrift service on thriftpy2, which reads the contract at start."""
 
 import signal
 import socket
@@ -31,13 +31,13 @@ class Handler:
 
 
 class Listener(TServerSocket):
-    """The library's own always shares its port."""
+    """The library's listener always shares its port."""
 
     def __init__(self, address: str, shared: bool) -> None:
-        # Connections live for as long as the client wants, and thousands may come at once.
+        # The client decides how long connections live, and may open thousands at once.
         super().__init__(client_timeout=None, backlog=socket.SOMAXCONN)
         self.sock = secured(bound(address, shared))
-        # Connections inherit it from the listener.
+        # Connections inherit this from the listener.
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def listen(self) -> None:
