@@ -11,7 +11,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$RPCBENCH_BUILD_DIR
 
-# Files of an older build would otherwise run with the rest.
+# Otherwise files of an older build could be loaded.
 rm -f "$build"/*.rb "$build"/*.ru "$build"/*.conf
 shared=$here
 # Client programs.

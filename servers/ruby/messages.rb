@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # The contract's messages: each a Struct with the types of its members, which convert from the result of JSON.parse and
-# to the input of JSON.generate. In JSON 64-bit integers are decimal strings, and bytes are base64.
+# to the input of JSON.generate. In JSON, 64-bit integers are decimal strings, and bytes are base64.
 module Messages
   # The input is not such a message.
   class Invalid < StandardError; end
@@ -11,7 +11,8 @@ module Messages
     # A type whose values are the same in JSON, of the given classes, if the block accepts them.
     def self.plain(name, *classes, &valid)
       decode = lambda do |value|
-        classes.any? { |it| it === value } && (valid.nil? || valid.call(value)) ? value : raise(Invalid, "no #{name}")
+        is_valid = classes.any? { |kind| kind === value } && (valid.nil? || valid.call(value))
+        is_valid ? value : raise(Invalid, "not a valid #{name}")
       end
       new(decode, :itself.to_proc)
     end
@@ -20,36 +21,36 @@ module Messages
     def self.decimal(name, range)
       decode = lambda do |text|
         value = text.is_a?(String) && /\A-?\d+\z/.match?(text) && text.to_i
-        value && range.cover?(value) ? value : raise(Invalid, "no #{name}")
+        value && range.cover?(value) ? value : raise(Invalid, "not a valid #{name}")
       end
       new(decode, :to_s.to_proc)
     end
 
     def self.bytes
       decode = lambda do |text|
-        text.is_a?(String) ? text.unpack1("m0") : raise(Invalid, "no base64")
+        text.is_a?(String) ? text.unpack1("m0") : raise(Invalid, "not base64")
       rescue ArgumentError
-        raise Invalid, "no base64"
+        raise Invalid, "not base64"
       end
       new(decode, ->(bytes) { [bytes].pack("m0") })
     end
 
     def self.enum(*names)
       by_name = names.to_h { |name| [name, name.to_sym] }
-      new(->(name) { by_name.fetch(name) { raise Invalid, "no enum value" } }, :name.to_proc)
+      new(->(name) { by_name.fetch(name) { raise Invalid, "unknown enum value" } }, :name.to_proc)
     end
   end
 
   def self.list(type)
     decode = lambda do |values|
-      values.is_a?(Array) ? values.map(&type.decode) : raise(Invalid, "no list")
+      values.is_a?(Array) ? values.map(&type.decode) : raise(Invalid, "not a list")
     end
     Type.new(decode, ->(values) { values.map(&type.encode) })
   end
 
   def self.map(type)
     decode = lambda do |entries|
-      raise Invalid, "no map" unless entries.is_a?(Hash)
+      raise Invalid, "not a map" unless entries.is_a?(Hash)
 
       entries.to_h { |key, value| [STRING.decode.call(key), type.decode.call(value)] }
     end
@@ -63,14 +64,14 @@ module Messages
     keys = types.to_h { |name, type| [name.name, [name, type.decode]] }
     encoders = types.transform_values(&:encode)
     decode = lambda do |object|
-      raise Invalid, "no object" unless object.is_a?(Hash)
+      raise Invalid, "not an object" unless object.is_a?(Hash)
 
       message = struct.new
       object.each do |key, value|
         name, decoder = keys[key]
         message[name] = decoder.call(value) if name
       end
-      raise Invalid, "incomplete" if members.any? { |name, _| message[name].nil? }
+      raise Invalid, "a member is missing" if members.any? { |name, _| message[name].nil? }
 
       check&.call(message)
       message

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Becomes a Ruby server: run.sh BUILD_FOLDER PROGRAM [ARGUMENT...], run in the build folder.
+# Runs a Ruby server or client program in this process and in the build folder: run.sh BUILD_FOLDER PROGRAM [ARGUMENT...]
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -2,11 +2,11 @@
 
 require "openssl"
 
-# TLS by the distribution's OpenSSL with its defaults. Clients are asked for no certificate.
+# TLS by the distribution's OpenSSL with its defaults. Clients need no certificate.
 module Tls
   module_function
 
-  # The context of a server whose environment names a certificate, otherwise nil. `protocol`: what ALPN chooses.
+  # The context of a server whose environment names a certificate, otherwise nil. `protocol`: the one that ALPN may choose.
   def context(protocol: nil)
     certificate, key = ENV.values_at("RPCBENCH_TLS_CERT", "RPCBENCH_TLS_KEY")
     return unless certificate

@@ -7,10 +7,10 @@ require "socket"
 module Workers
   module_function
 
-  # Runs the block, which listens and serves until SIGTERM, in one process per CPU. Its argument says whether the port is shared. `name`
-  # is the prefix of messages on stderr.
+  # Runs the block, which listens and serves until SIGTERM, in one process per CPU. The block's argument is true if the port is shared.
+  # `name` is the prefix of messages on stderr.
   def serve(name, &listen)
-    # Otherwise workers would share the port with another program that shares it too.
+    # Otherwise workers could share the port with another program that shares it.
     TCPServer.new(ENV.fetch("RPCBENCH_HOST"), ENV.fetch("RPCBENCH_PORT")).close
     cpus = Integer(ENV.fetch("RPCBENCH_CPUS"))
     return work(name, false, listen) if cpus == 1
@@ -20,7 +20,7 @@ module Workers
     abort "#{name}: #{e.message}"
   end
 
-  # The server ends if it loses a worker, since it would no longer use its CPUs.
+  # Ends the server if it loses a worker, since it would no longer use all its CPUs.
   def supervise(name, workers)
     stopping = false
     trap("TERM") do

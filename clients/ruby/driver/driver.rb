@@ -6,16 +6,16 @@ require "load"
 require "run"
 require "wire"
 
-# Shared by the client programs in Ruby: all that contract/clients.md asks for, except for the calls. A library has `name`, `version`,
-# `decode(shape, data)`, `connect(target)` and `outcome(error)`. What it connects has `wait_until_open`, `call(request)` and `close`, and
+# Shared by the client programs in Ruby: everything in contract/clients.md except the calls. A library has `name`, `version`,
+# `decode(shape, data)`, `connect(target)` and `outcome(error)`. A connection has `wait_until_open`, `call(request)` and `close`, and
 # carries several calls at a time.
 class Driver
   CHECKS = "text: the whole string; others: the field with the nonce, and on every 16th call the whole message"
 
-  # Does what rpcbench asks for until it closes the socket or sends SIGTERM.
+  # Executes rpcbench's commands until it closes the socket or sends SIGTERM.
   def self.run(library)
     path = ENV["RPCBENCH_SOCKET"] || abort("#{library.name}: RPCBENCH_SOCKET is not set; rpcbench starts this program")
-    # The first process of a container ignores signals that it does not handle.
+    # As the first process of a container, this would ignore SIGTERM without a handler.
     trap("TERM") { exit!(0) }
     Thread.abort_on_exception = true
     new(library, Wire.new(UNIXSocket.new(path))).serve
@@ -27,15 +27,15 @@ class Driver
   end
 
   def serve
-    @wire.tell("hello", version: 1, language: "Ruby", library: @library.name, library_version: @library.version,
-                        runtime: "#{RUBY_ENGINE} #{RUBY_VERSION}", checks: CHECKS, clock_ns: now)
+    @wire.send_message("hello", version: 1, language: "Ruby", library: @library.name, library_version: @library.version,
+                                runtime: "#{RUBY_ENGINE} #{RUBY_VERSION}", checks: CHECKS, clock_ns: now)
     while (message = @wire.read)
       type = message["type"]
-      @wire.tell("ack", of: type, received_ns: now) if %w[start stop].include?(type)
+      @wire.send_message("ack", of: type, received_ns: now) if %w[start stop].include?(type)
       begin
         obey(type, message)
       rescue StandardError => e
-        @wire.tell("failed", error: "#{type}: #{e.message}")
+        @wire.send_message("failed", error: "#{type}: #{e.message}")
       end
     end
     exit!(0)
@@ -66,7 +66,7 @@ class Driver
       raise
     end
     @load = load
-    @wire.tell("opened", connections: connections)
+    @wire.send_message("opened", connections: connections)
   end
 
   def start(message)
@@ -76,7 +76,7 @@ class Driver
     Thread.new do
       calls = @wire.flushing { run.make }
       @run = nil
-      @wire.tell("stopped", calls: calls)
+      @wire.send_message("stopped", calls: calls)
     end
   end
 

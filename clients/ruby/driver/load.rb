@@ -3,10 +3,10 @@
 require "outcome"
 require "request"
 
-# Where to, and how, connections are opened. `timeout`: of a call, in seconds.
+# Where and how to open connections. `timeout` of a call, in seconds.
 Target = Struct.new(:address, :shape, :timeout, keyword_init: true)
 
-# A connection. It is opened again when it has made its number of calls.
+# A connection, which opens another line after a number of calls.
 class Connection
   Line = Struct.new(:client, :calls, :in_flight)
 
@@ -22,7 +22,7 @@ class Connection
     @line.client
   end
 
-  # The line of the next call.
+  # Returns the line for the next call, and opens one if there is none.
   def take
     @lock.synchronize do
       open unless @line
@@ -34,7 +34,7 @@ class Connection
     end
   end
 
-  # Ends a call. A line that gets no further ones closes after its last.
+  # Ends a call. A line that gets no more calls is closed after its last one.
   def give(line)
     is_last = @lock.synchronize { (line.in_flight -= 1).zero? && !line.equal?(@line) }
     line.client.close if is_last
@@ -58,7 +58,7 @@ class Slot
     @library = library
   end
 
-  # How a call ended, and the protocol's status.
+  # Makes a call. Returns its outcome and the protocol's status.
   def call
     request = @requests[@next]
     @next = (@next + 1) % @requests.size
@@ -75,7 +75,7 @@ class Slot
   end
 end
 
-# Open connections and decoded requests.
+# The connections and encoded requests between `open` and `close`.
 class Load
   attr_reader :slots
 
@@ -92,7 +92,7 @@ class Load
     @slots = new_slots(connections * in_flight)
   end
 
-  # Slots that divide the requests. With fewer requests than slots, several slots have a copy of one.
+  # Divides the requests among slots. With fewer requests than slots, several slots decode the same one.
   def new_slots(number)
     shape = @target.shape
     Array.new(number) do |slot|
@@ -110,7 +110,7 @@ class Load
 
   def close = @connections.each(&:close)
 
-  # Reads a file of requests, each after its length.
+  # Reads a file of requests, each preceded by its length.
   def self.read_requests(path)
     data = File.binread(path)
     requests = []
@@ -123,7 +123,7 @@ class Load
       requests << data.byteslice(at + 4, length)
       at = finish
     end
-    raise ArgumentError, "#{path}: has no requests" if requests.empty?
+    raise ArgumentError, "#{path}: no requests" if requests.empty?
 
     requests
   end

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# A request of a generated class. Before each call it gets a nonce.
+# A request of a generated class, which gets a nonce before each call.
 class Request
   NONCE_DIGITS = 8
   # Whole messages are compared on every 16th call.
   WHOLE_EVERY = 16
-  # The field with the nonce; that of a text is in the request itself.
+  # The field with the nonce, in the content of a request; `text` is a field of the request itself.
   FIELDS = { "text" => "text", "record" => "field1", "dto" => "prop1", "tree" => "name" }.freeze
 
   @nonces = 0

@@ -5,12 +5,12 @@ require "outcome"
 # CLOCK_MONOTONIC in nanoseconds.
 def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
 
-# Calls from `start` to `stop`, by a thread for each slot.
+# Makes calls from `start` to `stop`, with a thread per slot.
 class Run
-  # How long before the start a sleeper stays awake.
+  # How long to poll the clock before the start.
   SPIN_NS = 3_000_000
-  # The longest sleep, after which the instant to stop at is looked at.
-  MAX_SLEEP = 0.1
+  # Maximum sleep, after which the instant to stop at is read again.
+  MAX_SLEEP_SECONDS = 0.1
 
   def initialize(load, message, wire)
     @wire = wire
@@ -20,23 +20,23 @@ class Run
     @limit = message["calls"].to_i.zero? ? Float::INFINITY : message["calls"]
     @calls = 0
     @slots = load.slots
-    open_loop(load, message) if message.key?("schedule")
+    prepare_open_loop(load, message) if message.key?("schedule")
   end
 
-  # No call starts from this instant on.
+  # Starts no call from this instant on.
   def stop(instant) = @stop_at = instant
 
   # Makes the calls, and returns their number when the last one has ended.
   def make
-    begun = Queue.new
+    gate = Queue.new
     workers = @slots.map do |slot|
       Thread.new do
-        begun.pop
+        gate.pop
         @schedule ? serve(slot) : repeat(slot)
       end
     end
     sleep_until_start
-    begun.close
+    gate.close
     dispatch if @schedule
     workers.each(&:join)
     @calls
@@ -44,7 +44,7 @@ class Run
 
   private
 
-  def open_loop(load, message)
+  def prepare_open_loop(load, message)
     in_flight_max = message["in_flight_max"]
     raise ArgumentError, "in_flight_max must be 1 or more" if in_flight_max < 1
 
@@ -101,13 +101,13 @@ class Run
     end
   end
 
-  # Waits for a due time. False if the run stops before it.
+  # Waits for a due time. Returns false if the run stops before it.
   def sleep_until?(due)
     while due < @stop_at
       rest = (due - now) / 1e9
       return true if rest <= 0
 
-      sleep([rest, MAX_SLEEP].min)
+      sleep([rest, MAX_SLEEP_SECONDS].min)
     end
     false
   end

@@ -10,7 +10,7 @@ class Wire
   HEADER_BYTES = 8
   RECORD = "Q<Q<L<CCS<"
   RECORD_BYTES = 24
-  # The most that a frame of records has.
+  # Payload of a full frame of records.
   RECORDS_BYTES = 4096 / RECORD_BYTES * RECORD_BYTES
   MAX_FRAME = 65_536
   FLUSH_SECONDS = 0.005
@@ -30,7 +30,7 @@ class Wire
     end
   end
 
-  # Sends the records so far every few milliseconds, until the block has ended.
+  # Sends the pending records every few milliseconds, until the block has ended.
   def flushing
     flusher = Thread.new do
       loop do
@@ -43,15 +43,15 @@ class Wire
     @lock.synchronize { flusher.kill }
   end
 
-  # Sends a message after all records so far.
-  def tell(type, **fields)
+  # Sends a message after the pending records.
+  def send_message(type, **fields)
     @lock.synchronize do
       write_records
       write(MESSAGE, JSON.generate(type: type, **fields))
     end
   end
 
-  # The next message; nil if rpcbench has closed the socket, perhaps within a message.
+  # Reads the next message; nil if rpcbench has closed the socket, even within a message.
   def read
     header = @socket.read(HEADER_BYTES)
     return if header.nil? || header.bytesize < HEADER_BYTES

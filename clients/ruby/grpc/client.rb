@@ -10,7 +10,7 @@ require "echo_services_pb"
 # A channel has one connection.
 class Channel
   OPEN_SECONDS = 10
-  # The library's defaults, without retries. Channels to the same target would share a connection.
+  # The library's defaults, without retries, and with a connection per channel: by default, channels to the same target share one.
   OPTIONS = { "grpc.enable_retries" => 0, "grpc.use_local_subchannel_pool" => 1 }.freeze
 
   def initialize(target)
@@ -34,7 +34,7 @@ class Channel
   def close = @channel.close
 end
 
-# What the driver needs of the library.
+# Describes the library to the driver.
 module Library
   REQUESTS = {
     "text" => Rpcbench::V1::TextRequest,
@@ -55,9 +55,9 @@ module Library
     REQUESTS.fetch(shape) { raise "unknown shape '#{shape}'" }.decode(data)
   end
 
-  # Statuses of the library read as those of a server; UNAVAILABLE may be either's.
+  # The library's statuses look like a server's. UNAVAILABLE may be either's.
   def outcome(error)
-    # Of the decoder.
+    # Raised by the decoder.
     return [WRONG_ANSWER, 0] unless error.is_a?(GRPC::BadStatus)
 
     case error.code

@@ -14,7 +14,7 @@ require "workers"
 class Echo
   include Messages
 
-  # By path: the types of request and reply, and the reply's content.
+  # By path: types of request and reply, and the request's field that the reply returns.
   METHODS = {
     "/rpcbench.v1.Echo/Text" => [TEXT_REQUEST, TEXT_REPLY, :text],
     "/rpcbench.v1.Echo/Record" => [RECORD_REQUEST, RECORD_REPLY, :record],
@@ -23,14 +23,14 @@ class Echo
   }.freeze
 
   def call(request)
-    # Read in any case, since a body that comes after the reply is an error of the connection.
+    # Read before anything else, since a body that arrives after the reply breaks the connection.
     body = request.read.to_s.force_encoding(Encoding::UTF_8)
-    reads, writes, content = METHODS[request.path]
-    return respond(404, "error" => "no such method") unless reads
+    request_type, reply_type, content = METHODS[request.path]
+    return respond(404, "error" => "no such method") unless request_type
     return respond(405, "error" => "not a POST") unless request.method == "POST"
 
-    message = reads.decode.call(JSON.parse(body))
-    respond(200, writes.encode.call(writes.struct.new(echo: message[content])))
+    message = request_type.decode.call(JSON.parse(body))
+    respond(200, reply_type.encode.call(reply_type.struct.new(echo: message[content])))
   rescue JSON::ParserError, Messages::Invalid => e
     respond(400, "error" => e.message.scrub)
   end

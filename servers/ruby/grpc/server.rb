@@ -4,13 +4,13 @@
 $LOAD_PATH.unshift(__dir__)
 require "workers"
 
-# The maximum of open calls: the library refuses a call if no thread is idle. Its default is 30.
+# Maximum of calls in flight: the library refuses a call if no thread is idle. The default is 30.
 THREADS = 2000
 
-# How long open calls may take to finish after SIGTERM, in seconds.
-DRAIN = 2
+# How long calls in flight may take after SIGTERM.
+DRAIN_SECONDS = 2
 
-# Loaded in the process that serves: the library must not be forked.
+# Loaded only in the process that serves, since the library must not be forked.
 def service
   require "grpc"
   require "echo_services_pb"
@@ -25,7 +25,7 @@ def service
   end
 end
 
-# Without RPCBENCH_TLS_CERT there is no TLS. Clients are asked for no certificate.
+# TLS if RPCBENCH_TLS_CERT is set. Clients need no certificate.
 def credentials
   certificate, key = ENV.values_at("RPCBENCH_TLS_CERT", "RPCBENCH_TLS_KEY")
   return :this_port_is_insecure unless certificate
@@ -37,8 +37,8 @@ Workers.serve("ruby-grpc") do |shared|
   echo = service
   server = GRPC::RpcServer.new(
     pool_size: THREADS,
-    pool_keep_alive: DRAIN,
-    # By default, calls that wait in a stopped server are cancelled after 30 s. The contract allows stops of minutes.
+    pool_keep_alive: DRAIN_SECONDS,
+    # By default, calls that wait in a frozen server are cancelled after 30 s. The contract allows freezes of minutes.
     server_args: { "grpc.so_reuseport" => shared ? 1 : 0, "grpc.server_max_unrequested_time_in_server" => 3600 }
   )
   server.add_http2_port("#{ENV.fetch("RPCBENCH_HOST")}:#{ENV.fetch("RPCBENCH_PORT")}", credentials)

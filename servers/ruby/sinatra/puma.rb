@@ -12,6 +12,6 @@ preload_app! if cpus > 1
 threads 5, 5
 # A worker frozen between two trials must not look hung.
 worker_timeout 86_400 if cpus > 1
-# How long open calls may take to finish after SIGTERM, in seconds.
+# How long calls in flight may take after SIGTERM, in seconds.
 force_shutdown_after 2
 raise_exception_on_sigterm false

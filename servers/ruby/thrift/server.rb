@@ -46,10 +46,10 @@ class Listener < Thrift::ServerSocket
   end
 end
 
-# The library's accept does the handshake, for which all other connections would wait; here a connection's own thread does it.
+# The library makes the handshake in accept, while all other connections wait. Here each connection's thread makes it.
 class SecureSocket < Thrift::Socket
   def read(size)
-    @is_open ||= handle.accept
+    @accepted ||= handle.accept
     super
   end
 
