@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds the Rust server or client program in the current folder into RPCBENCH_BUILD_DIR, with one release profile for all, as
-# recommended for deployed binaries. No target-cpu, no profile-guided optimisation, no other allocator. All build into one target folder,
-# so shared dependencies are compiled once.
+# Builds the Rust server or client program in the current folder into RPCBENCH_BUILD_DIR, with the same release profile for all, as
+# recommended for deployed binaries. No target-cpu, no profile-guided optimisation, no other allocator. All share a target folder, so
+# common dependencies are compiled once.
 #
 #   build.sh          builds
 #   build.sh lint     lints, with the build's settings
@@ -11,7 +11,7 @@ set -eu
 
 target=$(dirname "$RPCBENCH_BUILD_DIR")/rust
 
-shared() {
+cargo_release() {
     command=$1
     shift
     cargo "$command" --release --locked --target-dir "$target" \
@@ -19,10 +19,10 @@ shared() {
 }
 
 if [ "${1:-}" = lint ]; then
-    shared clippy -- -D warnings
+    cargo_release clippy -- -D warnings
     exit
 fi
-shared build
+cargo_release build
 program=server
 [ ! -e client.toml ] || program=client
 cp -f "$target/release/rust-$(basename "$PWD")" "$RPCBENCH_BUILD_DIR/$program"

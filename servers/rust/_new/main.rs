@@ -13,5 +13,5 @@ fn main() -> ExitCode {
 
 /// Serves on the listener until SIGTERM, when `service::terminated` resolves.
 async fn serve(_listener: TcpListener) -> Result<(), Failure> {
-    Err("not written yet: main.rs answers the four calls of contract/README.md here".into())
+    Err("not written yet: main.rs must answer the four calls of contract/README.md here".into())
 }

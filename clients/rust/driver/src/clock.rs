@@ -2,7 +2,7 @@ use std::{thread, time::Duration};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// How long before an instant a sleeper stays awake.
+/// How long [`sleep_until`] polls the clock before its instant.
 const SPIN: Duration = Duration::from_millis(2);
 
 /// `CLOCK_MONOTONIC` in nanoseconds.
@@ -11,7 +11,7 @@ pub fn now() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Returns at the instant, as exactly as it can.
+/// Sleeps until shortly before the instant, then polls the clock.
 pub fn sleep_until(instant: u64) {
     let rest = Duration::from_nanos(instant.saturating_sub(now()));
     thread::sleep(rest.saturating_sub(SPIN));

@@ -8,20 +8,20 @@ use std::{
 
 use crate::{Failure, Library};
 
-/// Where to, and how, connections are opened.
+/// Where and how to open connections.
 #[derive(Clone)]
 pub struct Target {
     /// host:port.
     pub address: String,
-    /// Maximum connections of a pool.
+    /// Maximum size of a pool.
     pub connections: usize,
     /// Timeout of a call.
     pub timeout: Duration,
-    /// Calls after which a pool closes a connection; 0 if it keeps them.
+    /// Calls after which a connection is closed; 0 for no limit.
     pub calls_per_connection: u64,
 }
 
-/// Says which calls close their connection, for pools that can be asked to.
+/// Decides which calls close their connection, for pools with such an option per call.
 pub struct Life {
     calls: u64,
     made: AtomicU64,
@@ -32,13 +32,13 @@ impl Life {
         Self { calls: target.calls_per_connection, made: AtomicU64::new(0) }
     }
 
-    /// True if the connection of this call closes after it. Connections have their number of calls on average.
+    /// True if this call closes its connection, so that connections carry their number of calls on average.
     pub fn ends(&self) -> bool {
         self.calls > 0 && (self.made.fetch_add(1, Relaxed) + 1).is_multiple_of(self.calls)
     }
 }
 
-/// A connection or pool. It is opened again when it has made its number of calls.
+/// A connection or pool. Opens another client after a number of calls.
 pub struct Connection<L> {
     target: Target,
     line: Mutex<Line<L>>,
@@ -55,7 +55,7 @@ impl<L: Library> Connection<L> {
         Ok(Self { target, line: Mutex::new(Line { client, calls: 0 }) })
     }
 
-    /// What makes the next call. A line that has made its number of calls closes when the last one has ended.
+    /// Returns the client for the next call. One that has reached its number of calls is closed when the last of them has ended.
     pub fn take(&self) -> Result<L, Failure> {
         let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         let limit = self.target.calls_per_connection;

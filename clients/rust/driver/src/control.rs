@@ -14,18 +14,18 @@ use crate::{
     Failure, Library,
     clock::now,
     load::{self, Load},
-    run::{Goal, flush_until},
+    run::{Bounds, flush_until},
     wire::{Answer, Command, Open, Start, Wire, read_message},
 };
 
-/// Does what rpcbench asks for.
+/// Executes rpcbench's commands.
 pub struct Control<L> {
     wire: Arc<Wire>,
     handle: Handle,
-    /// What `open` opened, until `close`.
+    /// Set between `open` and `close`.
     load: Option<Arc<dyn Load<L>>>,
-    /// The run that has not stopped yet.
-    current: Arc<Mutex<Option<Arc<Goal>>>>,
+    /// Bounds of the run in progress, if any.
+    current: Arc<Mutex<Option<Arc<Bounds>>>>,
 }
 
 impl<L: Library> Control<L> {
@@ -33,7 +33,7 @@ impl<L: Library> Control<L> {
         Self { wire: Arc::new(wire), handle, load: None, current: Arc::default() }
     }
 
-    /// Ends the program when rpcbench closes the socket.
+    /// Executes commands until rpcbench closes the socket, and ends the program.
     pub fn obey_until_closed(mut self, mut socket: impl Read) {
         loop {
             match read_message(&mut socket) {
@@ -65,7 +65,7 @@ impl<L: Library> Control<L> {
     fn execute(&mut self, command: &Command) -> Result<(), Failure> {
         let running = lock(&self.current).clone();
         match (command, running) {
-            (Command::Stop { at_ns }, Some(goal)) => goal.stop(*at_ns),
+            (Command::Stop { at_ns }, Some(bounds)) => bounds.stop(*at_ns),
             (Command::Stop { .. }, None) => {}
             (_, Some(_)) => return Err("a load is running; stop it first".into()),
             (Command::Open(open), None) => return self.open(open),
@@ -87,9 +87,9 @@ impl<L: Library> Control<L> {
 
     fn start(&self, start: &Start) -> Result<(), Failure> {
         let load = self.load.clone().ok_or("no connections are open; send 'open' first")?;
-        let goal = Arc::new(Goal::new(start.at_ns, start.calls));
-        let run = load.prepare(start, goal.clone())?;
-        *lock(&self.current) = Some(goal);
+        let bounds = Arc::new(Bounds::new(start.at_ns, start.calls));
+        let run = load.prepare(start, bounds.clone())?;
+        *lock(&self.current) = Some(bounds);
         let (wire, handle, current) =
             (self.wire.clone(), self.handle.clone(), self.current.clone());
         thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! Shared by the client programs in Rust. It does all that contract/clients.md asks for, except for the calls.
+//! Shared by the client programs in Rust: everything in contract/clients.md except the calls.
 
 mod clock;
 mod connection;
@@ -49,8 +49,8 @@ impl Outcome {
 pub trait Library: Clone + Send + Sync + 'static {
     /// Its name in the manifest.
     const NAME: &str;
-    /// Whether connections are the library's, which opens them with its first calls; each carries one call at a time then.
-    /// Otherwise a connection carries several.
+    /// True if the library has a pool: it opens connections with its first calls, and each carries one call at a time. Otherwise
+    /// a connection carries several.
     const POOLED: bool;
     type Text: Unary<Self>;
     type Record: Unary<Self>;
@@ -60,11 +60,11 @@ pub trait Library: Clone + Send + Sync + 'static {
     /// Opens a connection, or makes a pool.
     fn connect(target: &Target) -> impl Future<Output = Result<Self, Failure>> + Send;
 
-    /// Takes the place of a connection that has made its number of calls. Opens with its first call.
+    /// Replaces a connection that has reached its number of calls. The new one opens with its first call.
     fn reconnect(target: &Target) -> Result<Self, Failure>;
 }
 
-/// Does what rpcbench asks for until it closes the socket or sends SIGTERM. `lock_file` has the library's version. The first
+/// Executes rpcbench's commands until it closes the socket or sends SIGTERM. `lock_file` has the library's version. The first
 /// argument names the runtime: `current-thread` or `multi-thread`.
 pub fn run<L: Library>(lock_file: &str) -> ExitCode {
     service::report(&format!("rust-{}", L::NAME), serve::<L>(lock_file))

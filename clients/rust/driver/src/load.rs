@@ -10,26 +10,26 @@ use crate::{
     Failure, Library, Outcome, Target, Unary,
     connection::Connection,
     method::Caller,
-    run::{Goal, Run},
+    run::{Bounds, Run},
     wire::{Open, Start, Wire},
 };
 
-/// Open connections and decoded requests, of any method.
+/// The connections and requests between `open` and `close`, of any method.
 pub trait Load<L>: Send + Sync {
-    /// Connections that are known to be open.
+    /// Open connections; 0 if a pool opens them with its first calls.
     fn opened(&self) -> usize;
 
-    /// Prepares a run. What is returned makes its calls, and returns their number when the last one has ended.
-    fn prepare(self: Arc<Self>, start: &Start, goal: Arc<Goal>) -> Result<RunCalls, Failure>;
+    /// Prepares a run.
+    fn prepare(self: Arc<Self>, start: &Start, bounds: Arc<Bounds>) -> Result<RunCalls, Failure>;
 }
 
-/// Makes the calls of a run. Blocks until the last one has ended.
+/// Makes the calls of a run. Blocks until the last one has ended, and returns their number.
 pub type RunCalls = Box<dyn FnOnce(&Arc<Wire>, &Handle) -> u64 + Send>;
 
 struct OpenLoad<L, U: Unary<L>> {
     connections: Vec<Arc<Connection<L>>>,
     encoded: Vec<u8>,
-    /// Those of the closed loop, while it does not run.
+    /// Slots of the closed loop; empty while it runs.
     slots: Mutex<Vec<Slot<L, U>>>,
 }
 
@@ -113,12 +113,12 @@ impl<L: Library, U: Unary<L>> Load<L> for OpenLoad<L, U> {
         if L::POOLED { 0 } else { self.connections.len() }
     }
 
-    fn prepare(self: Arc<Self>, start: &Start, goal: Arc<Goal>) -> Result<RunCalls, Failure> {
+    fn prepare(self: Arc<Self>, start: &Start, bounds: Arc<Bounds>) -> Result<RunCalls, Failure> {
         let Some(path) = &start.schedule else {
             let slots =
                 std::mem::take(&mut *self.slots.lock().unwrap_or_else(PoisonError::into_inner));
             return Ok(Box::new(move |wire, handle| {
-                let (slots, calls) = Run { goal, wire, handle }.closed_loop(slots);
+                let (slots, calls) = Run { bounds, wire, handle }.closed_loop(slots);
                 self.put_back(slots);
                 calls
             }));
@@ -128,11 +128,11 @@ impl<L: Library, U: Unary<L>> Load<L> for OpenLoad<L, U> {
         }
         let schedule = read_schedule(path)?;
         let slots = self.new_slots(start.in_flight_max)?;
-        Ok(Box::new(move |wire, handle| Run { goal, wire, handle }.open_loop(&schedule, slots)))
+        Ok(Box::new(move |wire, handle| Run { bounds, wire, handle }.open_loop(&schedule, slots)))
     }
 }
 
-/// The requests of a file, each after its length.
+/// Splits a file of requests, each preceded by its length.
 fn split_requests(file: &[u8]) -> Result<Vec<&[u8]>, Failure> {
     let (mut requests, mut rest) = (Vec::new(), file);
     while !rest.is_empty() {

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::{Failure, Outcome};
 
 const NONCE_DIGITS: usize = 8;
-/// Whole messages are compared on every such call.
+/// One call in this many compares whole messages.
 const WHOLE_EVERY: u64 = 16;
 
 /// Counts the calls of this process.
@@ -40,15 +40,15 @@ pub struct Caller<R> {
 }
 
 impl<R: Send + Sync + 'static> Caller<R> {
-    /// A caller for slot `slot` of `slots`, which has every such request. With fewer requests than slots, several slots have a
-    /// copy of one.
+    /// A caller for slot `slot` of `slots`, with every `slots`-th request. With fewer requests than slots, several slots decode
+    /// the same one.
     pub fn new<C, U: Unary<C, Request = R>>(
         encoded: &[&[u8]],
         slot: usize,
         slots: usize,
     ) -> Result<Self, Failure> {
-        let mine = (slot % encoded.len()..encoded.len()).step_by(slots);
-        let requests = mine.map(|at| {
+        let indices = (slot % encoded.len()..encoded.len()).step_by(slots);
+        let requests = indices.map(|at| {
             let mut request =
                 U::decode(encoded[at]).map_err(|error| format!("request {at}: {error}"))?;
             U::sent(&mut request).ok_or_else(|| format!("request {at} has no content"))?;

@@ -19,8 +19,8 @@ use crate::{
 /// How long a record may wait.
 const FLUSH_EVERY: Duration = Duration::from_millis(5);
 
-/// When a run starts and stops.
-pub struct Goal {
+/// When a run starts and stops, and how many calls it makes.
+pub struct Bounds {
     /// The instant to start at.
     at: u64,
     /// Maximum number of calls.
@@ -32,7 +32,7 @@ pub struct Goal {
     stopping: (Mutex<()>, Condvar),
 }
 
-impl Goal {
+impl Bounds {
     /// `at`: 0 for now. `calls`: 0 for no limit.
     pub fn new(at: u64, calls: u64) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl Goal {
         self.limit == u64::MAX || self.claimed.fetch_add(1, Relaxed) < self.limit
     }
 
-    /// Waits for a due time. False if the run stops before it.
+    /// Waits for a due time. Returns false if the run stops before it.
     fn await_due(&self, instant: u64) -> bool {
         let mut guard = self.guard();
         loop {
@@ -76,9 +76,9 @@ impl Goal {
     }
 }
 
-/// Makes calls until its goal is reached, in a separate thread: the calls are tasks of the runtime.
+/// Makes calls within its bounds, from a separate thread: the calls are tasks of the runtime.
 pub struct Run<'a> {
-    pub goal: Arc<Goal>,
+    pub bounds: Arc<Bounds>,
     pub wire: &'a Arc<Wire>,
     pub handle: &'a Handle,
 }
@@ -89,12 +89,12 @@ impl Run<'_> {
         &self,
         slots: Vec<Slot<L, U>>,
     ) -> (Vec<Slot<L, U>>, u64) {
-        sleep_until(self.goal.at);
+        sleep_until(self.bounds.at);
         let tasks: Vec<_> = (0_u32..)
             .zip(slots)
             .map(|(number, slot)| {
-                let (goal, wire) = (self.goal.clone(), self.wire.clone());
-                self.handle.spawn(repeat(goal, wire, number, slot))
+                let (bounds, wire) = (self.bounds.clone(), self.wire.clone());
+                self.handle.spawn(repeat(bounds, wire, number, slot))
             })
             .collect();
         let ended = tasks
@@ -114,8 +114,8 @@ impl Run<'_> {
         let in_flight = Arc::new(AtomicUsize::new(0));
         let mut started = 0;
         for (call, offset) in (0_u32..).zip(schedule) {
-            let due = self.goal.at + offset;
-            if u64::from(call) >= self.goal.limit || !self.goal.await_due(due) {
+            let due = self.bounds.at + offset;
+            if u64::from(call) >= self.bounds.limit || !self.bounds.await_due(due) {
                 break;
             }
             started += 1;
@@ -142,7 +142,7 @@ impl Run<'_> {
 
 /// Makes the calls of a slot, one after another.
 async fn repeat<L: Library, U: Unary<L>>(
-    goal: Arc<Goal>,
+    bounds: Arc<Bounds>,
     wire: Arc<Wire>,
     number: u32,
     mut slot: Slot<L, U>,
@@ -150,20 +150,20 @@ async fn repeat<L: Library, U: Unary<L>>(
     let mut calls = 0;
     loop {
         let start = now();
-        if start >= goal.stop_at.load(Relaxed) || !goal.claim() {
+        if start >= bounds.stop_at.load(Relaxed) || !bounds.claim() {
             return (slot, calls);
         }
         calls += 1;
         let outcome = slot.call().await;
         wire.record(start, now(), number, outcome);
         if outcome != Outcome::Ok {
-            // A call on a broken connection fails at once, without a turn for others.
+            // Otherwise calls on a broken connection, which fail at once, would starve other tasks.
             task::yield_now().await;
         }
     }
 }
 
-/// Sends records that wait, until `is_over`.
+/// Sends pending records every few milliseconds, until `is_over`.
 pub fn flush_until(wire: &Wire, is_over: impl Fn() -> bool) {
     while !is_over() {
         thread::sleep(FLUSH_EVERY);

@@ -15,7 +15,7 @@ const MESSAGE: u32 = 1;
 const RECORDS: u32 = 2;
 const HEADER_BYTES: usize = 8;
 const RECORD_BYTES: usize = 24;
-/// Maximum bytes of a frame of records.
+/// Payload of a full frame of records.
 const RECORDS_BYTES: usize = 4096 / RECORD_BYTES * RECORD_BYTES;
 const MAX_FRAME: usize = 65_536;
 
@@ -112,12 +112,12 @@ impl Wire {
         }
     }
 
-    /// Sends the records so far.
+    /// Sends the pending records.
     pub fn flush(&self) {
         self.lock().flush();
     }
 
-    /// Sends a message after all records so far.
+    /// Sends a message after the pending records.
     pub fn send(&self, message: &Answer<'_>) {
         let mut frame = vec![0; HEADER_BYTES];
         serde_json::to_writer(&mut frame, message).expect("numbers and strings are JSON");
@@ -141,7 +141,7 @@ impl Output {
         }
     }
 
-    /// Fills in the header and writes a frame. When rpcbench has closed the socket, the program ends.
+    /// Fills in the header and writes a frame. Ends the program if rpcbench has closed the socket.
     fn write(&mut self, frame: &mut [u8], kind: u32) {
         let length = (frame.len() - HEADER_BYTES) as u32;
         frame[..4].copy_from_slice(&length.to_le_bytes());
@@ -152,7 +152,7 @@ impl Output {
     }
 }
 
-/// Reads the text of a message. `None`: rpcbench has closed the socket, perhaps within a message.
+/// Reads the text of a message. `None` if rpcbench has closed the socket, even within a message.
 pub fn read_message(socket: &mut impl Read) -> Result<Option<Vec<u8>>, Failure> {
     let mut header = [0; HEADER_BYTES];
     if !read(socket, &mut header)? {

@@ -10,7 +10,7 @@ use reqwest::{Response, header::CONNECTION, retry};
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::sync::Semaphore;
 
-/// A pool of connections, in which calls wait for one: the library's has no limit.
+/// A pool in which calls wait for a connection, since the library's has no limit.
 #[derive(Clone)]
 struct Client(Arc<Pool>);
 
@@ -33,7 +33,7 @@ impl Library for Client {
         Self::reconnect(target)
     }
 
-    /// The library's defaults, but for idle connections, which stay open, and no repeated calls.
+    /// The library's defaults, except that idle connections stay open and no call is repeated.
     fn reconnect(target: &Target) -> Result<Self, Failure> {
         let http = reqwest::Client::builder()
             .no_proxy()

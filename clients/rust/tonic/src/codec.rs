@@ -1,4 +1,4 @@
-//! The library's codec, whose errors tell a reply that can't be decoded from a server's status.
+//! Wraps the library's codec to mark the status of a reply that can't be decoded. Otherwise it could be a server's.
 
 use std::{error::Error, fmt, sync::Arc};
 

@@ -56,7 +56,7 @@ impl Library for Client {
     }
 }
 
-/// Tells the server's statuses from the library's, which have a source. Unavailable may be either.
+/// Separates the server's statuses from the library's, which have a source. Unavailable may be either.
 fn outcome(status: &Status) -> Outcome {
     let first = status.source();
     let mut causes = iter::successors(first, |&cause: &&(dyn Error + 'static)| cause.source());
@@ -135,7 +135,7 @@ macro_rules! method {
             ) -> Result<Self::Reply, Outcome> {
                 let mut request = Request::new(message.clone());
                 request.set_timeout(client.timeout);
-                // The library's own timeout ends with the head of the reply.
+                // The library's timeout covers a reply only up to its head.
                 let mut echo = client.echo.clone();
                 let answer = time::timeout(client.timeout, echo.$call(request)).await;
                 let answer = answer.map_err(|_| Outcome::Timeout)?;

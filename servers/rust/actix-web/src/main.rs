@@ -13,14 +13,14 @@ use messages::{
 };
 use service::{Failure, Settings, tls};
 
-/// Longest request in bytes: twice the contract's longest text. The library's default is 2 MB.
+/// Maximum size of a request in bytes: twice the contract's longest text. The library's default is 2 MB.
 const MAX_BODY: usize = 8 * 1024 * 1024;
 
 /// How long a connection may be idle: longer than any pause between calls, since the client decides how long connections live.
-const IDLE: Duration = Duration::from_secs(3600);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// How long open connections may take to finish their calls after SIGTERM, in seconds.
-const DRAIN: u64 = 2;
+/// How long calls in flight may take after SIGTERM.
+const DRAIN_SECONDS: u64 = 2;
 
 #[post("/rpcbench.v1.Echo/Text")]
 async fn text(Json(request): Json<TextRequest>) -> Json<Reply<String>> {
@@ -63,10 +63,10 @@ async fn serve() -> Result<(), Failure> {
     })
     .workers(settings.cpus)
     .tcp_nodelay(true)
-    .keep_alive(IDLE)
-    // Also the time from accepting a connection to its first request.
-    .client_request_timeout(IDLE)
-    .shutdown_timeout(DRAIN);
+    .keep_alive(IDLE_TIMEOUT)
+    // Also limits the time from accepting a connection to its first request.
+    .client_request_timeout(IDLE_TIMEOUT)
+    .shutdown_timeout(DRAIN_SECONDS);
     let address = (settings.host.as_str(), settings.port);
     let bound = match service::certificate()? {
         None => server.bind(address),

@@ -1,4 +1,4 @@
-//! The contract's service as JSON on axum, over HTTP/1.1 or HTTP/2, by the package's feature of axum.
+//! The contract's service as JSON on axum, over HTTP/1.1 or, in the package axum-http2, over HTTP/2.
 //!
 //! `server current-thread`, `server multi-thread` or `server runtime-per-cpu`; address and number of CPUs come from the environment.
 
@@ -16,10 +16,10 @@ use tokio::net::TcpListener;
 
 mod tls;
 
-/// The version of HTTP that this package has of axum's.
+/// The version of HTTP that this package enables in axum.
 const ALPN: &str = if cfg!(feature = "http2") { "h2" } else { "http/1.1" };
 
-/// Longest request in bytes: twice the contract's longest text. axum's default is 2 MB.
+/// Maximum size of a request in bytes: twice the contract's longest text. axum's default is 2 MB.
 const MAX_BODY: usize = 8 * 1024 * 1024;
 
 async fn text(Json(request): Json<TextRequest>) -> Json<Reply<String>> {
@@ -60,7 +60,7 @@ async fn serve(listener: TcpListener) -> Result<(), Failure> {
             .with_graceful_shutdown(service::terminated()?)
             .await?);
     }
-    // If TCP_NODELAY can't be set the connection is about to end, as its first read shows.
+    // If TCP_NODELAY can't be set, the connection is gone, as its first read will report.
     let listener = listener.tap_io(|connection| {
         let _ = connection.set_nodelay(true);
     });

@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 pub struct TlsListener(tls::TlsListener);
 
 impl TlsListener {
-    /// Accepts connections from now on. `protocols`: what ALPN chooses from.
+    /// Starts to accept connections. `protocols`: those that ALPN chooses from.
     ///
     /// # Errors
     /// If certificate and key, both in PEM, can't be used.

@@ -26,7 +26,7 @@ use generated::rpcbench::v1 as pb;
 
 struct EchoService;
 
-/// Replies can't borrow from requests, so each takes the content of an owned copy, as the library's guide says.
+/// Replies can't borrow from requests, so each takes the content of an owned copy, as in the library's guide.
 #[expect(
     refining_impl_trait,
     reason = "the trait allows several types of reply; the guide names one"
@@ -82,7 +82,7 @@ async fn serve(listener: TcpListener) -> Result<(), Failure> {
             .with_graceful_shutdown(service::terminated()?)
             .await?);
     }
-    // If TCP_NODELAY can't be set the connection is about to end, as its first read shows.
+    // If TCP_NODELAY can't be set, the connection is gone, as its first read will report.
     let listener = listener.tap_io(|connection| {
         let _ = connection.set_nodelay(true);
     });

@@ -1,5 +1,5 @@
-//! Shared by the contract's servers in Rust, with TLS by rustls as the feature `tls`, and their settings, runtime and shutdown by
-//! client programs. Otherwise depends on tokio only.
+//! Shared by the contract's servers in Rust; client programs use its settings, runtimes and shutdown. The feature `tls` adds TLS by
+//! rustls. Otherwise depends on tokio only.
 
 use std::{
     env, error::Error, fs, io, net, process::ExitCode, str::FromStr, thread, time::Duration,
@@ -15,8 +15,8 @@ use tokio::{
 #[cfg(feature = "tls")]
 pub mod tls;
 
-/// How long open connections may take to finish their calls after SIGTERM.
-const DRAIN: Duration = Duration::from_secs(2);
+/// How long calls in flight may take after SIGTERM.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// An error in one line.
 pub type Failure = Box<dyn Error + Send + Sync>;
@@ -30,9 +30,9 @@ pub fn run<S: Future<Output = Result<(), Failure>>>(
     report(name, Settings::from_env().and_then(|settings| try_run(&settings, serve)))
 }
 
-/// The exit code of a server. An error is printed in one line that begins with the name.
-pub fn report(name: &str, ended: Result<(), Failure>) -> ExitCode {
-    match ended {
+/// Returns the exit code of a server. An error is printed in one line that begins with the name.
+pub fn report(name: &str, result: Result<(), Failure>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{name}: {error}");
@@ -70,7 +70,7 @@ impl Settings {
     }
 }
 
-/// Certificate and key of a server with TLS, both in PEM. `None`: it has none.
+/// Certificate and key of a server with TLS, both in PEM. `None` without TLS.
 ///
 /// # Errors
 /// If a file can't be read.
@@ -95,33 +95,33 @@ fn try_run<S: Future<Output = Result<(), Failure>>>(
         .block_on(listen)
         .and_then(TcpListener::into_std)
         .map_err(|error| settings.cannot_listen(&error))?;
-    let (own, others) = (&runtimes[0], &runtimes[1..]);
+    let (first, others) = (&runtimes[0], &runtimes[1..]);
     thread::scope(|scope| {
         let listener = &listener;
-        let answer = move |runtime| answer(runtime, listener.try_clone()?, serve);
+        let answer = move |runtime| serve_on(runtime, listener.try_clone()?, serve);
         let threads: Vec<_> =
             others.iter().map(|runtime| scope.spawn(move || answer(runtime))).collect();
-        answer(own)?;
+        answer(first)?;
         threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| "a thread panicked")?)
     })
 }
 
 /// Serves on one runtime until SIGTERM.
-fn answer<S: Future<Output = Result<(), Failure>>>(
+fn serve_on<S: Future<Output = Result<(), Failure>>>(
     runtime: &Runtime,
     listener: net::TcpListener,
     serve: impl FnOnce(TcpListener) -> S,
 ) -> Result<(), Failure> {
     runtime.block_on(async {
-        let mut overdue = signal(SignalKind::terminate())?;
+        let mut terminate = signal(SignalKind::terminate())?;
         tokio::select! {
-            ended = serve(TcpListener::from_std(listener)?) => ended,
-            () = async { overdue.recv().await; sleep(DRAIN).await } => Ok(()),
+            result = serve(TcpListener::from_std(listener)?) => result,
+            () = async { terminate.recv().await; sleep(DRAIN_TIMEOUT).await } => Ok(()),
         }
     })
 }
 
-/// A variable of the environment.
+/// Reads a variable of the environment.
 ///
 /// # Errors
 /// If it is missing or wrong.
@@ -130,7 +130,7 @@ pub fn setting<T: FromStr<Err: Error>>(name: &str) -> Result<T, String> {
     text.parse().map_err(|error| format!("{name}: {text:?}: {error}"))
 }
 
-/// The runtimes that the first argument names, for this many CPUs.
+/// Builds the runtimes that a program's first argument names, for this many CPUs.
 ///
 /// # Errors
 /// If the name is unknown, or the system refuses.
@@ -141,14 +141,15 @@ pub fn runtimes(kind: Option<&str>, cpus: usize) -> Result<Vec<Runtime>, Failure
         Some("runtime-per-cpu") => (Builder::new_current_thread(), cpus),
         other => {
             let known = "current-thread, multi-thread or runtime-per-cpu";
-            return Err(format!("runtime {other:?}: must be {known}").into());
+            let kind = other.unwrap_or_default();
+            return Err(format!("unknown runtime '{kind}'; expected {known}").into());
         }
     };
     builder.worker_threads(cpus).enable_all();
     Ok((0..count).map(|_| builder.build()).collect::<io::Result<_>>()?)
 }
 
-/// Resolves at SIGTERM, when the server must accept no further calls.
+/// Resolves at SIGTERM, when the server must stop accepting calls.
 ///
 /// # Errors
 /// If signals can't be handled.

@@ -1,4 +1,4 @@
-//! TLS by rustls, for libraries that leave it to a listener or take rustls's configuration. Servers choose the provider of cryptography.
+//! TLS by rustls, for libraries that leave it to a listener or take rustls's configuration. Servers choose the cryptography provider.
 
 use std::{future::pending, io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -15,13 +15,13 @@ pub use tokio_rustls::{rustls::ServerConfig, server::TlsStream};
 
 use crate::Failure;
 
-/// Connections that have finished their handshake, and wait to be served.
-const WAITING: usize = 1024;
+/// Maximum number of connections that have finished their handshake and wait to be served.
+const MAX_WAITING: usize = 1024;
 
-/// How long a listener without free file descriptors waits.
+/// Delay before accepting again after an error, such as no free file descriptors.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// rustls's defaults: TLS 1.2 and 1.3, and sessions that can be resumed. `protocols`: what ALPN chooses from.
+/// rustls's defaults: TLS 1.2 and 1.3, with resumption. `protocols`: those that ALPN chooses from.
 ///
 /// # Errors
 /// If certificate and key, both in PEM, can't be used.
@@ -37,7 +37,7 @@ pub fn config(
     Ok(config)
 }
 
-/// Connections with TLS. Each handshake is a separate task, so that none waits for another.
+/// Accepts connections with TLS. Each handshake is a separate task, so that none waits for another.
 #[derive(Debug)]
 pub struct TlsListener {
     open: Receiver<(TlsStream<TcpStream>, SocketAddr)>,
@@ -45,14 +45,14 @@ pub struct TlsListener {
 }
 
 impl TlsListener {
-    /// Accepts connections from now on.
+    /// Starts to accept connections.
     ///
     /// # Errors
     /// If the listener has no address.
     pub fn new(listener: TcpListener, config: ServerConfig) -> io::Result<Self> {
         let address = listener.local_addr()?;
-        let (handshaken, open) = channel(WAITING);
-        tokio::spawn(accept(listener, TlsAcceptor::from(Arc::new(config)), handshaken));
+        let (ready, open) = channel(MAX_WAITING);
+        tokio::spawn(accept(listener, TlsAcceptor::from(Arc::new(config)), ready));
         Ok(Self { open, address })
     }
 
@@ -75,20 +75,20 @@ impl TlsListener {
 async fn accept(
     listener: TcpListener,
     acceptor: TlsAcceptor,
-    handshaken: Sender<(TlsStream<TcpStream>, SocketAddr)>,
+    ready: Sender<(TlsStream<TcpStream>, SocketAddr)>,
 ) {
-    while !handshaken.is_closed() {
+    while !ready.is_closed() {
         let Ok((connection, peer)) = listener.accept().await else {
             sleep(RETRY).await;
             continue;
         };
-        let (acceptor, handshaken) = (acceptor.clone(), handshaken.clone());
+        let (acceptor, ready) = (acceptor.clone(), ready.clone());
         tokio::spawn(async move {
-            // If TCP_NODELAY can't be set the connection is about to end, as its first read shows.
+            // If TCP_NODELAY can't be set, the connection is gone, as its first read will report.
             let _ = connection.set_nodelay(true);
-            // A client that fails has its alert.
+            // A client whose handshake fails gets an alert.
             if let Ok(open) = acceptor.accept(connection).await {
-                let _ = handshaken.send((open, peer)).await;
+                let _ = ready.send((open, peer)).await;
             }
         });
     }

@@ -48,7 +48,7 @@ impl Echo for EchoService {
     }
 }
 
-#[expect(clippy::result_large_err, reason = "the library's trait wants a Status")]
+#[expect(clippy::result_large_err, reason = "the library's trait requires a Status")]
 fn answer<T: Utf8, R>(content: T, reply: impl FnOnce(T) -> R) -> Result<Response<R>, Status> {
     if !content.is_utf8() {
         return Err(Status::invalid_argument("a string is not UTF-8"));

@@ -43,8 +43,8 @@ fn main() -> ExitCode {
     service::run("rust-volo-thrift", serve)
 }
 
-/// The library's defaults: frames up to 16 MiB and its own headers, detected by their first bytes; TCP_NODELAY. It ends
-/// at SIGTERM. Its own listener would share the port with a second server unnoticed.
+/// The library's defaults: frames up to 16 MiB and its own headers, detected by their first bytes; TCP_NODELAY. It handles
+/// SIGTERM. Its own listener would share the port with a second server unnoticed.
 async fn serve(listener: TcpListener) -> Result<(), Failure> {
     let echo = EchoServer::new(EchoService);
     match service::certificate()? {

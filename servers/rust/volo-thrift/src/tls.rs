@@ -17,7 +17,7 @@ use volo::net::{
 pub struct TlsIncoming(TlsListener);
 
 impl TlsIncoming {
-    /// Accepts connections from now on. Thrift has no name in ALPN.
+    /// Starts to accept connections. Thrift has no name in ALPN.
     ///
     /// # Errors
     /// If certificate and key, both in PEM, can't be used.
