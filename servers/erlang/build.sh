@@ -26,7 +26,7 @@ sh "$here/erl.sh" -noinput -eval '
         {ok, Found} = application:get_key(Name, vsn),
         Found
     end,
-    %% What the application needs, directly or not.
+    %% All dependencies of the application, direct and indirect.
     Needs = fun Needs(Name, Found) ->
         case lists:member(Name, Found) of
             true -> Found;

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Becomes Erlang's emulator: erl.sh ARGUMENT...
+# Runs Erlang's emulator in this process: erl.sh ARGUMENT...
 #
-# The installed one, or else the one that scripts/setup.sh unpacked, whose own script expects it in /usr/lib/erlang.
+# The installed one, or else the one that scripts/setup.sh unpacked, without its script, which expects it in /usr/lib/erlang.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,4 +1,4 @@
-%% The contract's messages. In JSON 64-bit integers are decimal strings, and bytes are base64.
+%% The contract's messages. In JSON, 64-bit integers are decimal strings, and bytes are base64.
 -module(messages).
 
 -export([decode/2, encode/1, has_tiny_double/1]).
@@ -97,7 +97,7 @@
 
 -define(IS_INT32(Value), is_integer(Value), Value >= -16#80000000, Value =< 16#7fffffff).
 
-%% The content of a request, whose JSON was decoded into maps. Fails if it is not such a message.
+%% Returns the content of a request, whose JSON was decoded into maps. Fails if that is not a valid message.
 -spec decode(text | record | dto | tree, map()) -> content().
 decode(text, #{<<"text">> := Text}) when is_binary(Text) -> Text;
 decode(record, #{<<"record">> := Record}) -> flat_record(Record);
@@ -327,7 +327,7 @@ int64(Text) -> within(binary_to_integer(Text), -16#8000000000000000, 16#7fffffff
 
 uint64(Text) -> within(binary_to_integer(Text), 0, 16#ffffffffffffffff).
 
-within(Value, Least, Most) when Value >= Least, Value =< Most -> Value.
+within(Value, Min, Max) when Value >= Min, Value =< Max -> Value.
 
 optional(Key, Map) ->
     case Map of
@@ -336,7 +336,7 @@ optional(Key, Map) ->
         #{} -> undefined
     end.
 
-%% True if it has a double so close to 0 that jiffy may have read it wrong.
+%% True if the content has a double so close to 0 that jiffy may have read it wrong.
 -spec has_tiny_double(content()) -> boolean().
 has_tiny_double(#property_dto{prop7 = Prop7, prop8 = Prop8, prop9 = Prop9}) ->
     is_tiny(Prop7) orelse is_tiny(Prop8) orelse is_tiny(Prop9);
@@ -347,7 +347,7 @@ has_tiny_double(_) ->
 
 is_tiny(Double) -> abs(Double) < 1.0e-307.
 
-%% What jiffy encodes as the JSON of a message's content.
+%% Converts a message's content to a term that jiffy encodes.
 -spec encode(content()) -> jiffy:json_value().
 encode(Text) when is_binary(Text) ->
     Text;

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Becomes an Erlang server: run.sh BUILD_FOLDER [FLAG...]
+# Runs an Erlang server in this process: run.sh BUILD_FOLDER [FLAG...]
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -10,8 +10,8 @@ release=$1/release
 shift
 # Each connection takes a file descriptor.
 ulimit -n "$(ulimit -Hn)"
-# What a server should not leave behind: a dump of its memory.
+# Write no crash dumps.
 export ERL_CRASH_DUMP_SECONDS=0
-# A scheduler per CPU, for ordinary and for CPU-bound native code. Not distributed, so without epmd.
+# A scheduler per CPU for Erlang code, and one for CPU-bound native code. Not distributed, so without epmd.
 exec sh "$here/erl.sh" +S "$RPCBENCH_CPUS:$RPCBENCH_CPUS" +SDcpu "$RPCBENCH_CPUS:$RPCBENCH_CPUS" "$@" \
     -noinput -mode embedded -boot "$release/echo" -config "$release/sys" -start_epmd false

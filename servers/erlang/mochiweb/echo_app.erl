@@ -9,7 +9,7 @@ start(_Type, _Arguments) ->
             {ok, Supervisor};
         {error, Reason} ->
             io:format(standard_error, "erlang-mochiweb: cannot start: ~p~n", [Reason]),
-            %% At once: otherwise the runtime would describe its own end for seconds.
+            %% Otherwise the runtime would spend seconds on reports of its shutdown.
             halt(1)
     end.
 

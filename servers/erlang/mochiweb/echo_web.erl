@@ -3,7 +3,7 @@
 
 -export([start_link/0, loop/1]).
 
-%% Bytes of a request's body; the library's default is 1 MiB.
+%% Maximum size of a request's body in bytes; the library's default is 1 MiB.
 -define(MAX_BODY, 8388608).
 
 start_link() ->
@@ -20,7 +20,7 @@ start_link() ->
         | tls(os:getenv("RPCBENCH_TLS_CERT"))
     ]).
 
-%% OTP's ssl, where the environment names a certificate. Sessions of TLS 1.3 are resumed only if the server says how.
+%% TLS by OTP's ssl, if the environment names a certificate. Without session_tickets, no session of TLS 1.3 is resumed.
 tls(false) ->
     [];
 tls(Certificate) ->
@@ -54,10 +54,10 @@ answer(Method, Body, Request) ->
         Content -> respond(200, #{echo => messages:encode(Content)}, Request)
     catch
         %% The decoders and messages raise errors of several kinds, all about the body.
-        error:_ -> respond(400, #{error => <<"not such a message">>}, Request)
+        error:_ -> respond(400, #{error => <<"not a valid message">>}, Request)
     end.
 
-%% jiffy 1.1.1 reads 5e-324 as 5 * 10^-324, which is 0; MochiWeb's own decoder is slower and exact.
+%% jiffy 1.1.1 reads 5e-324 as 5 * 10^-324, which is 0; MochiWeb's decoder is slower but exact.
 read(Method, Body) ->
     Content = messages:decode(Method, jiffy:decode(Body, [return_maps])),
     case messages:has_tiny_double(Content) of

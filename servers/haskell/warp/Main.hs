@@ -28,11 +28,11 @@ main = do
   host <- setting "RPCBENCH_HOST" Just
   port <- setting "RPCBENCH_PORT" (whole 65535)
   setting "RPCBENCH_CPUS" (whole 4096) >>= setNumCapabilities
-  serve <- lookupEnv "RPCBENCH_TLS_CERT" >>= maybe (pure runSettings) secured
+  serve <- lookupEnv "RPCBENCH_TLS_CERT" >>= maybe (pure runSettings) tlsRunner
   serve
     ( setHost (fromString host)
         . setPort port
-        -- The client decides how long connections live; by default Warp ends those that are idle for 30 s.
+        -- The client decides how long connections live; by default Warp closes them after 30 idle seconds.
         . setTimeout 3600
         . setInstallShutdownHandler (\close -> void (installHandler sigTERM (Catch close) Nothing))
         . setGracefulShutdownTimeout (Just 2)
@@ -40,9 +40,9 @@ main = do
     )
     (limited service)
 
--- | Runs with a certificate. By default Warp resumes no session.
-secured :: FilePath -> IO (Settings -> Application -> IO ())
-secured certificate = do
+-- | Returns a runner with TLS. By default Warp resumes no session.
+tlsRunner :: FilePath -> IO (Settings -> Application -> IO ())
+tlsRunner certificate = do
   key <- setting "RPCBENCH_TLS_KEY" Just
   pure (runTLS (tlsSettings certificate key) {tlsSessionManagerConfig = Just defaultConfig})
 
@@ -52,11 +52,11 @@ setting name parse = do
   maybe (die ("haskell-warp: " ++ name ++ " is missing or wrong: " ++ show value)) pure (value >>= parse)
 
 whole :: Int -> String -> Maybe Int
-whole largest value = case readMaybe value of
-  Just number | number >= 1, number <= largest -> Just number
+whole limit value = case readMaybe value of
+  Just number | number >= 1, number <= limit -> Just number
   _ -> Nothing
 
--- | By default a request may have 2 MiB.
+-- | Limits requests to 8 MiB instead of the default of 2 MiB.
 limited :: Middleware
 limited = requestSizeLimitMiddleware (setMaxLengthForRequest (\_ -> pure (Just 8388608)) defaultRequestSizeLimitSettings)
 
@@ -66,7 +66,7 @@ service request respond = case method (rawPathInfo request) of
   Just _ | requestMethod request /= methodPost -> respond (failed status405 "method not allowed")
   Just answer -> strictRequestBody request >>= respond . either (failed status400) (json status200) . answer
 
--- | The reply to a body, or what is wrong with it.
+-- | A method by its path. It returns the reply to a request's body, or what is wrong with that.
 method :: ByteString -> Maybe (Lazy.ByteString -> Either String Lazy.ByteString)
 method "/rpcbench.v1.Echo/Text" = Just (unary text)
 method "/rpcbench.v1.Echo/Record" = Just (unary record)

@@ -127,7 +127,7 @@ instance (Bounded a, Integral a) => FromJSON (Decimal a) where
     Right (number, rest)
       | Text.null rest, number >= toInteger (minBound :: a), number <= toInteger (maxBound :: a) ->
           pure (Decimal (fromInteger number))
-    _ -> fail "not such an integer"
+    _ -> fail "not a valid integer"
 
 instance (Show a) => ToJSON (Decimal a) where
   toJSON (Decimal number) = toJSON (show number)
