@@ -1,8 +1,8 @@
 #!/bin/sh
-# Becomes php-fpm of the version of PHP: fpm.sh ARGUMENT...
+# Runs php-fpm, of the same version as PHP, in this process: fpm.sh ARGUMENT...
 #
-# With the distribution's settings for production and the extensions of the command-line program: php-fpm's own list of extensions exists
-# only if it is installed, and not if scripts/setup.sh unpacked it.
+# With the distribution's settings for production, and the extensions of the command-line program: php-fpm's list of extensions exists only
+# if its package is installed, not if scripts/setup.sh unpacked it.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

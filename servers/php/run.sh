@@ -16,7 +16,7 @@ if [ -n "${RPCBENCH_MEMORY:-}" ]; then
     FPM_MEMORY_LIMIT=$((RPCBENCH_MEMORY / FPM_CHILDREN))
 fi
 
-# Only this user may access the source folder.
+# If started by root, only root may access the source folder.
 if [ "$(id -u)" = 0 ]; then set -- "$@" --allow-to-run-as-root; fi
 
 if [ -e "$app/preload.php" ]; then

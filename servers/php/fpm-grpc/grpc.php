@@ -31,7 +31,7 @@ final class RpcError extends \Exception
 const MAX_REQUEST_BYTES = 4 << 20;
 
 /**
- * The message from a body: a byte that is 1 if the message is compressed, its length, and the message.
+ * Returns the message in a body, which has a byte that is 1 if the message is compressed, the message's length, and the message.
  */
 function unframe(string $body): string
 {
@@ -56,7 +56,7 @@ function frame(string $message): string
 /**
  * Decodes the bytes into the message, and returns it.
  *
- * mergeFromString accepts a message that breaks off inside a tag. The library reports that for nested messages, so this decodes like one.
+ * mergeFromString accepts a message that ends inside a tag. The library refuses such nested messages, so this decodes as it does those.
  *
  * @template M of Message
  * @param M $message
@@ -69,7 +69,7 @@ function decode(Message $message, string $bytes): Message
         $input->incrementRecursionDepthAndPushLimit(strlen($bytes), $outer, $depth);
         $message->parseFromStream($input);
         if (!$input->decrementRecursionDepthAndPopLimit($outer)) {
-            throw new RpcError(Code::Internal, 'the message breaks off');
+            throw new RpcError(Code::Internal, 'the message is truncated');
         }
     } catch (RpcError $error) {
         throw $error;
@@ -82,7 +82,7 @@ function decode(Message $message, string $bytes): Message
 /**
  * Answers the request with what the handler returns for the method's path and the request's message.
  *
- * FastCGI has no trailers: nginx sends these headers as such.
+ * FastCGI has no trailers: nginx turns these headers into trailers.
  *
  * @param callable(string, string): Message $handler
  */

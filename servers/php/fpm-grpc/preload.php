@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-// Loads the messages and protobuf's library before php-fpm forks. Requests find their classes, so they need no autoloader.
+// Loads the messages and protobuf's library before php-fpm forks, so that requests need no autoloader.
 
 $folders = [
     stream_resolve_include_path('GPBMetadata/Google/Protobuf'),

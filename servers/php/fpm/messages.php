@@ -2,17 +2,17 @@
 
 declare(strict_types=1);
 
-// The contract's messages. In JSON 64-bit integers are decimal strings, and bytes are base64; types that json_encode would write
+// The contract's messages. In JSON, 64-bit integers are decimal strings, and bytes are base64; types that json_encode would write
 // differently are JsonSerializable.
 
 namespace Rpcbench;
 
-/** The input is not such a message. */
+/** The input is not a valid message. */
 final class Invalid extends \Exception
 {
 }
 
-/** Reads members of objects by type and refuses others. Objects are arrays, since PHP's objects can't have every key. */
+/** Reads members of objects, and refuses those of another type. Objects are arrays, since PHP's objects can't have every key. */
 final class Read
 {
     public static function value(mixed $object, string $name): mixed
@@ -25,44 +25,44 @@ final class Read
 
     public static function optional(mixed $object, string $name): mixed
     {
-        return is_array($object) ? $object[$name] ?? null : throw new Invalid('no object');
+        return is_array($object) ? $object[$name] ?? null : throw new Invalid('not an object');
     }
 
     public static function string(mixed $object, string $name): string
     {
         $value = self::value($object, $name);
-        return is_string($value) ? $value : throw new Invalid("$name is no string");
+        return is_string($value) ? $value : throw new Invalid("$name is not a string");
     }
 
     public static function int32(mixed $object, string $name): int
     {
         $value = self::value($object, $name);
         $fits = is_int($value) && $value >= -(2 ** 31) && $value < 2 ** 31;
-        return $fits ? $value : throw new Invalid("$name is no int32");
+        return $fits ? $value : throw new Invalid("$name is not an int32");
     }
 
     public static function bool(mixed $object, string $name): bool
     {
         $value = self::value($object, $name);
-        return is_bool($value) ? $value : throw new Invalid("$name is no boolean");
+        return is_bool($value) ? $value : throw new Invalid("$name is not a boolean");
     }
 
     public static function double(mixed $object, string $name): float
     {
         $value = self::value($object, $name);
-        return is_float($value) || is_int($value) ? (float) $value : throw new Invalid("$name is no number");
+        return is_float($value) || is_int($value) ? (float) $value : throw new Invalid("$name is not a number");
     }
 
     public static function list(mixed $object, string $name): array
     {
         $value = self::value($object, $name);
-        return is_array($value) && array_is_list($value) ? $value : throw new Invalid("$name is no list");
+        return is_array($value) && array_is_list($value) ? $value : throw new Invalid("$name is not a list");
     }
 
     public static function map(mixed $object, string $name): array
     {
         $value = self::value($object, $name);
-        return is_array($value) ? $value : throw new Invalid("$name is no map");
+        return is_array($value) ? $value : throw new Invalid("$name is not a map");
     }
 }
 
@@ -75,7 +75,7 @@ final readonly class Int64 implements \JsonSerializable
     public static function decode(mixed $text): self
     {
         $value = is_string($text) ? filter_var($text, FILTER_VALIDATE_INT) : false;
-        return $value !== false ? new self($value) : throw new Invalid('no int64');
+        return $value !== false ? new self($value) : throw new Invalid('not an int64');
     }
 
     public function jsonSerialize(): string
@@ -84,7 +84,7 @@ final readonly class Int64 implements \JsonSerializable
     }
 }
 
-/** PHP's integers end at 2^63. */
+/** PHP's integers end below 2^63. */
 final readonly class Uint64 implements \JsonSerializable
 {
     public function __construct(public \GMP $value)
@@ -94,10 +94,10 @@ final readonly class Uint64 implements \JsonSerializable
     public static function decode(mixed $text): self
     {
         if (!is_string($text) || !preg_match('/^\d{1,20}$/D', $text)) {
-            throw new Invalid('no uint64');
+            throw new Invalid('not a uint64');
         }
         $value = gmp_init($text, 10);
-        return gmp_cmp($value, gmp_pow(2, 64)) < 0 ? new self($value) : throw new Invalid('no uint64');
+        return gmp_cmp($value, gmp_pow(2, 64)) < 0 ? new self($value) : throw new Invalid('not a uint64');
     }
 
     public function jsonSerialize(): string
@@ -115,7 +115,7 @@ final readonly class Bytes implements \JsonSerializable
     public static function decode(string $text): self
     {
         $value = base64_decode($text, true);
-        return $value !== false ? new self($value) : throw new Invalid('no base64');
+        return $value !== false ? new self($value) : throw new Invalid('not base64');
     }
 
     public function jsonSerialize(): string
@@ -378,7 +378,7 @@ final readonly class TreeNode implements \JsonSerializable
             Read::double($object, 'score'),
             Read::double($object, 'ratio'),
             Read::bool($object, 'active'),
-            Status::tryFrom(Read::string($object, 'status')) ?? throw new Invalid('no status'),
+            Status::tryFrom(Read::string($object, 'status')) ?? throw new Invalid('unknown status'),
             Read::optional($object, 'email') === null ? null : Read::string($object, 'email'),
             $phone === null ? null : Uint64::decode($phone),
             $left === null ? null : Branch::decode($left),
@@ -390,7 +390,7 @@ final readonly class TreeNode implements \JsonSerializable
     public function jsonSerialize(): array
     {
         $present = array_filter(get_object_vars($this), fn (mixed $member) => $member !== null);
-        // PHP writes an array as a list if its keys are a list's. Written as objects, arrays would lose keys that begin with NUL.
+        // PHP encodes an array with a list's keys as a list, unless it is an object, which in turn can't have keys that begin with NUL.
         $counters = array_is_list($this->counters) ? (object) $this->counters : $this->counters;
         return ['counters' => $counters] + $present;
     }
