@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks client programs against contract/clients.md, each with a server under test of its protocol.
+"""Checks client programs against contract/clients.md, each with a server of its protocol.
 
     conformance.py CLIENT...     such as go-grpc, or python-grpcio@asyncio; built by `rpcbench build`
 
@@ -25,7 +25,7 @@ REFUSED = {
     "thrift": ((b"Text", b"Tezt"), 1),
 }
 SHAPES = ["text", "record", "dto", "tree"]
-# A busy machine delays what is exact otherwise.
+# Tolerated delay, for busy machines.
 LATE = SECOND
 
 
@@ -34,7 +34,7 @@ class Checks:
         self.protocol = protocol
         self.server = Server(SERVERS[protocol], protocol)
         self.program = Program(name)
-        # Several calls at a time on a connection, if that is how the protocol works.
+        # Several calls at a time per connection, if the protocol has streams.
         self.in_flight = 10 if protocol == "grpc" else 1
 
     def open(self, target: str | None = None, **fields) -> None:
@@ -62,10 +62,10 @@ class Checks:
             self.program.start(at)
             records = self.program.stop(stop)
             expect(self.outcomes(records).keys() == {"ok"}, str(self.outcomes(records)))
-            expect({record.call for record in records} == set(range(slots)), "records of other slots than those of the load")
+            expect({record.call for record in records} == set(range(slots)), "the records are not of exactly the load's slots")
             late = min(record.start for record in records) - at
             expect(0 <= late < LATE, f"first call starts {late} ns after the instant")
-            expect(max(record.start for record in records) < stop, "a call starts after the instant to stop")
+            expect(max(record.start for record in records) < stop, "a call starts after the stop")
             previous: dict[int, int] = {}
             for record in records:
                 expect(previous.get(record.call, 0) <= record.start <= record.done <= record.received, f"{record}")
@@ -108,11 +108,11 @@ class Checks:
         at = time.monotonic_ns() + SECOND // 3
         self.program.start(at, schedule=self.program.schedule(due), in_flight_max=1000)
         records = sorted(self.program.stopped(), key=lambda record: record.call)
-        expect([record.call for record in records] == list(range(500)), "not one record for each call")
+        expect([record.call for record in records] == list(range(500)), "not one record per call")
         expect([record.start for record in records] == [at + offset for offset in due], "starts are not the due times")
         expect(self.outcomes(records).keys() == {"ok"}, str(self.outcomes(records)))
         times = sorted(record.done - record.start for record in records)
-        # The instant to stop at lies within the schedule.
+        # Stops within the schedule.
         at = time.monotonic_ns() + SECOND // 3
         self.program.start(at, schedule=self.program.schedule(due), in_flight_max=1000)
         expect(len(self.program.stop(at + SECOND // 2)) == 250, "not exactly the calls due before the stop")
@@ -153,7 +153,7 @@ class Checks:
         records = self.program.stop(0)
         outcomes = self.outcomes(records)
         expect(outcomes["timeout"] > 0 and outcomes.keys() <= {"ok", "timeout"}, str(outcomes))
-        expect(outcomes["ok"] > 0, f"no call after the server went on: {outcomes}")
+        expect(outcomes["ok"] > 0, f"no call succeeded after the server resumed: {outcomes}")
         times = [record.done - record.start for record in records if record.outcome == "timeout"]
         in_time = min(times) >= 290 * MILLISECOND and max(times) < 300 * MILLISECOND + LATE
         expect(in_time, f"timeouts of {min(times)} to {max(times)} ns instead of 300 ms")
@@ -165,7 +165,7 @@ class Checks:
         self.open(proxy.target)
         self.program.start(0)
         time.sleep(0.3)
-        # So that calls are in flight.
+        # Keeps calls in flight.
         self.server.signal(signal.SIGSTOP)
         time.sleep(0.3)
         proxy.reset()
@@ -174,7 +174,7 @@ class Checks:
         records = self.program.stop(0)
         outcomes = self.outcomes(records)
         expect(outcomes.keys() == {"ok", "transport"}, str(outcomes))
-        expect(max(records, key=lambda record: record.start).outcome == "ok", "connections are not opened again")
+        expect(max(records, key=lambda record: record.start).outcome == "ok", "connections are not reopened")
         self.program.close()
         return str(dict(outcomes))
 
@@ -258,14 +258,14 @@ class Checks:
 
 def check(name: str, protocol: str, only: list[str]) -> bool:
     checks = Checks(name, protocol)
-    good = True
+    passed = True
     names = [key for key, item in vars(Checks).items() if callable(item) and key not in ("__init__", "open", "outcomes")]
     for key in only or names:
         try:
             print(f"{name} ok    {key}: {getattr(checks, key)()}", flush=True)
         except (player.Fault, OSError, player.subprocess.TimeoutExpired) as fault:
             print(f"{name} FAIL  {key}: {fault}", flush=True)
-            good = False
+            passed = False
             checks.program.process.kill()
             checks.program = Program(name)
     checks.program.process.kill()
@@ -273,10 +273,10 @@ def check(name: str, protocol: str, only: list[str]) -> bool:
     try:
         program.terminate()
     except player.subprocess.TimeoutExpired:
-        print(f"{name} FAIL  SIGTERM: lives for more than 5 s")
-        good = False
+        print(f"{name} FAIL  SIGTERM: still running after 5 s")
+        passed = False
     checks.server.kill()
-    return good
+    return passed
 
 
 if __name__ == "__main__":

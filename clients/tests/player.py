@@ -25,12 +25,12 @@ TIMEOUT = 60.0
 
 
 class Fault(Exception):
-    """The program does not do what the contract demands."""
+    """The program violates the contract."""
 
 
-def expect(condition: bool, words: str) -> None:
+def expect(condition: bool, message: str) -> None:
     if not condition:
-        raise Fault(words)
+        raise Fault(message)
 
 
 @dataclass
@@ -74,7 +74,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 class Server:
-    """A server under test as the counterpart."""
+    """A running server, which the program calls."""
 
     def __init__(self, name: str, protocol: str) -> None:
         self.name, self.protocol, self.port = name, protocol, free_port()
@@ -215,7 +215,7 @@ class Proxy:
         self.port, self.opened = int(port), 0
         self.requests: tuple[bytes, bytes] | None = None
         self.replies: tuple[bytes, bytes] | None = None
-        # Parts of requests that came, by connection.
+        # Received chunks of requests, by connection.
         self.sent: Counter[int] = Counter()
         self.sockets: list[socket.socket] = []
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=1000)

@@ -8,7 +8,7 @@ import re
 import struct
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# What texts of messages begin with, and what follows in `text`, where the nonce takes the first 8: a proxy finds them in all encodings.
+# How texts in messages begin, and what follows in `text`, whose first 8 characters the nonce replaces. A proxy finds both in any encoding.
 MARK = "markmark"
 TAIL = "tailtail"
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
