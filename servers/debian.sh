@@ -1,13 +1,13 @@
 #!/bin/sh
-# Becomes a program of one of Debian's packages: debian.sh PROGRAM [ARGUMENT...]
+# Runs a program of one of Debian's packages in this process: debian.sh PROGRAM [ARGUMENT...]
 #
-# The installed one, or else the one that scripts/setup.sh unpacked into build/debian, since installing its package would start a
+# The installed one, or else the one that scripts/setup.sh unpacked into build/debian, since installing the package would start a
 # service.
 set -eu
 
 program=$1
 shift
-PATH=$PATH:/usr/sbin # where Debian installs services, which is not in every PATH
+PATH=$PATH:/usr/sbin # Debian's folder of services, which not every PATH has
 unpacked=$(cd "$(dirname "$0")/.." && pwd)/build/debian
 if [ -d "$unpacked" ]; then
     PATH=$PATH:$unpacked/usr/sbin:$unpacked/usr/bin

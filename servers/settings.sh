@@ -1,13 +1,12 @@
 # shellcheck shell=sh
-# Checks the settings that every server and client program gets, for the launchers (run.sh) that source this. `here` is the folder
-# of their language.
+# Checks the settings of server and client programs, for launchers (run.sh), which source this. `here` is the folder of their language.
 
 fail() {
     echo "$(basename "${here:?}"): $1" >&2
     exit 1
 }
 
-# whole NAME VALUE LARGEST: ends the script unless the value is a whole number from 1 to LARGEST.
+# whole NAME VALUE MAXIMUM: ends the script unless the value is a whole number from 1 to MAXIMUM.
 whole() {
     case "$2" in
         "" | *[!0-9]*) fail "$1='$2': must be a whole number" ;;
@@ -15,7 +14,7 @@ whole() {
     [ "${#2}" -le 18 ] && [ "$2" -ge 1 ] && [ "$2" -le "$3" ] || fail "$1='$2': must be from 1 to $3"
 }
 
-# memory LEAST WHO: ends the script if there is a memory limit, in bytes, and it is below LEAST MiB, which WHO needs.
+# memory MINIMUM WHO: ends the script if there is a memory limit and it is below MINIMUM MiB, which WHO needs.
 memory() {
     [ -n "${RPCBENCH_MEMORY:-}" ] || return 0
     whole RPCBENCH_MEMORY "$RPCBENCH_MEMORY" 999999999999999999

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Runs nginx in front of another server until SIGTERM: run.sh LOCATION PROGRAM [ARGUMENT...]
 #
-# The program listens on the Unix socket in its variable BACKEND_SOCKET. LOCATION is a file with nginx's configuration for reaching it, where
-# @socket@ stands for the socket.
+# The program listens on the Unix socket that BACKEND_SOCKET names. LOCATION is a file with nginx's configuration for that socket, which it
+# calls @socket@.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -31,7 +31,7 @@ case "${RPCBENCH_PROTOCOL:-json}" in
     *) http2= ;;
 esac
 
-# nginx's defaults since 1.23.4, and the cache of sessions that its documentation advises.
+# nginx's defaults since 1.23.4, and the session cache that its documentation recommends.
 tls=
 : >"$folder/tls.conf"
 if [ -n "${RPCBENCH_TLS_CERT:-}" ]; then
@@ -58,21 +58,21 @@ backend=$!
 sh "$here/../debian.sh" nginx -e stderr -p "$folder" -c "$folder/nginx.conf" &
 nginx=$!
 
-ending=
-# Open calls may finish, for at most two seconds.
+stop_timer=
+# Calls in flight may finish within two seconds.
 stop() {
     kill -QUIT "$nginx" 2>/dev/null || true
     (sleep 2; kill -TERM "$nginx" 2>/dev/null || true) &
-    ending=$!
+    stop_timer=$!
 }
 trap stop TERM
 
-# The server needs both.
+# Both must keep running.
 wait -n "$backend" "$nginx" || true
-if [ -n "$ending" ]; then
+if [ -n "$stop_timer" ]; then
     wait "$nginx" || true
-    kill "$ending" 2>/dev/null || true
+    kill "$stop_timer" 2>/dev/null || true
 fi
 kill -TERM "$nginx" "$backend" 2>/dev/null || true
 wait "$nginx" "$backend" || true
-[ -n "$ending" ] || fail "nginx or what is behind it has ended"
+[ -n "$stop_timer" ] || fail "nginx or the server behind it has ended"
