@@ -21,7 +21,7 @@ internal sealed class Connection<TClient>(Library<TClient> library, Target targe
         await library.Connect(current.Client).ConfigureAwait(false);
     }
 
-    /// <summary>Returns the line for the next call, and opens one if there is none.</summary>
+    /// <summary>Returns the line for the next call, and opens one if needed.</summary>
     public ValueTask<Line<TClient>> Take()
     {
         lock (guard)

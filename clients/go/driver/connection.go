@@ -53,7 +53,7 @@ func (c *connection[C]) open() error {
 	return err
 }
 
-// take returns the current line for one call, and opens one if there is none.
+// take returns the current line for one call, and opens one if needed.
 func (c *connection[C]) take() (*line[C], error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

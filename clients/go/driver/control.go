@@ -13,7 +13,7 @@ type control[C any] struct {
 	wire    *wire
 	// load is set between `open` and `close`.
 	load *load[C]
-	// current is the run in progress; nil if there is none.
+	// current is the run in progress, or nil.
 	current atomic.Pointer[run[C]]
 }
 

@@ -33,7 +33,7 @@ final class Connection<C> {
     return current.client;
   }
 
-  /** Returns the line for the next call, and opens one if there is none. */
+  /** Returns the line for the next call, and opens one if needed. */
   synchronized Line<C> take() {
     if (current == null) {
       open();

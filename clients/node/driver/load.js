@@ -15,7 +15,7 @@ class Connection {
     return this.line.client;
   }
 
-  /** Returns the line for the next call, and opens one if there is none. */
+  /** Returns the line for the next call, and opens one if needed. */
   take() {
     if (!this.line) {
       this.open();

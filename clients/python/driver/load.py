@@ -28,7 +28,7 @@ class Connection:
         return self.client
 
     def take(self) -> Client:
-        """Returns the client for the next call, and opens one if there is none."""
+        """Returns the client for the next call, and opens one if needed."""
         client = self.client or self.open()
         if self.limit:
             self.calls += 1

@@ -22,7 +22,7 @@ class Connection
     @line.client
   end
 
-  # Returns the line for the next call, and opens one if there is none.
+  # Returns the line for the next call, and opens one if needed.
   def take
     @lock.synchronize do
       open unless @line
