@@ -1,17 +1,16 @@
 package driver
 
 import (
+	"errors"
 	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// resolution is how late Go's timers can be in an idle process, which waits for events in whole milliseconds; in nanoseconds.
-const resolution = int64(time.Millisecond)
-
-// alarm wakes one goroutine at an instant, to the resolution of the kernel, while the others go on. A system call that sleeps won't
-// do: it keeps the processor until the runtime takes it away, and replies wait as long.
+// alarm wakes one goroutine at an instant, to the resolution of the kernel, while the others go on. Go's own timers are up to 1 ms late
+// in an idle process, which waits for events in whole milliseconds. A system call that sleeps keeps the processor until the runtime
+// takes it away, and replies wait as long.
 type alarm struct {
 	descriptor int
 	// file is the same timer of the kernel, polled by the runtime like a socket.
@@ -26,13 +25,19 @@ func newAlarm() (*alarm, error) {
 	return &alarm{descriptor, os.NewFile(uintptr(descriptor), "timer")}, nil
 }
 
-// await returns at an instant in the future, or at once if the kernel refuses.
+// await returns at an instant in the future, after an interrupt, or at once if the kernel refuses.
 func (a *alarm) await(instant int64) {
 	at := unix.ItimerSpec{Value: unix.NsecToTimespec(instant)}
-	if unix.TimerfdSettime(a.descriptor, unix.TFD_TIMER_ABSTIME, &at, nil) == nil {
-		var expirations [8]byte
-		_, _ = a.file.Read(expirations[:])
+	if unix.TimerfdSettime(a.descriptor, unix.TFD_TIMER_ABSTIME, &at, nil) != nil {
+		return
+	}
+	var expirations [8]byte
+	if _, err := a.file.Read(expirations[:]); errors.Is(err, os.ErrDeadlineExceeded) {
+		_ = a.file.SetReadDeadline(time.Time{})
 	}
 }
+
+// interrupt ends the current or next await.
+func (a *alarm) interrupt() { _ = a.file.SetReadDeadline(time.Unix(0, 0)) }
 
 func (a *alarm) close() { _ = a.file.Close() }

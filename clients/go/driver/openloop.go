@@ -3,7 +3,6 @@ package driver
 import (
 	"slices"
 	"sync"
-	"time"
 )
 
 // due is a call of the open loop.
@@ -43,12 +42,10 @@ func (r *run[C]) openLoop() {
 
 // dispatch starts each call when it is due.
 func (l *openLoop[C]) dispatch() {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
 	defer l.run.alarm.close()
 	for i, offset := range l.run.schedule {
 		call := due{uint32(i), l.run.at + offset}
-		if !l.run.await(call.at, timer) {
+		if !l.run.await(call.at) {
 			return
 		}
 		l.run.started.Add(1)

@@ -17,10 +17,8 @@ type run[C any] struct {
 	slots []slot[C]
 	// at is the instant to start at.
 	at int64
-	// stopAt is the instant from which no call starts; stopping is closed when it is known.
-	stopAt   atomic.Int64
-	stopping chan struct{}
-	stopOnce sync.Once
+	// stopAt is the instant from which no call starts.
+	stopAt atomic.Int64
 	// limit is the number of calls to make.
 	limit   int64
 	claimed atomic.Int64
@@ -34,7 +32,7 @@ type run[C any] struct {
 
 // prepare reads what a run needs.
 func (l *load[C]) prepare(command command, wire *wire) (*run[C], error) {
-	run := &run[C]{wire: wire, slots: l.slots, at: command.AtNs, stopping: make(chan struct{}), limit: math.MaxInt64}
+	run := &run[C]{wire: wire, slots: l.slots, at: command.AtNs, limit: math.MaxInt64}
 	run.stopAt.Store(math.MaxInt64)
 	if command.Calls > 0 {
 		run.limit = command.Calls
@@ -65,7 +63,9 @@ func (l *load[C]) prepare(command command, wire *wire) (*run[C], error) {
 
 func (r *run[C]) stop(at int64) {
 	r.stopAt.Store(at)
-	r.stopOnce.Do(func() { close(r.stopping) })
+	if r.alarm != nil {
+		r.alarm.interrupt()
+	}
 }
 
 // make makes the calls and returns their number when the last one has ended.
@@ -125,28 +125,14 @@ func (r *run[C]) repeat(number uint32, slot *slot[C]) {
 func (r *run[C]) claim() bool { return r.limit == math.MaxInt64 || r.claimed.Add(1) <= r.limit }
 
 // await waits for a due time. It reports false if the run stops before it.
-func (r *run[C]) await(instant int64, timer *time.Timer) bool {
-	stopping := r.stopping
-	for {
-		if instant >= r.stopAt.Load() {
-			return false
-		}
-		rest := instant - now()
-		if rest <= 0 {
+func (r *run[C]) await(instant int64) bool {
+	for instant < r.stopAt.Load() {
+		if instant <= now() {
 			return true
 		}
-		if rest <= resolution {
-			r.alarm.await(instant)
-			continue
-		}
-		timer.Reset(time.Duration(rest - resolution))
-		select {
-		case <-timer.C:
-		case <-stopping:
-			// The instant to stop at is known from here on.
-			stopping = nil
-		}
+		r.alarm.await(instant)
 	}
+	return false
 }
 
 func (s *slot[C]) call() Outcome {
