@@ -7,6 +7,7 @@
 set -eu
 
 : "${RPCBENCH_BUILD_DIR:?not set: the folder to build into}"
+: "${RPCBENCH_CONTRACT:?not set: the folder of echo.proto}"
 
 build=$RPCBENCH_BUILD_DIR
 rm -rf "$build/app"
@@ -14,7 +15,7 @@ mkdir "$build/app"
 cp ./*.php ./*.conf ../fpm.conf "$build/app"
 if [ "${1:-}" = protobuf ]; then
     mkdir "$build/app/messages"
-    protoc --proto_path=../../../contract --php_out="$build/app/messages" echo.proto
+    protoc --proto_path="$RPCBENCH_CONTRACT" --php_out="$build/app/messages" echo.proto
 fi
 sed "s|@app@|$build/app|" location.conf >"$build/app/location.conf"
 for file in "$build"/app/*.php; do

@@ -47,7 +47,7 @@ class Listener(TServerSocket):
         self.handle.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def listen(self) -> None:
-        self.handle.listen(self._backlog)
+        self.handle.listen(socket.SOMAXCONN)
 
 
 def run(address: str, shared: bool) -> None:

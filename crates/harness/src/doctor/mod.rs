@@ -113,9 +113,12 @@ pub fn languages<'a>(
             found.len() - 1
         });
         let probes = &mut found[at].probes;
-        for spec in &server.toolchains {
-            if probes.iter().all(|probe| probe.name() != spec.name) {
-                probes.extend(versions.probe(spec));
+        for probe in versions.of(server) {
+            match probes.iter_mut().find(|known| known.name() == probe.name()) {
+                None => probes.push(probe),
+                // It is too old for this server.
+                Some(known) if probe.found().is_none() => *known = probe,
+                Some(_) => {}
             }
         }
         let tools: Vec<_> = probes.iter().filter_map(Probe::found).cloned().collect();

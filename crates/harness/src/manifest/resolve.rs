@@ -299,6 +299,7 @@ fn missing<T: FileKind>(layer: Layer<'_, T>, path: &str) -> ConfigError {
     layer.file.missing::<T>(None, path)
 }
 
+/// The toolchains of all layers. One of the same name in a later layer replaces the earlier.
 fn toolchains<'a>(
     layers: impl Iterator<Item = Layer<'a, Vec<layers::Toolchain>>>,
 ) -> Result<Vec<ToolchainSpec>, ConfigError> {
@@ -319,7 +320,15 @@ fn toolchains<'a>(
                 .collect(),
         })
     };
-    tools.map(read).collect()
+    let mut found: Vec<ToolchainSpec> = Vec::new();
+    for tool in tools.map(read) {
+        let tool = tool?;
+        match found.iter_mut().find(|earlier| earlier.name == tool.name) {
+            Some(earlier) => *earlier = tool,
+            None => found.push(tool),
+        }
+    }
+    Ok(found)
 }
 
 fn is_plain(server: &layers::Server) -> bool {

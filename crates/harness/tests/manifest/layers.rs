@@ -74,6 +74,29 @@ install = "Thrift's compiler"
 }
 
 #[test]
+fn server_may_need_a_newer_toolchain_than_its_language() {
+    let root = root();
+    let tool = r#"command = ["/bin/sh", "-c", "echo version '\"30'"]"#;
+    let language = LANGUAGE.replace(r#"command = ["java", "-version"]"#, tool);
+    write(root.path(), "servers/java/_language.toml", &language);
+    let is_found = |catalog: &Catalog| -> Vec<bool> {
+        languages(catalog)[0].probes.iter().map(|probe| probe.found().is_some()).collect()
+    };
+    assert_eq!(is_found(&load(&root)), [true]);
+    let (_, newer) = language.split_once("[[toolchain]]").unwrap();
+    let (newer, _) = newer.split_once("\n[").unwrap();
+    let newer = format!("{SERVER}\n[[toolchain]]{}\n", newer.replace("\"25\"", "\"31\""));
+    write(root.path(), "servers/java/thrift/server.toml", &newer);
+    let catalog = load(&root);
+    let minimum = |name: &str| -> Vec<&str> {
+        let server = catalog.servers().iter().find(|server| server.name == name).unwrap();
+        server.toolchains.iter().filter_map(|tool| tool.minimum.as_deref()).collect()
+    };
+    assert_eq!((minimum("java-grpc"), minimum("java-thrift")), (vec!["25"], vec!["31"]));
+    assert_eq!(is_found(&catalog), [false]);
+}
+
+#[test]
 fn language_may_share_anothers_toolchains() {
     let root = root();
     let (_, rest) = LANGUAGE.split_once("[build]").unwrap();
