@@ -14,6 +14,7 @@ use rpcbench_harness::interrupt::Interrupt;
 use rpcbench_harness::manifest::{Catalog, Selection, Server};
 use rpcbench_harness::placement;
 use rpcbench_record::{PlacementKind, Toolchain};
+use rpcbench_testkit::wait_until;
 
 const LANGUAGE: &str = r#"
 name = "Shell"
@@ -167,7 +168,7 @@ fn left_process_ends(starts: &str) {
     let server = project.server();
     build(&server, &[]).unwrap();
     let left = fs::read_to_string(server.build_folder.join("left")).unwrap();
-    support::wait_until("its end", || !support::is_running(left.trim().parse().unwrap()));
+    wait_until("its end", || !support::is_running(left.trim().parse().unwrap()));
 }
 
 #[test]
@@ -350,7 +351,7 @@ fn stopped_build_ends_its_process_tree() {
     assert_eq!(stopped, "sh-one: the build was stopped before it finished");
     let child = fs::read_to_string(project.path("build/servers/sh-one/child")).unwrap();
     let child = child.trim().parse().unwrap();
-    support::wait_until("the child's end", || !support::is_running(child));
+    wait_until("the child's end", || !support::is_running(child));
     assert!(!is_current(&server, &[]).unwrap());
 }
 

@@ -10,6 +10,7 @@ use rpcbench_harness::host::isolation::{GroupLimits, Isolation};
 use rpcbench_harness::host::process::{ServerProcess, Spec};
 use rpcbench_record::IsolationMode;
 use rpcbench_testkit::skip;
+use rpcbench_testkit::wait_until;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 /// CPUs that the tests may use.
