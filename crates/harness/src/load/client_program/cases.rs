@@ -75,36 +75,23 @@ const EMPTY: Option<(Fault, Expected)> = Some((Fault::Empty, Expected::WrongAnsw
 const MALFORMED: Option<(Fault, Expected)> = Some((Fault::Malformed, Expected::WrongAnswer));
 const ALTERED: Option<(Fault, Expected)> = Some((Fault::Altered, Expected::SomeWrongAnswers));
 
+macro_rules! messages {
+    ($shape:ident, $name:literal) => {
+        (
+            Shape::$shape,
+            [
+                (concat!($name, "/remembered"), REMEMBERED),
+                (concat!($name, "/empty"), EMPTY),
+                (concat!($name, "/malformed"), MALFORMED),
+                (concat!($name, "/altered"), ALTERED),
+            ],
+        )
+    };
+}
+
 /// The cases of messages with more than a text.
-const MESSAGES: [(Shape, [Case; 4]); 3] = [
-    (
-        Shape::Record,
-        [
-            ("record/remembered", REMEMBERED),
-            ("record/empty", EMPTY),
-            ("record/malformed", MALFORMED),
-            ("record/altered", ALTERED),
-        ],
-    ),
-    (
-        Shape::Dto,
-        [
-            ("dto/remembered", REMEMBERED),
-            ("dto/empty", EMPTY),
-            ("dto/malformed", MALFORMED),
-            ("dto/altered", ALTERED),
-        ],
-    ),
-    (
-        Shape::Tree,
-        [
-            ("tree/remembered", REMEMBERED),
-            ("tree/empty", EMPTY),
-            ("tree/malformed", MALFORMED),
-            ("tree/altered", ALTERED),
-        ],
-    ),
-];
+const MESSAGES: [(Shape, [Case; 4]); 3] =
+    [messages!(Record, "record"), messages!(Dto, "dto"), messages!(Tree, "tree")];
 
 /// The cases of all protocols.
 const COMMON: [Case; 9] = [
@@ -122,38 +109,18 @@ const COMMON: [Case; 9] = [
 /// Cases of HTTP/2.
 const GOAWAY: [Case; 1] = [("connection/goaway", Some((Fault::GoAway, Expected::OkOrTransport)))];
 
+macro_rules! statuses {
+    ($($code:literal),+) => {
+        [$((concat!("status/", $code), status($code))),+]
+    };
+}
+
 /// Cases of gRPC. Connect has the same status codes.
-const GRPC: [Case; 16] = [
-    ("status/1", status(1)),
-    ("status/2", status(2)),
-    ("status/3", status(3)),
-    ("status/4", status(DEADLINE_EXCEEDED)),
-    ("status/5", status(5)),
-    ("status/6", status(6)),
-    ("status/7", status(7)),
-    ("status/8", status(8)),
-    ("status/9", status(9)),
-    ("status/10", status(10)),
-    ("status/11", status(11)),
-    ("status/12", status(12)),
-    ("status/13", status(13)),
-    ("status/14", status(UNAVAILABLE)),
-    ("status/15", status(15)),
-    ("status/16", status(16)),
-];
+const GRPC: [Case; 16] = statuses!(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
 
-const JSON: [Case; 5] = [
-    ("status/400", Some((Fault::Status(400), Expected::Status(400)))),
-    ("status/404", Some((Fault::Status(404), Expected::Status(404)))),
-    ("status/429", Some((Fault::Status(429), Expected::Status(429)))),
-    ("status/500", Some((Fault::Status(500), Expected::Status(500)))),
-    ("status/503", Some((Fault::Status(503), Expected::Status(503)))),
-];
+const JSON: [Case; 5] = statuses!(400, 404, 429, 500, 503);
 
-const THRIFT: [Case; 2] = [
-    ("status/1", Some((Fault::Status(1), Expected::Status(1)))),
-    ("status/6", Some((Fault::Status(6), Expected::Status(6)))),
-];
+const THRIFT: [Case; 2] = statuses!(1, 6);
 
 /// The cases of a protocol.
 fn cases(protocol: Protocol) -> impl Iterator<Item = (Shape, Case)> {
