@@ -2,24 +2,21 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use rpcbench_clock::Nanos;
 use rpcbench_contract::Shape;
-use rpcbench_contract::cases::Caller;
 use rpcbench_engine::{
     CallLog, ConnectionOptions, LoadPlan, Payload, Scheme, Session, SessionError,
 };
 use rpcbench_record::{Arrivals, Content, Protocol, Tls, Window, Workload};
 
-use super::contract::{EchoClient, EchoPayload};
+use super::contract::EchoPayload;
 use super::{
-    CallOptions, LoadError, LoadGenerator, LoadRequest, LoadSession, Measurement, Progress, Sample,
-    Span, Unmeasured, room,
+    LoadError, LoadGenerator, LoadRequest, LoadSession, Measurement, Progress, Sample, Span,
+    Unmeasured, room,
 };
 use crate::calls::CallPayload;
 use crate::interrupt::Interrupt;
-use crate::placement::Endpoint;
 
 /// Generates load with threads of this process.
 #[derive(Debug)]
@@ -92,17 +89,6 @@ impl LoadGenerator for InProcess {
         let opened = Session::open_with(&self.plan(request), &payload, log, given_up, progress);
         connecting.store(false, Ordering::Relaxed);
         Ok(Box::new(opened?))
-    }
-
-    fn caller(
-        &self,
-        endpoint: &Endpoint,
-        protocol: Protocol,
-        options: &CallOptions,
-        timeout: Duration,
-    ) -> Box<dyn Caller> {
-        let server = endpoint.connection(protocol, options.authority.as_ref());
-        Box::new(EchoClient::new(server, options.headers.clone(), timeout))
     }
 
     fn has_room(&self, workload: &Workload, protocol: Protocol) -> bool {

@@ -113,7 +113,10 @@ pub trait LoadGenerator {
         protocol: Protocol,
         options: &CallOptions,
         timeout: Duration,
-    ) -> Box<dyn Caller>;
+    ) -> Box<dyn Caller> {
+        let server = endpoint.connection(protocol, options.authority.as_ref());
+        Box::new(EchoClient::new(server, options.headers.clone(), timeout))
+    }
 
     /// True if there is room for the connections of `workload` in addition to those open now.
     fn has_room(&self, workload: &Workload, protocol: Protocol) -> bool;

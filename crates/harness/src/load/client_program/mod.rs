@@ -23,16 +23,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rpcbench_clock::{self as clock, Nanos};
-use rpcbench_contract::cases::Caller;
 use rpcbench_contract::{Corpus, Profile, Shape};
 use rpcbench_engine::{CallLog, file_limit};
 use rpcbench_record::{Content, PlannedServer, Protocol, Workload, units};
 use rpcbench_reference::ReferenceServer;
 
-use super::contract::EchoClient;
-use super::{CallOptions, LoadError, LoadGenerator, LoadRequest, LoadSession};
+use super::{LoadError, LoadGenerator, LoadRequest, LoadSession};
 use crate::interrupt::Interrupt;
-use crate::placement::Endpoint;
 use agreement::Allowed;
 use called::Called;
 use message::Command;
@@ -184,17 +181,6 @@ impl LoadGenerator for ClientPrograms {
             report_timeout: Nanos::from_millis(workload.timeout_ms + workload.grace_ms) + REPORTING,
         };
         Ok(Box::new(ProgramSession::new(Arc::clone(program), called, setting)))
-    }
-
-    fn caller(
-        &self,
-        endpoint: &Endpoint,
-        protocol: Protocol,
-        options: &CallOptions,
-        timeout: Duration,
-    ) -> Box<dyn Caller> {
-        let server = endpoint.connection(protocol, options.authority.as_ref());
-        Box::new(EchoClient::new(server, options.headers.clone(), timeout))
     }
 
     fn has_room(&self, workload: &Workload, protocol: Protocol) -> bool {
