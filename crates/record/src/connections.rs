@@ -8,25 +8,25 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Connections {
     /// Connections opened. Absent if 0, and unless connections have a call limit (`connection_life`).
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub opened: u64,
     /// Connections closed by the peer or lost.
     pub ended: u64,
     /// Connections that the peer closed cleanly: announced with GOAWAY or `Connection: close`, and with every call answered.
     /// Included in `ended`. Absent if 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub orderly: u64,
     /// Connections that the peer reset. Included in `ended`. Absent if 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub reset: u64,
     /// Connections that the client closed as planned after their last call. Not included in `ended`. Absent if 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub retired: u64,
     /// Attempts to connect that failed or timed out. Absent if 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub connect_failed: u64,
     /// Attempts to connect that the peer refused. Included in `connect_failed`. Absent if 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub connect_refused: u64,
     /// Connections on which the peer broke the protocol, including those that were never fully open.
     pub broken: u64,
@@ -42,11 +42,6 @@ pub struct Connections {
     /// Why the first connection ended or broke, in one line. Absent if none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-pub(crate) fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl Connections {

@@ -52,10 +52,6 @@ impl Checks {
         self.expected += other.expected;
         self.decoded += other.decoded;
     }
-
-    pub(crate) fn is_none(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// A call that failed.

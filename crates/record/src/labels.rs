@@ -24,12 +24,6 @@ pub struct Labels {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag(pub String, pub String);
 
-impl Labels {
-    pub(crate) fn is_none(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// `nightly (branch=main, cluster=b)`. Empty without any.
 impl fmt::Display for Labels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

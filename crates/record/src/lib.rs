@@ -23,6 +23,11 @@ macro_rules! serialize_as_text {
     };
 }
 
+/// For `skip_serializing_if`: true for a value that readers of a record assume if it is absent.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 mod arrivals;
 mod build;
 mod call_header;

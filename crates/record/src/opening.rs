@@ -24,10 +24,3 @@ pub struct Opening {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_byte: Option<Latency>,
 }
-
-impl Opening {
-    /// True if no step was timed.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}

@@ -48,7 +48,7 @@ pub struct PlannedServer {
     /// Name by which readers know the library: `grpc-java`.
     pub library: String,
     /// Whether the entry is a server or a client. Absent for a server.
-    #[serde(default, skip_serializing_if = "Role::is_server")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub role: Role,
     /// The server that a client calls: name and variant. Absent for a server, and if the client calls the reference server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,7 +73,7 @@ impl PlannedServer {
     pub fn assumed_spread(&self) -> f64 {
         let is_compiled_ahead = self.variant.as_deref() == Some("native-aot");
         match self.language.as_str() {
-            _ if !self.role.is_server() => Observation::MAX_SPREAD,
+            _ if self.role == Role::Client => Observation::MAX_SPREAD,
             "go" | "php" | "python" | "rust" => 0.012,
             "dotnet" if is_compiled_ahead => 0.012,
             "node" => 0.024,
@@ -222,7 +222,7 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stop_if: Vec<Threshold>,
     /// Name and tags that the user gave the run. Absent if none were given.
-    #[serde(default, skip_serializing_if = "Labels::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub labels: Labels,
     /// Warnings about the plan, one sentence each (`rpcbench load`). Absent if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::connections::is_zero;
 use crate::machine::Toolchain;
 use crate::tls::Tls;
 use crate::trial::Failure;
@@ -58,7 +57,7 @@ pub struct Preparation {
     /// Time that only the first process of an entry needs, nanoseconds: for checks that later processes skip, and for the part of
     /// its warm-up that they can skip. For a later process with a full warm-up, the latter only. Absent if 0, and in older
     /// records.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub first_only_ns: u64,
     /// Whether the process can be measured.
     pub readiness: Readiness,

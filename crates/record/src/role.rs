@@ -17,11 +17,6 @@ pub enum Role {
 }
 
 impl Role {
-    /// True for a server. Records omit this default.
-    pub(crate) fn is_server(&self) -> bool {
-        *self == Self::Server
-    }
-
     /// The plural: `servers`, `clients`.
     pub fn plural(self) -> &'static str {
         match self {

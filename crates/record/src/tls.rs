@@ -37,11 +37,6 @@ impl TlsMode {
     pub fn is_on(self) -> bool {
         self != Self::Off
     }
-
-    /// True if connections have no TLS.
-    pub fn is_off(&self) -> bool {
-        *self == Self::Off
-    }
 }
 
 impl fmt::Display for TlsMode {

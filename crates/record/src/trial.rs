@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
-use crate::connections::{Connections, is_zero};
+use crate::connections::Connections;
 use crate::failures::{Checks, FailureKind};
 use crate::opening::Opening;
 use crate::outcome::OutcomeKind;
@@ -134,7 +134,7 @@ pub struct Measured {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailureKind>,
     /// Replies that were checked beyond their status. Absent if none were.
-    #[serde(default, skip_serializing_if = "Checks::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub checks: Checks,
     /// Response time (from due to done) of calls that ended `ok`. `null` without such calls.
     pub latency: Option<Latency>,
@@ -147,16 +147,16 @@ pub struct Measured {
     /// How well an open loop kept its schedule. `null` in a closed loop.
     pub pacing: Option<Pacing>,
     /// Bytes received within the window on all connections, including all that the protocol adds to messages. Absent if 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub bytes_in: u64,
     /// Bytes sent within the window, likewise. Absent if 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub bytes_out: u64,
     /// Replies received within the window, including those to calls that came due before it. Absent if 0, and in older records.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub replies_in: u64,
     /// Requests sent within the window, likewise. Absent if 0, and in older records.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub requests_out: u64,
     /// Total time within the window of calls that came due outside of it, nanoseconds.
     pub carried_in_ns: u64,
@@ -179,7 +179,7 @@ pub struct Measured {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connect: Option<Latency>,
     /// Times of the steps of connecting, including TLS handshakes. Absent if no step was timed.
-    #[serde(default, skip_serializing_if = "Opening::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub opening: Opening,
     /// Connections that ended or could not be opened, and refused calls.
     pub connections: Connections,
@@ -365,7 +365,7 @@ pub struct Slice {
     pub max_ns: u64,
     /// Calls that completed `ok` in this slice but came due before the window or between its slices. The other fields exclude
     /// them. Absent if 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub carried_in: u64,
 }
 

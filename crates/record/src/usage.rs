@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::connections::is_zero;
 
 /// Kernel counters of the server: differences between start and end of the window.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -35,13 +34,13 @@ pub struct ServerUsage {
     pub busiest_thread_ns: u64,
     /// CPU time that the server's threads report beyond that of their cgroup, nanoseconds. They were outside of the cgroup for a
     /// while. Absent if 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub outside_group_ns: u64,
     /// Total time at rest before the window, without calls and not frozen, nanoseconds. Absent if 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub rest_ns: u64,
     /// CPU time that the server used at rest, nanoseconds. Absent if 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub rest_cpu_ns: u64,
 }
 
@@ -79,10 +78,10 @@ pub struct ClientUsage {
     pub busiest_ns: u64,
     /// Longest time for which a thread did not run while calls were in flight, nanoseconds. The first 50 ms don't count if the
     /// thread was waiting for replies. Absent below 1 ms.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub longest_absence_ns: u64,
     /// TLS records that the threads received. Absent if 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub tls_records: u64,
 }
 

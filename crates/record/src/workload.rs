@@ -110,7 +110,7 @@ pub struct Workload {
     /// Number of connections over all client threads; at least 1.
     pub connections: u32,
     /// Calls that a connection carries before the client closes it and opens another. Absent if `long`.
-    #[serde(default, skip_serializing_if = "ConnectionLife::is_long")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub connection_life: ConnectionLife,
     /// Calls in flight over all connections; at least one for each connection. In an open loop, an upper limit: calls that come
     /// due beyond it wait.
@@ -146,7 +146,7 @@ pub struct Workload {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authority: Option<Authority>,
     /// Whether connections use TLS. Absent if they don't.
-    #[serde(default, skip_serializing_if = "TlsMode::is_off")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub tls: TlsMode,
     /// Pings on connections. Absent if none are sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
