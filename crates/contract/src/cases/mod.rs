@@ -62,6 +62,8 @@ pub struct Case {
     pub verifies: &'static str,
     /// What a protocol must offer for the case to apply.
     pub needs: &'static [Need],
+    /// The method to which the case makes many requests. `None` for a few.
+    many_to: Option<Method>,
     run: fn(&mut Probe<'_>) -> Result<(), String>,
 }
 
@@ -72,7 +74,7 @@ const fn case(
     run: fn(&mut Probe<'_>) -> Result<(), String>,
     verifies: &'static str,
 ) -> Case {
-    Case { name, verifies, needs, run }
+    Case { name, verifies, needs, many_to: None, run }
 }
 
 impl Case {
@@ -165,7 +167,7 @@ pub fn check_methods(
     methods: &[Method],
 ) -> CheckReport {
     let mut cases = applicable(profile);
-    cases.retain(|case| many::method(case).is_none_or(|method| methods.contains(&method)));
+    cases.retain(|case| case.many_to.is_none_or(|method| methods.contains(&method)));
     run(&cases, caller, profile, seed)
 }
 
