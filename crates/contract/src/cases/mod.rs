@@ -99,6 +99,16 @@ pub struct CheckReport {
     pub failed: Vec<CaseFailure>,
 }
 
+impl CheckReport {
+    /// Adds the result of a case.
+    fn add(&mut self, case: &'static str, result: Result<(), String>) {
+        match result {
+            Ok(()) => self.passed += 1,
+            Err(reason) => self.failed.push(CaseFailure { case, reason: one_line(&reason) }),
+        }
+    }
+}
+
 /// A failed case. Displays as one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseFailure {
@@ -180,12 +190,7 @@ fn run(cases: &[Case], caller: &mut dyn Caller, profile: &Profile, seed: u64) ->
         } else {
             (case.run)(&mut probe)
         };
-        match result {
-            Ok(()) => report.passed += 1,
-            Err(reason) => {
-                report.failed.push(CaseFailure { case: case.name, reason: one_line(&reason) })
-            }
-        }
+        report.add(case.name, result);
     }
     report
 }

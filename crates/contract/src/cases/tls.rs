@@ -2,7 +2,7 @@
 
 use rpcbench_record::{Protocol, Tls, TlsMode, Transport};
 
-use super::{Caller, CaseFailure, CheckReport, TEXT, one_line};
+use super::{Caller, CheckReport, TEXT};
 use crate::corpus::Corpus;
 use crate::profile::Profile;
 
@@ -68,13 +68,7 @@ pub fn check_tls<'a>(
     let mut server = Handshakes { dial, protocol, seed };
     let mut report = CheckReport::default();
     for case in TLS_CASES.iter().filter(|case| mode == TlsMode::On || !case.needs_resumption) {
-        match (case.run)(&mut server) {
-            Ok(()) => report.passed += 1,
-            Err(reason) => {
-                let reason = one_line(&reason);
-                report.failed.push(CaseFailure { case: case.name, reason });
-            }
-        }
+        report.add(case.name, (case.run)(&mut server));
     }
     report
 }
