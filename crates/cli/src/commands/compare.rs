@@ -5,7 +5,7 @@ use std::slice;
 
 use anyhow::{Context as _, bail};
 use rpcbench_harness::setup::RunRequest;
-use rpcbench_record::{Labels, Run};
+use rpcbench_record::Run;
 use rpcbench_report::{
     Changes, Comparison, Document, Gate, LoadPair, changes, changes_html, changes_of_builds,
 };
@@ -52,15 +52,13 @@ pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict>
         Compared::Builds { builds, selection, spec } => {
             let request = RunRequest {
                 selection,
-                servers: None,
                 builds: Some(builds.map(str::to_owned)),
                 suite: args.suite.clone(),
                 spec: *spec,
-                scale_to_machine: false,
                 seed: args.seed,
-                labels: Labels::default(),
                 results: args.results.clone(),
                 building: building(args.no_build),
+                ..RunRequest::default()
             };
             measure(output, &request)
         }

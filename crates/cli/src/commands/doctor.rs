@@ -2,7 +2,6 @@
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
-use rpcbench_harness::build::Building;
 use rpcbench_harness::doctor::{Facts, Language, examine, languages, noise};
 use rpcbench_harness::finding::Severity;
 use rpcbench_harness::host::cpus::Topology;
@@ -12,7 +11,7 @@ use rpcbench_harness::run::Ending;
 use rpcbench_harness::setup::{FinishedRun, RunRequest};
 use rpcbench_harness::spec::RunSpec;
 use rpcbench_harness::toolchain::Probe;
-use rpcbench_record::{Labels, Role};
+use rpcbench_record::Role;
 use rpcbench_report::spreads;
 
 use super::run::measure;
@@ -143,15 +142,10 @@ fn judged(between: f64) -> (bool, String) {
 fn equals() -> RunRequest {
     RunRequest {
         selection: Selection::named(vec![EQUAL.to_owned(); 2]),
-        servers: None,
-        builds: None,
         suite: "quick".to_owned(),
         spec: RunSpec::with_processes(PROCESSES),
-        scale_to_machine: false,
-        seed: None,
-        labels: Labels::default(),
         results: "results".into(),
-        building: Building::Changed,
+        ..RunRequest::default()
     }
 }
 

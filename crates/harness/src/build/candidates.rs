@@ -82,9 +82,10 @@ pub enum BuildEvent<'a> {
 }
 
 /// Which servers to build.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Building {
     /// Servers that changed since their last build.
+    #[default]
     Changed,
     /// None. A changed server counts as failed.
     Never,

@@ -15,7 +15,7 @@ use crate::spec::RunSpec;
 use crate::suite::{Suite, fit, plan};
 
 /// A run to start.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RunRequest {
     /// The selected entries.
     pub selection: Selection,
