@@ -100,34 +100,44 @@ impl Arrivals {
         self != Self::Closed
     }
 
+    /// The rate. `None` for processes without a single one: closed, ramp and steps.
+    pub fn rate(self) -> Option<Rate> {
+        match self {
+            Self::Constant { rate } | Self::Poisson { rate } => Some(rate),
+            Self::Closed | Self::Ramp { .. } | Self::Steps { .. } => None,
+        }
+    }
+
+    /// The same arrival process at another rate. `None` for processes without a single one.
+    pub fn at_rate(self, rate: Rate) -> Option<Self> {
+        match self {
+            Self::Constant { .. } => Some(Self::Constant { rate }),
+            Self::Poisson { .. } => Some(Self::Poisson { rate }),
+            Self::Closed | Self::Ramp { .. } | Self::Steps { .. } => None,
+        }
+    }
+
     /// True if the rate is a share of a capacity.
     pub fn needs_capacity(self) -> bool {
-        matches!(
-            self,
-            Self::Constant { rate: Rate::OfCapacity(_) }
-                | Self::Poisson { rate: Rate::OfCapacity(_) }
-        )
+        matches!(self.rate(), Some(Rate::OfCapacity(_)))
     }
 
     /// The highest rate at which calls come due. `None` in a closed loop, and if the rate is a share of a capacity.
     pub fn peak(self) -> Option<PerSecond> {
         match self {
-            Self::Constant { rate: Rate::PerSecond(rate) }
-            | Self::Poisson { rate: Rate::PerSecond(rate) } => Some(rate),
             Self::Ramp { from, to, .. } => Some(from.max(to)),
             Self::Steps { to, .. } => Some(to),
-            Self::Closed | Self::Constant { .. } | Self::Poisson { .. } => None,
+            Self::Closed | Self::Constant { .. } | Self::Poisson { .. } => match self.rate()? {
+                Rate::PerSecond(rate) => Some(rate),
+                Rate::OfCapacity(_) => None,
+            },
         }
     }
 
     /// The same arrival process with its rate in calls per second. `None` if the share of `capacity` is too small.
     pub fn resolve(self, capacity: f64) -> Option<Self> {
-        let known = |rate: Rate| rate.resolve(capacity).map(Rate::PerSecond);
-        Some(match self {
-            Self::Constant { rate } => Self::Constant { rate: known(rate)? },
-            Self::Poisson { rate } => Self::Poisson { rate: known(rate)? },
-            other => other,
-        })
+        let Some(rate) = self.rate() else { return Some(self) };
+        self.at_rate(Rate::PerSecond(rate.resolve(capacity)?))
     }
 }
 
@@ -283,6 +293,17 @@ mod tests {
         assert_eq!("ramp:1..2/1500ms".parse::<Arrivals>(), "ramp:1..2/1.5s".parse());
         assert_eq!("constant:20k".parse::<Arrivals>(), "constant:20000".parse());
         assert_eq!("constant:1.5M".parse::<Arrivals>(), "constant:1500000".parse());
+    }
+
+    #[test]
+    fn arrival_process_takes_another_rate_where_it_has_one() {
+        let arrivals = |text: &str| text.parse::<Arrivals>().unwrap();
+        let at = |text: &str| arrivals(text).at_rate(Rate::OfCapacity(30));
+        assert_eq!(at("poisson:10"), Some(arrivals("poisson:30%")));
+        assert_eq!(at("constant:10%"), Some(arrivals("constant:30%")));
+        for text in ["closed", "ramp:1..2/1s", "steps:1..2+1/1s"] {
+            assert_eq!(at(text), None);
+        }
     }
 
     #[test]

@@ -173,9 +173,8 @@ impl<'a> Cell<'a> {
 
     /// The rate of each trial's arrivals, if constant.
     fn offered(&self) -> impl Iterator<Item = Option<f64>> {
-        let rate = |arrivals: Arrivals| match arrivals {
-            Arrivals::Constant { rate: Rate::PerSecond(rate) }
-            | Arrivals::Poisson { rate: Rate::PerSecond(rate) } => Some(rate.get()),
+        let rate = |arrivals: Arrivals| match arrivals.rate() {
+            Some(Rate::PerSecond(rate)) => Some(rate.get()),
             _ => None,
         };
         self.trials.iter().filter_map(|t| t.arrivals).map(rate)

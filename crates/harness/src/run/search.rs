@@ -11,7 +11,7 @@ use super::observer::Event;
 use super::trial::{Task, over};
 use super::window::Window;
 use crate::interrupt::StopNow;
-use crate::search::{PRECISION, Search, at_rate};
+use crate::search::{PRECISION, Search};
 
 /// Searches for the highest rate that meets the threshold, from the rate of `arrivals`.
 pub(super) fn search(
@@ -20,9 +20,7 @@ pub(super) fn search(
     threshold: Threshold,
 ) -> Result<Trial, StepError> {
     let arrivals = task.arrivals;
-    let (Arrivals::Poisson { rate: Rate::PerSecond(first) }
-    | Arrivals::Constant { rate: Rate::PerSecond(first) }) = arrivals
-    else {
+    let Some(Rate::PerSecond(first)) = arrivals.rate() else {
         return Err(failure(format!("{arrivals} has no rate to start a search from")).into());
     };
     let (mut started, mut unmeasured) = (clock::wall(), None);
@@ -66,7 +64,7 @@ fn last_of(windows: &[Measured]) -> Option<&Measured> {
 }
 
 fn with(arrivals: Arrivals, rate: PerSecond) -> Result<Arrivals, Failure> {
-    let arrivals = at_rate(arrivals, Rate::PerSecond(rate));
+    let arrivals = arrivals.at_rate(Rate::PerSecond(rate));
     arrivals.ok_or_else(|| failure(format!("an arrival process without a rate of {rate} calls/s")))
 }
 

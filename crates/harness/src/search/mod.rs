@@ -13,7 +13,6 @@
 //!
 //! Each attempt at a rate takes as many windows as it needs; see `step.rs`.
 
-mod arrivals;
 mod step;
 mod sweep;
 #[cfg(test)]
@@ -23,7 +22,6 @@ use std::cmp::Ordering;
 
 use rpcbench_record::{Measured, PerSecond, Search as Record, SearchStep, StepVerdict, Threshold};
 
-pub use arrivals::at_rate;
 pub use step::{CLEAR, CONFIRM, ERRORS, FEW, WINDOWS};
 pub use sweep::Sweep;
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng as _;
-use rpcbench_record::{Arrivals, Latency, NotMet, Outcomes, Pacing, Rate, Slice};
+use rpcbench_record::{Latency, NotMet, Outcomes, Pacing, Rate, Slice};
 use rpcbench_stats::Histogram;
 
 use super::*;
@@ -422,15 +422,4 @@ fn invalid_sweep_is_refused_with_a_valid_one() {
     assert!(error("1k..2k").contains("has no step"));
     assert!(error("90%..10%").contains("makes 0 loads"));
     assert!(error("1..1000+1").contains("makes 1000 loads; expected 1 to 200"));
-}
-
-#[test]
-fn arrival_process_takes_another_rate_where_it_has_one() {
-    let arrivals = |text: &str| text.parse::<Arrivals>().unwrap();
-    let at = |text: &str| at_rate(arrivals(text), Rate::OfCapacity(30));
-    assert_eq!(at("poisson:10"), Some(arrivals("poisson:30%")));
-    assert_eq!(at("constant:10%"), Some(arrivals("constant:30%")));
-    for text in ["closed", "ramp:1..2/1s", "steps:1..2+1/1s"] {
-        assert_eq!(at(text), None);
-    }
 }

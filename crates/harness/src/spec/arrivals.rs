@@ -6,7 +6,7 @@ use super::resolve::SpecSource;
 use super::values::ArrivalsValue;
 use super::workload::WorkloadSpec;
 use crate::config::{ConfigError, Given};
-use crate::search::{Sweep, UNBOUNDED, at_rate};
+use crate::search::{Sweep, UNBOUNDED};
 
 /// First rate of a search. Most servers meet the threshold there, and the limit is only a few steps away.
 const HALF: Rate = Rate::OfCapacity(50);
@@ -34,7 +34,7 @@ impl Loads {
         let Some(sweep) = &self.sweep else { return vec![load] };
         let at = |rate: &Rate| {
             let name = format!("{}-{}", load.name, rate.to_string().trim_end_matches('%'));
-            Some(Workload { name, arrivals: at_rate(self.arrivals, *rate)?, ..load.clone() })
+            Some(Workload { name, arrivals: self.arrivals.at_rate(*rate)?, ..load.clone() })
         };
         sweep.rates().iter().filter_map(at).collect()
     }
@@ -90,7 +90,6 @@ fn check_whole(
     arrivals: Arrivals,
     shown: String,
 ) -> Result<Arrivals, ConfigError> {
-    let one_rate = matches!(arrivals, Arrivals::Constant { .. } | Arrivals::Poisson { .. });
     let (first, remedy) = match (&spec.rate, &spec.sweep, &spec.find_max) {
         (Some(rate), _, _) if arrivals == Arrivals::Closed => {
             (setting.shown(rate), "a closed loop has no rate; leave one of them out")
@@ -102,7 +101,7 @@ fn check_whole(
             setting.shown(sweep),
             "a sweep sets the rates; give poisson or constant arrivals without a rate",
         ),
-        (None, None, Some(limit)) if !one_rate => {
+        (None, None, Some(limit)) if arrivals.rate().is_none() => {
             (setting.shown(limit), "a search needs one rate; give poisson or constant arrivals")
         }
         _ => return Ok(arrivals),

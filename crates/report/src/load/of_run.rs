@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use rpcbench_record::{
-    Arrivals, Header, Latency, Measured, Plan, PlannedServer, Protocol, Rate, Run, Tls, Trial,
-    Unmeasured, Workload,
+    Header, Latency, Measured, Plan, PlannedServer, Protocol, Rate, Run, Tls, Trial, Unmeasured,
+    Workload,
 };
 
 use super::curve::{LoadCurve, LoadPoint};
@@ -145,11 +145,7 @@ impl LoadPoint {
     /// The point of a sweep that a trial measured. `None` if it measured a capacity, or was stopped early: windows of different
     /// lengths can't be compared.
     pub fn of(plan: &Plan, trial: &Trial) -> Option<Self> {
-        let (Arrivals::Constant { rate: Rate::PerSecond(rate) }
-        | Arrivals::Poisson { rate: Rate::PerSecond(rate) }) = trial.arrivals?
-        else {
-            return None;
-        };
+        let Rate::PerSecond(rate) = trial.arrivals?.rate()? else { return None };
         let workload = plan.workload(&trial.workload)?;
         let server = plan.servers.iter().find(|server| server.entry == trial.entry)?;
         let measured = trial.measured()?;
