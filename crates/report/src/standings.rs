@@ -213,14 +213,7 @@ pub(crate) fn comparison(
 pub(crate) fn finding(range: Option<Range>, precision: f64) -> Finding {
     let Some(Range { low, high }) = range else { return Finding::Open };
     let equal = low > 1.0 / (1.0 + precision) && high < 1.0 + precision;
-    match (low > 1.0, high < 1.0, equal) {
-        (true, _, true) => Finding::SlightlyFaster,
-        (true, _, false) => Finding::Faster,
-        (_, true, true) => Finding::SlightlySlower,
-        (_, true, false) => Finding::Slower,
-        (false, false, true) => Finding::Equal,
-        (false, false, false) => Finding::Open,
-    }
+    Finding::new(low > 1.0 || high < 1.0, equal, low > 1.0)
 }
 
 /// A finding's name in exports.

@@ -122,7 +122,8 @@ impl Finding {
         }
     }
 
-    fn new(is_apart: bool, is_equal: bool, is_faster: bool) -> Self {
+    /// The finding about two entries that certainly differ or not, and are certainly equal within the precision or not.
+    pub fn new(is_apart: bool, is_equal: bool, is_faster: bool) -> Self {
         match (is_apart, is_equal, is_faster) {
             (false, false, _) => Self::Open,
             (false, true, _) => Self::Equal,
