@@ -24,17 +24,13 @@ pub(crate) fn hash(server: &Server, toolchains: &[Toolchain]) -> Result<String, 
         part(&mut hasher, tool.name.as_bytes());
         part(&mut hasher, tool.version.as_bytes());
     }
-    let root = root(server);
+    let root = server.root();
     for file in files(server)? {
         let name = file.strip_prefix(root).unwrap_or(&file);
         part(&mut hasher, name.as_os_str().as_encoded_bytes());
         content(&mut hasher, &file)?;
     }
     Ok(hasher.finalize().to_hex().to_string())
-}
-
-fn root(server: &Server) -> &Path {
-    server.contract.parent().unwrap_or(&server.contract)
 }
 
 /// The files that a server is built and started from: the contract's definitions, its manifests, its sources except those that
@@ -66,8 +62,8 @@ fn launchers(server: &Server) -> Vec<PathBuf> {
     });
     let mut folders: Vec<PathBuf> = folders.collect();
     if !folders.is_empty() {
-        folders.push(root(server).join("servers"));
-        folders.push(root(server).join("servers/nginx"));
+        folders.push(server.root().join("servers"));
+        folders.push(server.root().join("servers/nginx"));
     }
     let files = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
     let mut files: Vec<PathBuf> = files.map(|file| file.path()).collect();

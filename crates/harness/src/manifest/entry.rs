@@ -188,6 +188,11 @@ impl Server {
         self.build_folder.file_name().unwrap_or_default().to_string_lossy()
     }
 
+    /// The folder that contains `contract/` and `servers/`.
+    pub fn root(&self) -> &Path {
+        self.contract.parent().unwrap_or(&self.contract)
+    }
+
     /// Name of its manifest: `server.toml`.
     pub fn manifest(&self) -> String {
         format!("{}.toml", self.role)

@@ -12,7 +12,7 @@ pub(super) fn lay_out(server: &Server, folder: &Path) -> Result<(), BuildError> 
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(BuildError::file(folder))?;
     }
-    let root = root(server);
+    let root = server.root();
     for file in stamp::files(server)? {
         let Some(path) = below(root, &file) else { continue };
         let to = folder.join(path);
@@ -34,11 +34,6 @@ fn below(root: &Path, file: &Path) -> Option<PathBuf> {
         }
     }
     Some(path)
-}
-
-/// The folder that contains `contract/` and `servers/`.
-pub(super) fn root(server: &Server) -> &Path {
-    server.contract.parent().unwrap_or(&server.contract)
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {

@@ -12,7 +12,7 @@ use rpcbench_record::{Failure, Toolchain, regular};
 use serde::Deserialize;
 
 use super::PlacementError;
-use super::context::{lay_out, root};
+use super::context::lay_out;
 use super::engine::Engine;
 use super::examine::obstacle;
 use crate::build::{self, BuildError, BuildState, BuildWatch, Built, ServerBuilder, stamp};
@@ -77,7 +77,7 @@ impl Image {
             sources.lock = sources.build_folder.join(lock);
         }
         let mut inside = server.clone();
-        let path = server.folder.strip_prefix(root(server)).unwrap_or(&server.folder);
+        let path = server.folder.strip_prefix(server.root()).unwrap_or(&server.folder);
         inside.folder = Path::new(SOURCES).join(path);
         inside.build_folder = BUILD.into();
         Self { server: inside, sources, dockerfile }
@@ -95,7 +95,7 @@ impl Image {
 }
 
 fn table(server: &Server) -> PathBuf {
-    root(server).join("servers/_images.toml")
+    server.root().join("servers/_images.toml")
 }
 
 fn bases(server: &Server) -> Result<Option<Bases>, String> {
@@ -217,7 +217,7 @@ impl<'a> ImageBuilder<'a> {
     ) -> Result<Vec<String>, BuildError> {
         let server = &image.sources;
         let below = |path: &Path| {
-            path.strip_prefix(root(server)).unwrap_or(path).to_string_lossy().into_owned()
+            path.strip_prefix(server.root()).unwrap_or(path).to_string_lossy().into_owned()
         };
         let context = server.build_folder.join("context");
         let mut words: Vec<String> =
