@@ -239,6 +239,11 @@ impl Outcomes {
             + self.not_sent
     }
 
+    /// Share of calls that did not end `ok`; 0 without calls.
+    pub fn error_share(&self) -> f64 {
+        self.errors() as f64 / self.total().max(1) as f64
+    }
+
     /// True if every failed call only lacked time: it was not answered, or not sent. Any other failure is the server's.
     pub fn is_only_late(&self) -> bool {
         self.errors() == self.timeout + self.not_sent

@@ -388,6 +388,6 @@ pub(crate) fn errors(outcomes: &Outcomes, protocol: Protocol) -> String {
         "{} of {} failed ({}): {kinds}",
         format::count(outcomes.errors()),
         format::plural(outcomes.total(), "call"),
-        format::percent(outcomes.errors() as f64 / outcomes.total() as f64)
+        format::percent(outcomes.error_share())
     )
 }

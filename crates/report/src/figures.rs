@@ -190,11 +190,6 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Share of due calls that did not end `ok`.
-    pub fn error_share(&self) -> f64 {
-        share(self.outcomes.errors() as f64, self.outcomes.total() as f64)
-    }
-
     /// The figures of a cell's trials. `None` without trials.
     pub fn of(trials: &[&Measured], limits: Option<Limits>) -> Option<Self> {
         let rates: Vec<f64> = trials.iter().filter_map(|t| t.ok_per_s()).collect();

@@ -101,7 +101,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure(OutcomeKind::Timeout.key(), Count, "Calls not answered in time", Windows(|f| some(f.outcomes.timeout))).of_failed(),
     figure(OutcomeKind::Transport.key(), Count, "Calls whose connection was lost, or whose peer violated the protocol", Windows(|f| some(f.outcomes.transport))).of_failed(),
     figure(OutcomeKind::NotSent.key(), Count, "Calls that came due but never left the client", Windows(|f| some(f.outcomes.not_sent))).of_failed(),
-    figure("error_share", Share, "Share of due calls that did not end ok", Windows(|f| some(f.error_share()))).of_failed().column(column("errors", ColumnSlot::Figures).wide().curve(2).text(errors)),
+    figure("error_share", Share, "Share of due calls that did not end ok", Windows(|f| some(f.outcomes.error_share()))).of_failed().column(column("errors", ColumnSlot::Figures).wide().curve(2).text(errors)),
     figure("server_cpu_share", Share, "CPU time of the server, as a share of its limit", Windows(|f| some(f.server?.cpu_share))).column(column("server CPU", ColumnSlot::Figures).wide().curve(6).near(&[SATURATED])),
     figure("server_cpu_user_s", Unit::Seconds, "CPU time of the server in user mode, over all trials", Cell(|c| some(c.figures.as_ref()?.server?.cpu_user_s))),
     figure("server_cpu_system_s", Unit::Seconds, "CPU time of the server in the kernel, over all trials", Cell(|c| some(c.figures.as_ref()?.server?.cpu_system_s))),
@@ -309,7 +309,7 @@ fn cost(subject: &Subject) -> Option<String> {
 
 /// A plain `0` if no call failed.
 fn errors(subject: &Subject) -> Option<String> {
-    Some(match subject.figures.as_deref()?.error_share() {
+    Some(match subject.figures.as_deref()?.outcomes.error_share() {
         0.0 => "0".to_owned(),
         share => format::percent(share),
     })

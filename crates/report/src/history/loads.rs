@@ -61,14 +61,13 @@ impl LoadHistory {
 
 impl PastLoad {
     fn of(load: &Load) -> Self {
-        let outcomes = &load.measured.outcomes;
         Self {
             header: load.header.clone(),
             workload: load.workload.name.clone(),
             load: words::load(&load.workload, load.protocol),
             calls_per_s: load.figures().map(|figures| figures.calls_per_s.value),
             quantiles_ns: load.measured.latency.as_ref().map(|it| [it.p50_ns, it.p99_ns]),
-            error_share: outcomes.errors() as f64 / outcomes.total().max(1) as f64,
+            error_share: load.measured.outcomes.error_share(),
             verdict: load.verdict().to_string(),
         }
     }

@@ -122,6 +122,7 @@ fn summary(load: &Load) -> Pairs {
             if capacity.client_bound { ", client-bound" } else { "" }
         )
     });
+    let errors = format::percent_near(measured.outcomes.error_share(), &limits(load, "errors"));
     let labels = load.header.plan.labels.to_string();
     let lines = [
         ("labels", Some(labels).filter(|labels| !labels.is_empty())),
@@ -132,7 +133,7 @@ fn summary(load: &Load) -> Pairs {
         ("TLS", load.tls.as_ref().map(tls)),
         ("handshakes", handshakes(measured)),
         ("records", figures.records_per_reply.map(|it| format!("{it:.2} of TLS a reply"))),
-        ("errors", Some(format::percent_near(figures.error_share(), &limits(load, "errors")))),
+        ("errors", Some(errors)),
         ("received", bytes_per_s(load, measured.bytes_in, (measured.replies_in, "a reply"))),
         ("sent", bytes_per_s(load, measured.bytes_out, (measured.requests_out, "a request"))),
         ("checked", checked(load)),

@@ -75,10 +75,7 @@ impl LoadPair {
         let time = |ns: fn(&Latency) -> u64| {
             move |load: &Load| load.measured.latency.as_ref().map(|it| ns(it) as f64)
         };
-        let errors = |load: &Load| {
-            let outcomes = &load.measured.outcomes;
-            Some(outcomes.errors() as f64 / outcomes.total().max(1) as f64)
-        };
+        let errors = |load: &Load| Some(load.measured.outcomes.error_share());
         let rate = |load: &Load| load.figures().map(|figures| figures.calls_per_s.value);
         vec![
             row("calls_per_s", &rate, format::si),

@@ -57,7 +57,7 @@ pub(crate) static POINT: [PointFigure; 11] = [
     quantile("p999_ns", "p99.9", 999_000),
     unlisted("calls", "Calls that came due", Of::Windows(|f| f.outcomes.total().into())),
     unlisted("ok", "Calls answered correctly", Of::Windows(|f| f.outcomes.ok.into())),
-    figure("error_share", "errors", Unit::Share, "Share of calls that did not end ok", Of::Windows(|f| f.error_share().into())),
+    figure("error_share", "errors", Unit::Share, "Share of calls that did not end ok", Of::Windows(|f| f.outcomes.error_share().into())),
     figure("client_busiest_share", "client busy", Unit::Share, "CPU time of the busiest load thread, as a share of a CPU: includes waiting for a CPU, excludes busy-waiting", Of::Windows(|f| f.client.busiest_share.into())),
     figure("verdict", "verdict", Unit::Word, "What the figures are worth", Of::Point(|p| p.verdict.to_string().into())),
 ];
