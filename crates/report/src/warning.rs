@@ -110,9 +110,7 @@ fn isolation(run: &Run) -> Vec<Warning> {
     const DOCTOR: &str = "`rpcbench doctor` says what cgroups need";
     let ready = run.preparations.iter().filter(|p| p.readiness == Readiness::Ready);
     let used: Vec<&Isolation> = ready.map(|p: &Preparation| &p.isolation).collect();
-    let shared =
-        used.iter().flat_map(|i| i.server_cpus.iter().filter(|c| i.client_cpus.contains(c)));
-    let shared: BTreeSet<u32> = shared.copied().collect();
+    let shared: BTreeSet<u32> = used.iter().flat_map(|i| i.shared_cpus()).collect();
     let mut found = Vec::new();
     if !shared.is_empty() {
         let cpus = shared.iter().join(", ");
