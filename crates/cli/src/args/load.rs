@@ -1,7 +1,6 @@
 //! `rpcbench load`.
 
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use clap::Args;
 use rpcbench_engine::TlsClient;
@@ -62,8 +61,8 @@ pub struct LoadArgs {
     #[arg(long, value_name = "PID", allow_hyphen_values = true, value_parser = process)]
     pub pid: Option<u32>,
     /// Load before the measured window: none, or a length such as 5s
-    #[arg(long, value_name = "LENGTH", default_value = "1s", allow_hyphen_values = true)]
-    warmup: Lead,
+    #[arg(long, value_name = "LENGTH", default_value = "1s", allow_hyphen_values = true, value_parser = lead)]
+    warmup: Length,
     /// Seed of payloads and random arrivals
     #[arg(long, value_name = "N", default_value_t = 1, allow_hyphen_values = true, value_parser = seed)]
     pub seed: u64,
@@ -125,24 +124,17 @@ pub struct ResultArgs {
 /// Options that make several loads of one.
 const SEVERAL: [&str; 2] = ["find_max", "sweep"];
 
-/// Load before a window.
-#[derive(Clone, Copy, Debug)]
-struct Lead(Length);
-
-impl FromStr for Lead {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.parse::<WarmUpValue>()?.0 {
-            WarmUp::Fixed { .. } => text.parse().map(Self).or(Ok(Self(Length::ZERO))),
-            WarmUp::Calls { .. } => {
-                Err("a load is warmed for a length of time; give one such as 5s".to_owned())
-            }
-            WarmUp::UntilSteady { .. } => Err(
-                "only a server that rpcbench starts is warmed until it is steady; give a length such as 30s"
-                    .to_owned(),
-            ),
+/// Parses the length of the load before a window.
+fn lead(text: &str) -> Result<Length, String> {
+    match text.parse::<WarmUpValue>()?.0 {
+        WarmUp::Fixed { .. } => text.parse().or(Ok(Length::ZERO)),
+        WarmUp::Calls { .. } => {
+            Err("a load is warmed for a length of time; give one such as 5s".to_owned())
         }
+        WarmUp::UntilSteady { .. } => Err(
+            "only a server that rpcbench starts is warmed until it is steady; give a length such as 30s"
+                .to_owned(),
+        ),
     }
 }
 
@@ -151,7 +143,7 @@ impl LoadArgs {
     pub fn workloads(&self) -> Result<Vec<Workload>, ConfigError> {
         self.results.check()?;
         self.check_inspection()?;
-        let settle = Some(Given::by_default(self.warmup.0, "--warmup"));
+        let settle = Some(Given::by_default(self.warmup, "--warmup"));
         let spec = WorkloadSpec { settle, ..self.workload.clone() };
         let protocol = self.protocol()?;
         match (self.call.kind(&self.address), &spec.shape) {

@@ -53,7 +53,7 @@ impl CallSpec {
 
     fn read_bodies(&self, seed: u64) -> Result<Bodies, ConfigError> {
         if let Some(size) = self.data_size {
-            return Ok(Bodies { bodies: random(size.0, seed), content_type: None });
+            return Ok(Bodies { bodies: random(size, seed), content_type: None });
         }
         if !self.form.is_empty() {
             let (body, content_type) = form::body(&self.form)?;

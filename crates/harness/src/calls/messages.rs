@@ -20,8 +20,8 @@ pub struct MessageSpec {
     pub compress: Option<Coding>,
     /// Longest reply, such as 4M; a longer one fails its call. If given, every compressed reply is decompressed to find out
     /// [default: 64M]
-    #[arg(long, value_name = "SIZE")]
-    pub max_message: Option<MessageSize>,
+    #[arg(long, value_name = "SIZE", value_parser = message_size)]
+    pub max_message: Option<u64>,
 }
 
 /// How messages are compressed.
@@ -48,27 +48,21 @@ impl fmt::Display for Coding {
     }
 }
 
-/// The size of a message, bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MessageSize(pub u64);
+fn message_size(text: &str) -> Result<u64, String> {
+    size(text, 1 << 30, "1G, such as 4M")
+}
 
-impl FromStr for MessageSize {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        const MAX: u64 = 1 << 30;
-        let bytes = text.parse().or_else(|_| units::memory(text).map_err(|it| it.to_string()))?;
-        match bytes {
-            1..=MAX => Ok(Self(bytes)),
-            _ => Err("expected 1 byte to 1G, such as 4M".to_owned()),
-        }
-    }
+/// Parses bytes, from 1 to `max`, which `most` says in words.
+pub(super) fn size(text: &str, max: u64, most: &str) -> Result<u64, String> {
+    let bytes = text.parse().or_else(|_| units::memory(text).map_err(|it| it.to_string()))?;
+    let fits = (1..=max).contains(&bytes);
+    fits.then_some(bytes).ok_or_else(|| format!("expected 1 byte to {most}"))
 }
 
 impl MessageSpec {
     /// Maximum size of a reply, bytes.
     pub(super) fn max_reply(&self) -> usize {
-        self.max_message.map_or(MAX_REPLY, |size| size.0 as usize)
+        self.max_message.map_or(MAX_REPLY, |size| size as usize)
     }
 
     /// True if the decompressed size of replies is limited, too. `headers`: the user's.
@@ -109,7 +103,7 @@ mod tests {
 
     #[test]
     fn sizes_and_codings_out_of_range_are_refused() {
-        let size = |text: &str| text.parse::<MessageSize>().map(|size| size.0);
+        let size = message_size;
         assert_eq!((size("100"), size("4M"), size("1G")), (Ok(100), Ok(4 << 20), Ok(1 << 30)));
         insta::assert_snapshot!(size("0").unwrap_err(), @"expected 1 byte to 1G, such as 4M");
         insta::assert_snapshot!(size("2G").unwrap_err(), @"expected 1 byte to 1G, such as 4M");

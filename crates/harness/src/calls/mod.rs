@@ -23,10 +23,10 @@ use rpcbench_schema::Method;
 use crate::config::{ConfigError, Length};
 
 pub use connecting::{ConnectSpec, ConnectTo, Resolve};
-pub use messages::{Coding, MessageSize, MessageSpec};
+pub use messages::{Coding, MessageSpec};
 pub use method_name::HttpMethod;
 pub use payload::CallPayload;
-pub use spec::{CallKind, CallSpec, HttpVersion, Inspection};
+pub use spec::{CallKind, CallSpec, Inspection};
 pub use tls::TlsSpec;
 pub(crate) use tls::{host, needed_alpn};
 pub(crate) use token::Renewer;

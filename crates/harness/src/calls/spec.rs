@@ -1,13 +1,12 @@
 //! Options that say what a load calls.
 
-use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::Args;
-use rpcbench_record::{CallHeader, Protocol, units};
+use rpcbench_record::{CallHeader, Protocol};
 use rpcbench_schema::Expectation;
 
+use super::messages::size;
 use super::{HttpMethod, LoadAddress, MessageSpec, TokenSpec};
 use crate::config::{ConfigError, NonZeroLength};
 use crate::setup::Address;
@@ -40,8 +39,8 @@ pub struct CallSpec {
     #[arg(short = 'D', long, value_name = "FILE")]
     pub data_file: Option<PathBuf>,
     /// Send random bodies of this size, such as 64k
-    #[arg(long, value_name = "SIZE")]
-    pub data_size: Option<DataSize>,
+    #[arg(long, value_name = "SIZE", value_parser = data_size)]
+    pub data_size: Option<u64>,
     /// Field of a form (multipart/form-data), NAME=VALUE or NAME=@FILE; repeatable
     #[arg(long, value_name = "FIELD")]
     pub form: Vec<String>,
@@ -49,8 +48,8 @@ pub struct CallSpec {
     #[arg(short = 'X', long, value_name = "METHOD")]
     pub method: Option<HttpMethod>,
     /// Version of HTTP for a URL, 1.1 or 2; 2 is without TLS, with prior knowledge [default: 1.1]
-    #[arg(long, value_name = "VERSION")]
-    pub http: Option<HttpVersion>,
+    #[arg(long, value_name = "VERSION", value_parser = http_version)]
+    pub http: Option<Protocol>,
     /// User and password of every call (basic authentication); the record omits them
     #[arg(short, long, value_name = "USER:PASSWORD")]
     pub user: Option<String>,
@@ -129,51 +128,17 @@ impl Inspection {
     }
 }
 
-/// A version of HTTP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HttpVersion {
-    /// HTTP/1.1.
-    V1,
-    /// HTTP/2.
-    V2,
-}
-
-impl FromStr for HttpVersion {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "1" | "1.1" => Ok(Self::V1),
-            "2" => Ok(Self::V2),
-            _ => Err("expected 1.1 or 2"),
-        }
+/// The protocol of a URL's calls over this version of HTTP.
+fn http_version(text: &str) -> Result<Protocol, &'static str> {
+    match text {
+        "1" | "1.1" => Ok(Protocol::Http),
+        "2" => Ok(Protocol::Http2),
+        _ => Err("expected 1.1 or 2"),
     }
 }
 
-impl fmt::Display for HttpVersion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::V1 => "1.1",
-            Self::V2 => "2",
-        })
-    }
-}
-
-/// The size of a random body, bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DataSize(pub u64);
-
-impl FromStr for DataSize {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        const MAX: u64 = 64 << 20;
-        let bytes = text.parse().or_else(|_| units::memory(text).map_err(|it| it.to_string()))?;
-        match bytes {
-            1..=MAX => Ok(Self(bytes)),
-            _ => Err("expected 1 byte to 64M, such as 64k".to_owned()),
-        }
-    }
+fn data_size(text: &str) -> Result<u64, String> {
+    size(text, 64 << 20, "64M, such as 64k")
 }
 
 impl CallSpec {
@@ -239,16 +204,13 @@ impl CallSpec {
     }
 
     fn http_protocol(&self, given: Option<Protocol>) -> Result<Protocol, ConfigError> {
-        let by_version = self.http.map(|version| match version {
-            HttpVersion::V1 => Protocol::Http,
-            HttpVersion::V2 => Protocol::Http2,
-        });
-        match (given, by_version) {
+        match (given, self.http) {
             (None, version) => Ok(version.unwrap_or(Protocol::Http)),
             (Some(given), Some(version)) if given != version => {
-                let version = format!("--http {}", self.http.unwrap_or(HttpVersion::V1));
+                let version = if version == Protocol::Http2 { "--http 2" } else { "--http 1.1" };
+                let (given, version) = (format!("--protocol {given}"), version.to_owned());
                 let remedy = "leave --protocol out; a URL is called over the version of --http";
-                Err(ConfigError::contradiction(format!("--protocol {given}"), version, remedy))
+                Err(ConfigError::contradiction(given, version, remedy))
             }
             (Some(given @ (Protocol::Http | Protocol::Http2)), _) => Ok(given),
             (Some(given), _) => Err(ConfigError::value(

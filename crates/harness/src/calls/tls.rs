@@ -42,11 +42,11 @@ pub struct TlsSpec {
     #[arg(long, value_name = "PROTOCOLS")]
     pub alpn: Option<Alpn>,
     /// Version of TLS to offer, 1.2 or 1.3 [default: both]
-    #[arg(long, value_name = "VERSION")]
-    pub tls_version: Option<Version>,
+    #[arg(long, value_name = "VERSION", value_parser = version)]
+    pub tls_version: Option<TlsVersion>,
     /// Whether new connections resume sessions of earlier ones, on or off [default: on]
-    #[arg(long, value_name = "ON|OFF")]
-    pub tls_resume: Option<Switch>,
+    #[arg(long, value_name = "ON|OFF", value_parser = switch)]
+    pub tls_resume: Option<bool>,
     /// Refused: it has two meanings elsewhere.
     #[arg(long, hide = true)]
     pub insecure: bool,
@@ -74,35 +74,19 @@ impl FromStr for Alpn {
     }
 }
 
-/// A version of TLS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Version(TlsVersion);
-
-impl FromStr for Version {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "1.2" => Ok(Self(TlsVersion::V1_2)),
-            "1.3" => Ok(Self(TlsVersion::V1_3)),
-            _ => Err("expected 1.2 or 1.3; earlier versions are not supported"),
-        }
+fn version(text: &str) -> Result<TlsVersion, &'static str> {
+    match text {
+        "1.2" => Ok(TlsVersion::V1_2),
+        "1.3" => Ok(TlsVersion::V1_3),
+        _ => Err("expected 1.2 or 1.3; earlier versions are not supported"),
     }
 }
 
-/// On or off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Switch(bool);
-
-impl FromStr for Switch {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "on" => Ok(Self(true)),
-            "off" => Ok(Self(false)),
-            _ => Err("expected on or off"),
-        }
+fn switch(text: &str) -> Result<bool, &'static str> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("expected on or off"),
     }
 }
 
@@ -146,9 +130,9 @@ impl TlsSpec {
         let server_name = self.servername.clone().unwrap_or_else(|| host(authority));
         let client = TlsClient::new(TlsSettings {
             identity: self.identity()?,
-            version: self.tls_version.map_or(TlsVersion::Any, |Version(version)| version),
+            version: self.tls_version.unwrap_or_default(),
             alpn: self.offered(protocol)?,
-            resume: self.tls_resume.is_none_or(|Switch(on)| on),
+            resume: self.tls_resume.unwrap_or(true),
             log_keys: key_log.is_some(),
             ..TlsSettings::new(server_name, trust, verified_by)
         });
