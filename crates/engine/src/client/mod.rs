@@ -14,7 +14,7 @@ use crate::plan::ConnectionOptions;
 use crate::protocol::{Allowance, Connection, End, ProtocolVisitor, dispatch};
 use crate::target::Target;
 pub use greet::{Greeting, greet};
-use link::{Answer, Link};
+use link::Link;
 use rpcbench_clock::{self as clock, Nanos};
 
 /// Refusals after which a call fails.
@@ -25,6 +25,7 @@ pub struct Client(Box<dyn SingleCalls>);
 
 /// A client of one protocol.
 trait SingleCalls {
+    /// Makes a call, and repeats it each time the peer reports that it was not processed.
     fn call(
         &mut self,
         target: &Target,
@@ -159,7 +160,19 @@ impl<C: Connection> SingleCalls for ProtocolClient<C> {
         message: &[u8],
         position: CallPosition,
     ) -> Result<Transcript, CallError> {
-        Ok(self.exchange(target, message, position)?.into_transcript())
+        let deadline = clock::now() + Nanos::from(self.timeout);
+        let templates = Arc::new(C::templates(&Single { target, message }, &self.server.authority));
+        for _ in 0..MAX_REFUSALS {
+            let mut link = self.ready(&templates, deadline)?;
+            let answer = link.exchange(&templates, target, position, deadline)?;
+            if link.connection.is_open() && position == CallPosition::Any {
+                self.link = Some(link);
+            }
+            if answer.end != Some(End::Refused) {
+                return Ok(answer.into_transcript());
+            }
+        }
+        Err(CallError::Transport(format!("the peer refused it {MAX_REFUSALS} times")))
     }
 
     fn disconnect(&mut self) {
@@ -195,28 +208,6 @@ impl Payload for Single<'_> {
 }
 
 impl<C: Connection> ProtocolClient<C> {
-    /// Makes a call, and repeats it each time the peer reports that it was not processed.
-    fn exchange<'a>(
-        &mut self,
-        target: &'a Target,
-        message: &[u8],
-        position: CallPosition,
-    ) -> Result<Answer<'a>, CallError> {
-        let deadline = clock::now() + Nanos::from(self.timeout);
-        let templates = Arc::new(C::templates(&Single { target, message }, &self.server.authority));
-        for _ in 0..MAX_REFUSALS {
-            let mut link = self.ready(&templates, deadline)?;
-            let answer = link.exchange(&templates, target, position, deadline)?;
-            if link.connection.is_open() && position == CallPosition::Any {
-                self.link = Some(link);
-            }
-            if answer.end != Some(End::Refused) {
-                return Ok(answer);
-            }
-        }
-        Err(CallError::Transport(format!("the peer refused it {MAX_REFUSALS} times")))
-    }
-
     /// A connection that takes a call: the current one, or a new one if the peer has ended it.
     fn ready(
         &mut self,
