@@ -7,7 +7,7 @@ use rpcbench_record::{
     TrialResult,
 };
 
-use super::subject::Subject;
+use super::subject::{Provenance, Subject};
 
 /// The reason why a run can't be resumed, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -61,7 +61,7 @@ fn same_server(before: &Preparation, subject: &Subject<'_>) -> Result<(), Resume
         Readiness::Failed(failure) => return broken(&failure.reason),
         Readiness::Ready => {}
     }
-    let now = &subject.provenance;
+    let Provenance { built: now, toolchains, command, .. } = &subject.provenance;
     let made_of = |versions: &BTreeMap<String, String>, lock: &str, tools: &[Toolchain]| {
         let libraries = versions.iter().map(|(name, version)| format!("{name} {version}"));
         let tools = tools.iter().map(Toolchain::to_string);
@@ -70,7 +70,7 @@ fn same_server(before: &Preparation, subject: &Subject<'_>) -> Result<(), Resume
         format!("{entry} ({})", parts.join(", "))
     };
     let then = made_of(&before.versions, &before.lock_hash, &before.toolchains);
-    same("with", then, made_of(&now.versions, &now.lock_hash, &now.toolchains))?;
+    same("with", then, made_of(&now.versions, &now.lock_hash, toolchains))?;
     let source = |hash: &str| {
         let hash: String = hash.chars().take(12).collect();
         format!("{entry} built from sources {hash}")
@@ -95,8 +95,8 @@ fn same_server(before: &Preparation, subject: &Subject<'_>) -> Result<(), Resume
     if let Some((then, now)) = before.counterpart.as_ref().zip(subject.counterpart.as_deref()) {
         same("with", called(then), called(&now.as_counterpart()))?;
     }
-    let command = |words: &[String]| format!("{entry} as '{}'", words.join(" "));
-    same("with", command(&before.command), command(&now.command))?;
+    let started = |words: &[String]| format!("{entry} as '{}'", words.join(" "));
+    same("with", started(&before.command), started(command))?;
     same("under", limits(&before.isolation), limits(&subject.placement.isolation()))
 }
 

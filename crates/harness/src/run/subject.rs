@@ -9,7 +9,7 @@ use rpcbench_record::{
     Workload,
 };
 
-use crate::build::{BuildState, Candidate};
+use crate::build::{BuildState, Built, Candidate};
 use crate::load::LoadGenerator;
 use crate::manifest::Runtime;
 use crate::placement::Placement;
@@ -55,18 +55,10 @@ pub enum Admission {
 /// Sources and libraries of a server. Empty if unknown.
 #[derive(Clone, Debug, Default)]
 pub struct Provenance {
-    /// Library versions from the lock file.
-    pub versions: BTreeMap<String, String>,
-    /// blake3 of the lock file, hex.
-    pub lock_hash: String,
-    /// blake3 of everything that it was built from, hex.
-    pub source_hash: String,
+    /// Its build. Without one, the build command alone.
+    pub built: Built,
     /// Its compilers and runtimes.
     pub toolchains: Vec<Toolchain>,
-    /// The build command.
-    pub build: String,
-    /// Names of the user's environment variables that the build saw.
-    pub build_env: Vec<String>,
     /// Its command line.
     pub command: Vec<String>,
     /// Its environment on top of the process contract.
@@ -83,20 +75,15 @@ impl<'a> Subject<'a> {
         let (entry, server) = (&candidate.entry, &candidate.entry.server);
         let mut provenance = Provenance {
             toolchains: candidate.toolchains.clone(),
-            build: server.build_command().join(" "),
+            built: Built { command: server.build_command().join(" "), ..Built::default() },
             command: entry.command(),
             env: entry.env(),
-            ..Provenance::default()
         };
         let readiness = match &candidate.build {
             BuildState::Skipped { reason } => Readiness::Skipped { reason: reason.clone() },
             BuildState::Failed(failure) => Readiness::Failed(failure.clone()),
             BuildState::Built(built) => {
-                provenance.versions.clone_from(&built.versions);
-                provenance.lock_hash.clone_from(&built.lock_hash);
-                provenance.source_hash.clone_from(&built.source_hash);
-                provenance.build.clone_from(&built.command);
-                provenance.build_env.clone_from(&built.env);
+                provenance.built.clone_from(built);
                 Readiness::Ready
             }
         };
@@ -152,16 +139,16 @@ impl<'a> Subject<'a> {
 
     /// Its description as the counterpart of a client.
     pub(super) fn as_counterpart(&self) -> Counterpart {
-        let Provenance { versions, source_hash, command, .. } = self.provenance.clone();
+        let Provenance { built, command, .. } = self.provenance.clone();
+        let Built { versions, source_hash, .. } = built;
         let server = self.entry.split('#').next().unwrap_or_default().to_owned();
         Counterpart { server, versions, source_hash, command }
     }
 
     /// The preparation before its first step.
     pub(super) fn preparation(&self, workload: &Workload, process: u32) -> Preparation {
-        let own = self.provenance.clone();
-        let Provenance { versions, lock_hash, source_hash, toolchains, .. } = own;
-        let Provenance { build, build_env, command, env, .. } = own;
+        let Provenance { built, toolchains, command, env } = self.provenance.clone();
+        let Built { versions, lock_hash, source_hash, .. } = built;
         Preparation {
             entry: self.entry.clone(),
             workload: workload.name.clone(),
@@ -170,8 +157,8 @@ impl<'a> Subject<'a> {
             lock_hash,
             source_hash,
             toolchains,
-            build,
-            build_env,
+            build: built.command,
+            build_env: built.env,
             command,
             env,
             counterpart: self.counterpart.as_deref().map(Self::as_counterpart),

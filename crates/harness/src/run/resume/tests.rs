@@ -8,10 +8,11 @@ use rpcbench_record::{
     TlsMode, Trial, Window, Workload,
 };
 
+use crate::build::Built;
 use crate::load::ClientPrograms;
 use crate::manifest::{Entry, Runtime};
 use crate::placement::{Placement, PlacementError, Running};
-use crate::run::{Admission, Provenance};
+use crate::run::Admission;
 
 use super::*;
 
@@ -213,7 +214,10 @@ fn subject(entry: &str, version: &str, cpus: &[u32]) -> Subject<'static> {
         generator: Rc::new(ClientPrograms { cpus: Vec::new(), call_log: None }),
         without_tls: None,
         provenance: Provenance {
-            versions: BTreeMap::from([("lib".to_owned(), version.to_owned())]),
+            built: Built {
+                versions: BTreeMap::from([("lib".to_owned(), version.to_owned())]),
+                ..Built::default()
+            },
             ..Provenance::default()
         },
         runtime: Runtime {
@@ -245,7 +249,7 @@ fn missing_and_changed_servers_are_refused() {
     insta::assert_snapshot!(refused(&run, subject("a", "2", &[])), @"this run was made with a (lib 1), but now it would be a (lib 2); the results would not be comparable; start a new run");
     run.preparations[0].source_hash = "4f2a".to_owned();
     let mut edited = subject("a", "1", &[]);
-    edited.provenance.source_hash = "9c1d".to_owned();
+    edited.provenance.built.source_hash = "9c1d".to_owned();
     insta::assert_snapshot!(refused(&run, edited), @"this run was made with a built from sources 4f2a, but now it would be a built from sources 9c1d; the results would not be comparable; start a new run");
     run.preparations[0].source_hash = String::new();
     insta::assert_snapshot!(refused(&run, subject("a", "1", &[1])), @"this run was made under Affinity, server CPUs [], client CPUs [], but now it would be Affinity, server CPUs [1], client CPUs []; the results would not be comparable; start a new run");
