@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
-use std::net::SocketAddr;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::PathBuf;
 
@@ -15,6 +14,7 @@ use procfs::net::{UdpNetEntry, udp, udp6};
 use procfs::process::{MMPermissions, MMapPath, MemoryMap, Process};
 
 use super::holders::{Held, Holders};
+use super::port::{canonical, serves};
 use super::unix_peers::unix_peers;
 
 /// The process at the other end of a channel.
@@ -74,15 +74,10 @@ pub(super) fn peers(
 fn udp_peers() -> Vec<(u64, u64)> {
     let all: Vec<UdpNetEntry> =
         [udp(), udp6()].into_iter().flat_map(Result::unwrap_or_default).collect();
-    let canonical = |it: SocketAddr| SocketAddr::new(it.ip().to_canonical(), it.port());
-    let receives = |it: &&UdpNetEntry, address: SocketAddr| {
-        let own = canonical(it.local_address);
-        own.port() == address.port() && (own.ip() == address.ip() || own.ip().is_unspecified())
-    };
     let connected = all.iter().filter(|it| it.remote_address.port() != 0);
     let pairs = connected.filter_map(|near| {
         let remote = canonical(near.remote_address);
-        Some((near.inode, all.iter().find(|far| receives(far, remote))?.inode))
+        Some((near.inode, all.iter().find(|far| serves(far.local_address, remote))?.inode))
     });
     pairs.flat_map(|(near, far)| [(near, far), (far, near)]).collect()
 }

@@ -61,7 +61,7 @@ pub fn foreign_owners(
         let connections = channels::connections(&own_pids);
         let holders = Holders::scan()?;
         let (serving, others): (Vec<_>, Vec<_>) =
-            all.iter().partition(|socket| serves(socket, address));
+            all.iter().partition(|socket| serves(socket.local_address, address));
         let mut found = owners(&holders, &serving, &own_pids);
         found.extend(channels::peers(&own_pids, &holders, &connections).into_iter().map(|it| {
             match it {
@@ -100,7 +100,9 @@ fn called(
         let mut far_ends = Vec::from_iter(all.iter().find(is_peer));
         if far_ends.is_empty() {
             // The connection may be waiting to be accepted.
-            let listens = |it: &&TcpNetEntry| it.state == TcpState::Listen && serves(it, remote);
+            let listens = |it: &&TcpNetEntry| {
+                it.state == TcpState::Listen && serves(it.local_address, remote)
+            };
             far_ends.extend(all.iter().filter(listens));
         }
         match far_ends.as_slice() {
@@ -160,7 +162,7 @@ pub fn listening(own: &dyn Counted) -> io::Result<Vec<SocketAddr>> {
 pub fn listeners(address: SocketAddr) -> io::Result<Vec<Owner>> {
     twice(|| {
         let mut all = sockets()?;
-        all.retain(|socket| socket.state == TcpState::Listen && serves(socket, address));
+        all.retain(|it| it.state == TcpState::Listen && serves(it.local_address, address));
         Ok(owners(&Holders::scan()?, &Vec::from_iter(&all), &BTreeSet::new()))
     })
 }
@@ -185,13 +187,13 @@ fn sockets() -> io::Result<Vec<TcpNetEntry>> {
     Ok(all.filter(|socket| socket.inode != 0).collect())
 }
 
-fn canonical(address: SocketAddr) -> SocketAddr {
+pub(super) fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
-/// True if a socket listens on an address, or was accepted there.
-fn serves(socket: &TcpNetEntry, address: SocketAddr) -> bool {
-    let local = canonical(socket.local_address);
+/// True if a socket with this local address gets what is sent to `address`: it listens or was accepted there.
+pub(super) fn serves(local: SocketAddr, address: SocketAddr) -> bool {
+    let local = canonical(local);
     local.port() == address.port() && (local.ip() == address.ip() || local.ip().is_unspecified())
 }
 
