@@ -135,11 +135,7 @@ impl Writer {
         if let Some(lost) = lost.filter(|_| !path.exists()) {
             return Err(StoreError::Foreign(lost));
         }
-        let mut json = serde_json::to_vec_pretty(header).map_err(|source| StoreError::Parse {
-            path: path.clone(),
-            line: 0,
-            source,
-        })?;
+        let mut json = serde_json::to_vec_pretty(header).map_err(|error| at(&path)(error.into()))?;
         json.push(b'\n');
         let mut file = match File::create_new(&path) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
@@ -181,11 +177,7 @@ impl Writer {
     /// # Errors
     /// If the event can't be written, for example to a full disk, or if the record was deleted meanwhile.
     pub fn append(&mut self, event: &Event) -> Result<(), StoreError> {
-        let mut line = serde_json::to_vec(event).map_err(|source| StoreError::Parse {
-            path: self.path.clone(),
-            line: 0,
-            source,
-        })?;
+        let mut line = serde_json::to_vec(event).map_err(|error| at(&self.path)(error.into()))?;
         line.push(b'\n');
         let before = self.events.metadata().map_err(at(&self.path))?;
         let written = self.events.write_all(&line).and_then(|()| self.events.sync_data());
