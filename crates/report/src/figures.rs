@@ -175,8 +175,6 @@ pub struct Figures {
     pub records_per_reply: Option<f64>,
     /// Calls by outcome.
     pub outcomes: Outcomes,
-    /// Measured time of all trials, seconds.
-    pub measured_s: f64,
     /// `None` if the server's resource use is unknown.
     pub server: Option<ServerFigures>,
     /// `None` without statistics of the server's runtime.
@@ -203,7 +201,6 @@ impl Figures {
             openings: Openings::of(trials),
             records_per_reply: records_per_reply(trials, &outcomes),
             outcomes,
-            measured_s: sum(trials, |t| t.window_ns) / 1e9,
             server: limits.and_then(|limits| ServerFigures::of(trials, limits)),
             runtime: RuntimeFigures::of(trials, |it| &it.runtime),
             counterpart_runtime: RuntimeFigures::of(trials, |it| &it.counterpart_runtime),
