@@ -45,8 +45,8 @@ mod wrap;
 
 pub use catalog::figure_list;
 pub use changes::{
-    Change, ChangeLimit, ChangeLimitError, Changes, CompareOptions, ComparedFigure, Difference,
-    Gate, Gated, LeftOut, UnknownFigure, changes, changes_of_builds, changes_schema,
+    Change, ChangeLimit, Changes, CompareOptions, ComparedFigure, Difference, Gate, Gated, LeftOut,
+    changes, changes_of_builds, changes_schema,
 };
 pub use columns::{ColumnName, Columns};
 pub use conclusion::Conclusion;

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rpcbench_record::RankedBy;
+use itertools::Itertools as _;
+use rpcbench_record::{ParseError, RankedBy};
 use rpcbench_stats::Finding;
 
 use crate::catalog::{FIGURES, Figure, RowKind, Unit, exported, ranked_by};
@@ -11,14 +12,6 @@ use crate::catalog::{FIGURES, Figure, RowKind, Unit, exported, ranked_by};
 /// A figure of trials, by its name in exports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ComparedFigure(pub(super) &'static Figure);
-
-/// An unknown figure.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown figure '{name}'; expected one of {}", ComparedFigure::all().map(|it| it.key()).collect::<Vec<_>>().join(", "))]
-pub struct UnknownFigure {
-    /// The name as typed.
-    pub name: String,
-}
 
 impl ComparedFigure {
     /// The figure that entries are ranked by.
@@ -81,11 +74,14 @@ impl fmt::Display for ComparedFigure {
 }
 
 impl FromStr for ComparedFigure {
-    type Err = UnknownFigure;
+    type Err = ParseError;
 
-    fn from_str(name: &str) -> Result<Self, UnknownFigure> {
+    fn from_str(name: &str) -> Result<Self, ParseError> {
         let name = name.trim();
         let found = Self::all().find(|figure| figure.key() == name || figure.0.title() == name);
-        found.ok_or_else(|| UnknownFigure { name: name.to_owned() })
+        found.ok_or_else(|| {
+            let known = Self::all().map(Self::key).join(", ");
+            ParseError(format!("unknown figure '{name}'; expected one of {known}"))
+        })
     }
 }

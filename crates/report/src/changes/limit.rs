@@ -3,10 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use rpcbench_record::ParseError;
 use rpcbench_stats::Range;
 
 use super::words::change_near;
-use super::{Change, ComparedFigure, UnknownFigure};
+use super::{Change, ComparedFigure};
 
 /// The largest accepted change of a figure in one direction.
 ///
@@ -19,24 +20,6 @@ pub struct ChangeLimit {
     rise: bool,
     /// At least 0.
     percent: f64,
-}
-
-/// An invalid limit.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ChangeLimitError {
-    /// Not a figure, a comparison and a share.
-    #[error(
-        "'{0}' is not a limit; write FIGURE<-SHARE or FIGURE>+SHARE, such as 'calls_per_server_cpu_s<-5%' or 'p99_ns>+10%'"
-    )]
-    Form(String),
-    /// An unknown figure.
-    #[error("'{limit}': {problem}")]
-    Figure {
-        /// The limit as typed.
-        limit: String,
-        /// The problem.
-        problem: UnknownFigure,
-    },
 }
 
 impl ChangeLimit {
@@ -79,10 +62,15 @@ impl fmt::Display for ChangeLimit {
 }
 
 impl FromStr for ChangeLimit {
-    type Err = ChangeLimitError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, ChangeLimitError> {
-        let form = || ChangeLimitError::Form(text.to_owned());
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let form = || {
+            ParseError(format!(
+                "'{text}' is not a limit; write FIGURE<-SHARE or FIGURE>+SHARE, such as 'calls_per_server_cpu_s<-5%' or \
+                 'p99_ns>+10%'"
+            ))
+        };
         let at = text.find(['<', '>']).ok_or_else(form)?;
         let (figure, rest) = text.split_at(at);
         let rise = rest.starts_with('>');
@@ -93,9 +81,8 @@ impl FromStr for ChangeLimit {
         if !(0.0..1000.0).contains(&percent) || !rise && percent >= 100.0 {
             return Err(form());
         }
-        let figure = figure
-            .parse()
-            .map_err(|problem| ChangeLimitError::Figure { limit: text.to_owned(), problem })?;
+        let figure = figure.parse::<ComparedFigure>();
+        let figure = figure.map_err(|problem| ParseError(format!("'{text}': {problem}")))?;
         Ok(Self { figure, rise, percent })
     }
 }
@@ -164,7 +151,7 @@ mod tests {
             "p99_ns>+nan%",
         ] {
             let error = text.parse::<ChangeLimit>().unwrap_err();
-            assert_eq!(error, ChangeLimitError::Form(text.to_owned()), "{text}");
+            assert!(error.to_string().starts_with(&format!("'{text}' is not a limit; write ")));
         }
         let error = "cost<-5%".parse::<ChangeLimit>().unwrap_err().to_string();
         assert!(error.starts_with("'cost<-5%': unknown figure 'cost'; expected one of "));

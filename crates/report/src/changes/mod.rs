@@ -16,9 +16,9 @@ pub(crate) use cells::Side;
 use cells::{Cells, CompareQuestion, Pair, Sides};
 pub use differences::Difference;
 use differences::{differences, versions};
-pub use figure::{ComparedFigure, UnknownFigure};
+pub use figure::ComparedFigure;
 pub use gate::{Gate, Gated, LeftOut};
-pub use limit::{ChangeLimit, ChangeLimitError};
+pub use limit::ChangeLimit;
 pub use view::changes_schema;
 pub(crate) use words::{change as change_of, is_compared_by_others};
 
