@@ -22,5 +22,5 @@ pub use corpus::Corpus;
 pub use method::Method;
 pub use nonce::{NONCE_BYTES, nonce};
 pub use profile::{AfterRefusal, Need, Profile};
-pub use shape::{Shape, ShapeError};
+pub use shape::Shape;
 pub use values::Mismatch;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use rpcbench_record::ParseError;
+
 use crate::method::Method;
 
 /// The kind of content of a call, written `text:100`, `record`, `dto` or `tree`.
@@ -16,20 +18,6 @@ pub enum Shape {
     Dto,
     /// Scalars, an enum, a oneof, nested messages with repeated children, a map.
     Tree,
-}
-
-/// Reason why a text is not a shape.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ShapeError {
-    /// No shape has this name.
-    #[error("unknown shape `{0}`; use `text:N`, `record`, `dto` or `tree`")]
-    Unknown(String),
-    /// `text` without a usable length.
-    #[error(
-        "shape `{0}` has no valid length; write `text:N` with N from 0 to {max} bytes",
-        max = Shape::MAX_TEXT
-    )]
-    Length(String),
 }
 
 impl Shape {
@@ -48,19 +36,22 @@ impl Shape {
 }
 
 impl FromStr for Shape {
-    type Err = ShapeError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, ShapeError> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         match text {
             "record" => Ok(Self::Record),
             "dto" => Ok(Self::Dto),
             "tree" => Ok(Self::Tree),
-            "text" => Err(ShapeError::Length(text.to_owned())),
-            _ => {
-                let length = text.strip_prefix("text:");
-                let length = length.ok_or_else(|| ShapeError::Unknown(text.to_owned()))?;
-                parse_length(length).ok_or_else(|| ShapeError::Length(text.to_owned()))
-            }
+            _ => text.strip_prefix("text:").and_then(parse_length).ok_or_else(|| {
+                let max = Self::MAX_TEXT;
+                ParseError(match text.split(':').next() {
+                    Some("text") => format!(
+                        "shape `{text}` has no valid length; write `text:N` with N from 0 to {max} bytes"
+                    ),
+                    _ => format!("unknown shape `{text}`; use `text:N`, `record`, `dto` or `tree`"),
+                })
+            }),
         }
     }
 }
@@ -102,7 +93,7 @@ mod tests {
         insta::assert_snapshot!(refusal("text"), @"shape `text` has no valid length; write `text:N` with N from 0 to 4000000 bytes");
         insta::assert_snapshot!(refusal("text:4000001"), @"shape `text:4000001` has no valid length; write `text:N` with N from 0 to 4000000 bytes");
         for text in ["text:", "text:-1", "text:+1", "text: 1", "text:1k", "text:99999999999"] {
-            assert!(matches!(text.parse::<Shape>(), Err(ShapeError::Length(_))), "{text}");
+            assert!(refusal(text).contains("has no valid length"), "{text}");
         }
     }
 
