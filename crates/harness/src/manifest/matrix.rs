@@ -48,36 +48,30 @@ pub(super) fn matrix<'a>(
     let titles = servers.clone().map(|server| &server.language_title);
     let lacking = missing.iter().map(|missing| &missing.language);
     let languages: BTreeSet<&String> = titles.chain(lacking).collect();
-    let cell = |language: &str, protocol: &Protocol| {
-        let names: Vec<String> = servers
-            .clone()
-            .filter(|it| it.language_title == language)
-            .filter(|it| it.protocols.iter().any(|spoken| column(*spoken) == *protocol))
-            .map(|server| match server.build.container_only {
+    let row = |language: &String| {
+        let own: Vec<&Server> =
+            servers.clone().filter(|it| it.language_title == *language).collect();
+        let cell = |protocol: &Protocol| {
+            let speaks = |it: &&&Server| it.protocols.iter().any(|it| column(*it) == *protocol);
+            let named = |server: &&Server| match server.build.container_only {
                 true => format!("{} (container only)", server.name),
                 false => server.name.clone(),
-            })
-            .collect();
-        if !names.is_empty() {
-            return MatrixCell::Servers(names);
+            };
+            let names: Vec<String> = own.iter().filter(speaks).map(named).collect();
+            if !names.is_empty() {
+                return MatrixCell::Servers(names);
+            }
+            let mut lacking = missing.iter().filter(|it| it.language == *language);
+            let found = lacking.find(|it| it.protocols.contains(protocol));
+            MatrixCell::Missing(found.map(|missing| missing.reason.clone()))
+        };
+        let without_tls = |it: &&Server| Some((it.name.clone(), it.no_tls.clone()?));
+        MatrixRow {
+            language: language.clone(),
+            with_tls: own.iter().filter_map(|it| with_tls(it)).collect(),
+            without_tls: own.iter().filter_map(without_tls).collect(),
+            cells: protocols.iter().map(cell).collect(),
         }
-        let mut reasons = missing.iter();
-        let found = reasons.find(|it| it.language == language && it.protocols.contains(protocol));
-        MatrixCell::Missing(found.map(|missing| missing.reason.clone()))
-    };
-    let row = |language: &String| MatrixRow {
-        language: language.clone(),
-        with_tls: servers
-            .clone()
-            .filter(|it| it.language_title == *language)
-            .filter_map(with_tls)
-            .collect(),
-        without_tls: servers
-            .clone()
-            .filter(|it| it.language_title == *language)
-            .filter_map(|it| Some((it.name.clone(), it.no_tls.clone()?)))
-            .collect(),
-        cells: protocols.iter().map(|protocol| cell(language, protocol)).collect(),
     };
     Matrix {
         rows: languages.into_iter().map(row).collect(),
