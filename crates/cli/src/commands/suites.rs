@@ -13,13 +13,8 @@ use crate::print::hanging;
 /// line.
 pub fn text(suite: &Suite, entries: &[Entry], cpus: u32, width: usize) -> String {
     let mut lines = vec![suite.description.clone(), setting(suite, cpus)];
-    let mut groups: Vec<Vec<&Workload>> = Vec::new();
-    for workload in &suite.workloads {
-        match groups.last_mut().filter(|group| group[0].shares_process(workload)) {
-            Some(group) => group.push(workload),
-            None => groups.push(vec![workload]),
-        }
-    }
+    let groups: Vec<&[Workload]> =
+        suite.workloads.chunk_by(|one, next| one.shares_process(next)).collect();
     lines.extend(loads(&groups));
     lines.push(takes(suite, entries));
     let heads = std::iter::once(suite.name.as_str()).chain(std::iter::repeat(""));
@@ -53,27 +48,27 @@ fn trials(suite: &Suite) -> String {
 }
 
 /// A line for the loads of each process. Processes that differ only in connections share a line.
-fn loads(groups: &[Vec<&Workload>]) -> Vec<String> {
-    let line = |group: &[&Workload], connections: &str, in_flight: &str| {
+fn loads(groups: &[&[Workload]]) -> Vec<String> {
+    let line = |group: &[Workload], connections: &str, in_flight: &str| {
         let content = &group[0].content;
         let load = format!("{content}, {connections} connections, {in_flight} in flight");
         format!("{load}: {}", group_arrivals(group))
     };
-    let same = |group: &Vec<&Workload>| {
+    let same = |group: &&[Workload]| {
         let like = |w: &Workload| Workload {
             name: String::new(),
             connections: 0,
             in_flight: 0,
             ..w.clone()
         };
-        group.len() == 1 && like(group[0]) == like(groups[0][0])
+        group.len() == 1 && like(&group[0]) == like(&groups[0][0])
     };
     if groups.len() > 1 && groups.iter().all(same) {
         let all = |of: fn(&Workload) -> u32| {
-            let numbers = groups.iter().map(|group| count(of(group[0]).into()));
+            let numbers = groups.iter().map(|group| count(of(&group[0]).into()));
             numbers.collect::<Vec<_>>().join("/")
         };
-        return vec![line(&groups[0], &all(|w| w.connections), &all(|w| w.in_flight))];
+        return vec![line(groups[0], &all(|w| w.connections), &all(|w| w.in_flight))];
     }
     let each = groups.iter().map(|group| {
         line(group, &count(group[0].connections.into()), &count(group[0].in_flight.into()))
@@ -82,21 +77,20 @@ fn loads(groups: &[Vec<&Workload>]) -> Vec<String> {
 }
 
 /// `closed loop 5s; poisson at 10% to 90% of it, 9 loads of 10s`.
-fn group_arrivals(group: &[&Workload]) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    let mut rest = group;
-    while let Some((first, _)) = rest.split_first() {
-        let alike = |w: &&&Workload| {
-            std::mem::discriminant(&w.arrivals) == std::mem::discriminant(&first.arrivals)
-                && (w.find_max, w.window) == (first.find_max, first.window)
+fn group_arrivals(group: &[Workload]) -> String {
+    let alike = |one: &Workload, next: &Workload| {
+        std::mem::discriminant(&one.arrivals) == std::mem::discriminant(&next.arrivals)
+            && (one.find_max, one.window) == (next.find_max, next.window)
+    };
+    let part = |loads: &[Workload]| {
+        let (first, last) = (&loads[0], &loads[loads.len() - 1]);
+        let each = match loads.len() {
+            1 => String::new(),
+            number => format!(", {number} loads of"),
         };
-        let number = rest.iter().take_while(alike).count();
-        let last = rest[number - 1];
-        let each = if number > 1 { format!(", {number} loads of") } else { String::new() };
-        parts.push(format!("{}{each} {}", between(first, last), first.window));
-        rest = &rest[number..];
-    }
-    parts.join("; ")
+        format!("{}{each} {}", between(first, last), first.window)
+    };
+    group.chunk_by(alike).map(part).collect::<Vec<_>>().join("; ")
 }
 
 fn between(first: &Workload, last: &Workload) -> String {
