@@ -20,6 +20,6 @@ pub use histogram::Histogram;
 pub use interval::{Interval, mean_interval, mean_interval_at};
 pub use law::littles_law;
 pub use median::{DEVIATION_PER_MAD, median};
-pub use steady::{Steadiness, SteadyRule, WarmSample, assess, hidden_growth};
+pub use steady::{Steadiness, SteadyRule, WarmSample, assess};
 pub use studentized_range::studentized_range;
 pub use wire::HistogramError;

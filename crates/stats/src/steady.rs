@@ -115,15 +115,6 @@ pub fn assess(samples: &[WarmSample], rule: &SteadyRule) -> Steadiness {
     }
 }
 
-/// The smallest growth over the latest [`SteadyRule::window`] slices that [`assess`] would call climbing, as a fraction; smaller
-/// growth may hide in the noise. At least the tolerance. `None` with too few slices or mostly idle ones.
-pub fn hidden_growth(samples: &[WarmSample], rule: &SteadyRule) -> Option<f64> {
-    let samples = latest(samples, rule)?;
-    let curve = efficiencies(samples);
-    let growth = (CERTAIN * noise(&curve)).exp_m1();
-    (curve.len() * 2 > samples.len()).then_some(growth.max(rule.tolerance))
-}
-
 fn latest<'a>(samples: &'a [WarmSample], rule: &SteadyRule) -> Option<&'a [WarmSample]> {
     let window = rule.window.max(2);
     let enough = samples.len() >= window.max(rule.min_slices);
