@@ -137,24 +137,6 @@ pub enum Need {
     Wire(Encoding),
 }
 
-impl Need {
-    /// Every need.
-    pub const ALL: [Self; 12] = [
-        Self::Decoding,
-        Self::NonFinite,
-        Self::AbsentContent,
-        Self::EmptyMembers,
-        Self::UnknownFields,
-        Self::UnknownMethod,
-        Self::UnknownService,
-        Self::Wire(Encoding::Protobuf),
-        Self::Wire(Encoding::Json),
-        Self::Thrift,
-        Self::Wire(Encoding::ThriftCompact),
-        Self::Wire(Encoding::Opaque),
-    ];
-}
-
 impl fmt::Display for Need {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {

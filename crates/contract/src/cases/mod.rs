@@ -158,11 +158,6 @@ pub fn applicable(profile: &Profile) -> Vec<Case> {
     all().into_iter().filter(|case| case.unmet(profile).is_none()).collect()
 }
 
-/// The cases that do not apply to a protocol, each with the need that it does not meet.
-pub fn omitted(profile: &Profile) -> Vec<(Case, Need)> {
-    all().into_iter().filter_map(|case| Some((case, case.unmet(profile)?))).collect()
-}
-
 /// Runs the cases of a protocol against the server behind `caller`, with values drawn from `seed`. Makes about 5,300
 /// calls, one at a time; if three in a row time out, the remaining cases fail without running.
 pub fn check(caller: &mut dyn Caller, profile: &Profile, seed: u64) -> CheckReport {

@@ -7,7 +7,7 @@ use rpcbench_contract::{Method, Need, Profile};
 use rpcbench_record::Protocol;
 
 use super::servers::{Server, canned, floor, right};
-use super::{failed, reason};
+use super::{failed, omitted, reason};
 
 fn run(server: impl FnMut(Method, &[u8]) -> Result<Vec<u8>, CallError>) -> CheckReport {
     check(&mut Server(server), Profile::of(Protocol::TcpEcho), 7)
@@ -27,7 +27,7 @@ fn cases_for_tcp_echo_need_no_decoding() {
     for case in cases::applicable(Profile::of(Protocol::TcpEcho)) {
         assert!(!case.needs.contains(&Need::Decoding), "{case:?}");
     }
-    let left_out = cases::omitted(Profile::of(Protocol::TcpEcho));
+    let left_out = omitted(Profile::of(Protocol::TcpEcho));
     let left_out: BTreeSet<_> = left_out.iter().map(|(case, _)| case.name).collect();
     for case in ["dto/extremes", "tree/empty", "record/absent", "tree/truncated", "method/unknown"]
     {

@@ -10,7 +10,7 @@ use super::json_servers::{
     error_in_body, floating, key_swap, lenient, memo, plain, protobuf, skim, untyped,
 };
 use super::servers::{Server, status};
-use super::{failed, reason};
+use super::{failed, omitted, reason};
 
 fn run(server: impl FnMut(Method, &[u8]) -> Result<Vec<u8>, CallError>) -> CheckReport {
     check(&mut Server(server), Profile::of(Protocol::Json), 7)
@@ -34,7 +34,7 @@ fn right_servers_pass_with_any_library() {
 
 #[test]
 fn cases_that_json_cannot_express_are_left_out() {
-    let left_out = cases::omitted(Profile::of(Protocol::Json));
+    let left_out = omitted(Profile::of(Protocol::Json));
     let left_out: BTreeSet<_> = left_out.iter().map(|(case, _)| case.name).collect();
     for case in ["dto/non-finite", "tree/non-finite", "record/absent", "wire/any-order"] {
         assert!(left_out.contains(case), "{case}");
