@@ -135,7 +135,8 @@ impl Writer {
         if let Some(lost) = lost.filter(|_| !path.exists()) {
             return Err(StoreError::Foreign(lost));
         }
-        let mut json = serde_json::to_vec_pretty(header).map_err(|error| at(&path)(error.into()))?;
+        let mut json =
+            serde_json::to_vec_pretty(header).map_err(|error| at(&path)(error.into()))?;
         json.push(b'\n');
         let mut file = match File::create_new(&path) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
