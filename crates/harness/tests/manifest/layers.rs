@@ -80,7 +80,9 @@ fn server_may_need_a_newer_toolchain_than_its_language() {
     let language = LANGUAGE.replace(r#"command = ["java", "-version"]"#, tool);
     write(root.path(), "servers/java/_language.toml", &language);
     let is_found = |catalog: &Catalog| -> Vec<bool> {
-        languages(catalog)[0].probes.iter().map(|probe| probe.found().is_some()).collect()
+        let languages = languages(catalog);
+        let java = languages.iter().find(|language| language.name == "java").unwrap();
+        java.probes.iter().map(|probe| probe.found().is_some()).collect()
     };
     assert_eq!(is_found(&load(&root)), [true]);
     let (_, newer) = language.split_once("[[toolchain]]").unwrap();
