@@ -22,7 +22,7 @@ export function SingleCalls({ logged, view, change }: Props) {
   const from = Math.min(Number(view.get("from") ?? 0), last - 1);
   const to = Math.max(Number(view.get("to") ?? last), from + 1);
   const draw = useCallback((width: number) => scatter(calls, from, to, width), [calls, from, to]);
-  const rows = calls.counts.map(([column, bucket, ok, failed]) => [column * calls.column_ns, ...edges(bucket).map(Math.round), ok, failed]);
+  const rows = calls.counts.map(([column, bucket, ok, failed]) => [column * calls.column_ns, ...bucketBounds(bucket).map(Math.round), ok, failed]);
   const seconds = (column: number) => format(column * calls.column_ns, "ns", 4);
   const controls = (
     <>

@@ -14,7 +14,7 @@ export function Heat({ shown }: { shown: Series[] }) {
   const drawn = shown.filter(({ cell }) => cell.heat.length > 1);
   if (drawn.length === 0) return null;
   const rows = drawn.flatMap(({ name, cell }) =>
-    cell.heat.flatMap(({ windows, buckets }) => buckets.map(([bucket, calls]) => [name, ...windows, ...edges(bucket).map(Math.round), calls])),
+    cell.heat.flatMap(({ windows, buckets }) => buckets.map(([bucket, calls]) => [name, ...windows, ...bucketBounds(bucket).map(Math.round), calls])),
   );
   return (
     <Figure title="Response times over the windows" note={note} header={["name", "first_window", "last_window", "from_ns", "to_ns", "calls"]} rows={rows}>

@@ -13,7 +13,7 @@ export function Histogram({ title, curves }: { title: string; curves: Curve[] })
   const draw = useCallback(() => ridges(curves), [curves]);
   if (curves.length === 0) return null;
   const rows = curves.flatMap(({ name, distribution }) =>
-    distribution.buckets.map(([bucket, calls]) => [name, ...edges(bucket).map(Math.round), calls, calls / distribution.count]),
+    distribution.buckets.map(([bucket, calls]) => [name, ...bucketBounds(bucket).map(Math.round), calls, calls / distribution.count]),
   );
   return (
     <Figure title={title} note={note} header={["name", "from_ns", "to_ns", "calls", "share"]} rows={rows}>
