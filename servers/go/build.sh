@@ -17,7 +17,7 @@ build=$RPCBENCH_BUILD_DIR
 contract=rpcbench.dev/contract
 
 # While the lock file is rewritten, Go may add the tools' packages to it.
-mod=readonly
+mod="readonly"
 [ "${1:-}" != lock ] || mod=mod
 
 # The generated module has the program's requirements, for the same versions, except this repository's modules.
