@@ -128,9 +128,9 @@ servers() {
   clients
   RPCBENCH_TEST_SERVERS=${chosen[*]} peers
   # A busy machine can take the CPU from a server for a whole window, so there is a second try.
-  short_run 8 && return
+  short_run 7 && return
   echo "== short run: second try"
-  short_run 9
+  short_run 8
 }
 
 # Representative clients must pass their cases. In mode `all`, so must all that can run here (`check` says why others can't), and they
