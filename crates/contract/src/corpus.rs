@@ -24,6 +24,25 @@ const NON_CANONICAL_EVERY: usize = 64;
 /// Index of the first non-canonical request.
 const FIRST_NON_CANONICAL: usize = 7;
 
+/// Passes over a server that compare the requests of a load with others, in pairs of one pass each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passes {
+    /// Selects the other requests.
+    pub number: u32,
+    /// Number of pairs, at least 1.
+    pub pairs: u32,
+    /// Calls per pass, at least 1.
+    pub calls: u32,
+}
+
+impl Passes {
+    /// True if a pair begins with the requests that no load sends. Each kind begins half of the pairs, in Thue-Morse order: work
+    /// that a server does every few passes, such as garbage collection, affects both alike.
+    pub fn unseen_is_first(pair: u32) -> bool {
+        pair.count_ones() % 2 == 1
+    }
+}
+
 /// The requests of a workload. The same shape, seed and encoding give the same bytes on every machine.
 ///
 /// No request equals the one before it, and the last differs from the first, except for `text:0`, which can't vary. Every field
@@ -52,24 +71,37 @@ impl Corpus {
         Self::with(shape, (seed, LOAD), encoding, Value::add_patch_point, encode)
     }
 
-    /// Generates `count` requests of the same kind that are not in [`Self::generate`] with this seed, nor in those of another
-    /// `number`. Only map keys are the same, since decoders cache keys.
-    pub fn unseen(
-        shape: &Shape,
-        seed: u64,
-        encoding: Encoding,
-        (number, count): (u32, usize),
-    ) -> Self {
-        let known = Self::generate(shape, seed, encoding);
+    /// The requests of all `passes` in a row: those of [`Self::generate`], as a load sends them, and requests that no load sends,
+    /// each once.
+    pub fn of_passes(shape: &Shape, seed: u64, encoding: Encoding, passes: Passes) -> Self {
+        let Passes { number, pairs, calls } = passes;
+        let mut load = Self::generate(shape, seed, encoding);
+        let unseen = load.unseen(seed, (number, (pairs * calls) as usize));
+        let mut kinds = [&load, &unseen].map(|corpus| corpus.requests.iter().cycle().cloned());
+        let mut requests = Vec::new();
+        for pair in 0..pairs {
+            let first = usize::from(Passes::unseen_is_first(pair));
+            for kind in [first, 1 - first] {
+                requests.extend(kinds[kind].by_ref().take(calls as usize));
+            }
+        }
+        load.requests = requests;
+        load
+    }
+
+    /// Generates `count` requests that differ from these, generated from `seed`, and from those of another `number`. Only map
+    /// keys are the same, since decoders cache keys.
+    fn unseen(&self, seed: u64, (number, count): (u32, usize)) -> Self {
         let mut at = 0;
         let patch = |value: &mut Value, source: &mut Source| {
-            value.take_keys(&known.at(at).value);
+            value.take_keys(&self.at(at).value);
             at += 1;
             value.add_patch_point(source)
         };
         let seed = (seed ^ 1 << 63).wrapping_add(number.into());
         let size = Size { min: count, max: count, bytes: 0 };
-        Self::with(shape, (seed, size), encoding, patch, non_canonical(*shape, encoding))
+        let encode = non_canonical(self.shape, self.encoding);
+        Self::with(&self.shape, (seed, size), self.encoding, patch, encode)
     }
 
     /// The same with every request in canonical encoding, for clients and servers that support no other.

@@ -18,7 +18,7 @@ pub use codec::Encoding;
 pub use codec::protobuf::pb;
 pub use codec::thrift::thrift_reply;
 pub use codec::types::DESCRIPTORS;
-pub use corpus::Corpus;
+pub use corpus::{Corpus, Passes};
 pub use method::Method;
 pub use nonce::{NONCE_BYTES, nonce};
 pub use profile::{AfterRefusal, Need, Profile};

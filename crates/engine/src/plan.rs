@@ -79,8 +79,6 @@ pub struct LoadPlan {
     pub grace: Nanos,
     /// Time limit for connecting, handshake included: for all connections at first, then for each that is replaced.
     pub connect_timeout: Nanos,
-    /// Index of the first request.
-    pub first_request: u32,
     /// Allows several calls in flight per connection even if the protocol normally has one at a time.
     pub pipelining: bool,
 }
@@ -172,7 +170,6 @@ mod tests {
             timeout: Nanos(1),
             grace: Nanos(1),
             connect_timeout: Nanos(1),
-            first_request: 0,
             pipelining: false,
         }
     }

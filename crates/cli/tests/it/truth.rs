@@ -35,7 +35,6 @@ fn plan(protocol: Protocol, address: SocketAddr, arrivals: &str) -> LoadPlan {
         grace: Nanos(10 * SECOND.0),
         connect_timeout: Nanos(10 * SECOND.0),
         connection_life: ConnectionLife::Long,
-        first_request: 0,
         pipelining: false,
     }
 }

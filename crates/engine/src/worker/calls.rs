@@ -49,10 +49,9 @@ impl Calls {
         opened: Nanos,
         log: Option<CallLog>,
     ) -> Self {
-        // Threads start at different requests.
         let count = (payload.len() - spot_checks(&*payload)) as u32;
-        let step = count / plan.threads.max(1);
-        let first_request = (plan.first_request + thread * step) % count;
+        // Threads start at different requests.
+        let first_request = thread * (count / plan.threads.max(1));
         Self {
             checker: Checker::new(&*payload, plan.threads),
             recorder: Recorder::new(plan.server.protocol, log).of_each(plan.server.addresses()),

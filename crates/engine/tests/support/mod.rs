@@ -30,7 +30,6 @@ pub fn plan(protocol: Protocol, address: impl Into<ServerAddress>) -> LoadPlan {
         timeout: limit,
         grace: limit,
         connect_timeout: limit,
-        first_request: 0,
         pipelining: false,
     }
 }

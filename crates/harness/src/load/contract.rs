@@ -37,13 +37,11 @@ impl EchoPayload {
             Requests::Usual | Requests::WithSpotChecks => {
                 Corpus::generate(shape, seed, profile.encoding)
             }
-            Requests::Fresh { number, count } => {
-                Corpus::unseen(shape, seed, profile.encoding, (number, count as usize))
-            }
+            Requests::Passes(passes) => Corpus::of_passes(shape, seed, profile.encoding, passes),
         };
         let spot_checks = match requests {
             Requests::WithSpotChecks => SpotChecks::generate(shape, seed, profile),
-            Requests::Usual | Requests::Fresh { .. } => SpotChecks::none(shape, profile),
+            Requests::Usual | Requests::Passes(_) => SpotChecks::none(shape, profile),
         };
         let patch = |index| Patch::nonce(corpus.nonce(index).clone());
         let patches = (0..corpus.len()).map(patch).collect();

@@ -65,7 +65,6 @@ impl InProcess {
             timeout: Nanos::from_millis(workload.timeout_ms),
             grace: Nanos::from_millis(workload.grace_ms),
             connect_timeout: Nanos::from_millis(workload.connect_timeout_ms),
-            first_request: 0,
             pipelining: workload.pipelining,
         }
     }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rpcbench_clock::Nanos;
+use rpcbench_contract::Passes;
 use rpcbench_contract::cases::Caller;
 use rpcbench_record::{Arrivals, Authority, CallHeader, Protocol, Tls, TlsMode, Window, Workload};
 
@@ -57,13 +58,8 @@ pub enum Requests {
     Usual,
     /// The usual requests, and spot checks.
     WithSpotChecks,
-    /// Requests that no load sends, each once. Different numbers give different requests.
-    Fresh {
-        /// Selects the requests.
-        number: u32,
-        /// Number of requests.
-        count: u32,
-    },
+    /// The usual requests and others, in passes.
+    Passes(Passes),
 }
 
 /// Options of single calls, the same as for calls of a load.

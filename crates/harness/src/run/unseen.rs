@@ -2,7 +2,7 @@
 //! caches replies uses more CPU time for unseen requests; an honest one uses the same.
 
 use rpcbench_clock::Nanos;
-use rpcbench_contract::{Encoding, Profile};
+use rpcbench_contract::{Encoding, Passes, Profile};
 use rpcbench_record::{
     ConnectionLife, Content, IsolationMode, Role, UnseenPair, WarmCurve, Window, Workload,
 };
@@ -22,13 +22,13 @@ const MAX_CALLS: u64 = 1000;
 /// Maximum connections and calls in flight of a pass.
 const MAX_CONNECTIONS: u32 = 10;
 const MAX_IN_FLIGHT: u32 = 50;
-/// Maximum bytes of requests per process.
+/// Maximum bytes of unseen requests per process.
 const MAX_BYTES: u64 = 16 << 20;
 
 /// Describes in messages when calls failed.
 const WHEN: &str = "with requests that it had not seen";
 
-/// Measures pairs of passes over separate connections. Empty if replies can't be cached, or if CPU time is only known to the
+/// Measures pairs of passes over connections of their own. Empty if replies can't be cached, or if CPU time is only known to the
 /// clock tick.
 pub(super) fn compare_unseen(
     server: &mut LoadedServer<'_>,
@@ -50,31 +50,17 @@ pub(super) fn compare_unseen(
         client_threads: 1,
         ..workload.clone()
     };
-    let count = (pairs + 1) * calls as u32;
-    let mut seen = server.open_load(&own, Connecting::default(), Requests::Usual)?;
-    let mut unseen = server.open_load(
-        &own,
-        Connecting::default(),
-        Requests::Fresh { number: process, count },
-    )?;
+    // The first pair warms the connections. Both kinds share one session: its connections cost alike, and so does the memory of
+    // its requests. Another session's might be served by another thread.
+    let passes = Passes { number: process, pairs: pairs + 1, calls: calls as u32 };
+    let mut session = server.open_load(&own, Connecting::default(), Requests::Passes(passes))?;
     let mut measured = Vec::new();
-    for pair in 0..=pairs {
-        // Each kind goes first in half of the pairs, in Thue-Morse order: work that a server does every few passes, such as
-        // garbage collection, affects both alike.
-        let (seen, unseen) = match pair.count_ones() % 2 {
-            0 => {
-                let seen = pass(server, &mut *seen, calls)?;
-                (seen, pass(server, &mut *unseen, calls)?)
-            }
-            _ => {
-                let unseen = pass(server, &mut *unseen, calls)?;
-                (pass(server, &mut *seen, calls)?, unseen)
-            }
-        };
-        // The first pair warms the connections.
-        if pair > 0
-            && let (Some(seen_cpu_ns), Some(unseen_cpu_ns)) = (seen, unseen)
-        {
+    for pair in 0..passes.pairs {
+        let mut cpu_ns = [pass(server, &mut *session, calls)?, pass(server, &mut *session, calls)?];
+        if Passes::unseen_is_first(pair) {
+            cpu_ns.reverse();
+        }
+        if let (1.., [Some(seen_cpu_ns), Some(unseen_cpu_ns)]) = (pair, cpu_ns) {
             measured.push(UnseenPair { calls, seen_cpu_ns, unseen_cpu_ns });
         }
     }

@@ -100,7 +100,6 @@ fn plan(connections: u32, in_flight: u32) -> LoadPlan {
         grace: Nanos(100 * MS),
         connect_timeout: Nanos(1000 * MS),
         connection_life: ConnectionLife::Long,
-        first_request: 0,
         pipelining: false,
     }
 }
