@@ -68,6 +68,9 @@ impl<'a> Runner<'a> {
         self.state.set_processes(wanted);
         let mut new = self.members();
         new.retain(|it| it.process > processes && it.process <= wanted);
+        if !new.is_empty() {
+            self.pause_rounds()?;
+        }
         for (at, planned) in new.iter().enumerate() {
             self.check_interrupt()?;
             self.state.unskip(planned);

@@ -165,10 +165,21 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
+    /// Ends the load of the processes that took turns until the next round. While other processes start, calls can't stay in flight:
+    /// servers and proxies time them out by the clock.
+    pub(super) fn pause_rounds(&mut self) -> Result<(), StopReason> {
+        for (planned, mut server) in self.state.take_members() {
+            match server.leave_rounds() {
+                Ok(()) => self.state.rest(&planned, server),
+                Err(error) => self.end_last_window(&planned, server, error)?,
+            }
+        }
+        Ok(())
+    }
+
     /// Ends the load of the processes that took turns, and checks once more that they answer correctly and alone. A process that
     /// doesn't fails with its last window.
     pub(super) fn end_rounds(&mut self) -> Result<(), StopReason> {
-        let done: Vec<Trial> = self.record.run.trials.clone();
         for (planned, mut server) in self.state.take_members() {
             let current = self.context.interrupt().begin_trial(None);
             let ended = server.leave_rounds().and_then(|()| {
@@ -178,17 +189,31 @@ impl<'a> Runner<'a> {
             drop(current);
             match ended {
                 Ok(()) => self.state.put_back(&planned, server, false),
-                Err(StepError::Server(failure)) => {
-                    let last = done.iter().rfind(|trial| {
-                        trial.entry == planned.entry && trial.process == planned.process
-                    });
-                    let number = last.map_or(planned.number, |trial| trial.number);
-                    let planned = PlannedTrial { number, ..planned };
-                    self.end_member(&planned, server, TrialResult::Failed(failure))?;
-                }
-                Err(StepError::Stop(stop)) => return Err(stop.into()),
+                Err(error) => self.end_last_window(&planned, server, error)?,
             }
         }
+        self.state.end_rounds();
         Ok(())
+    }
+
+    /// Ends a process that failed between rounds: its last window is its failure.
+    fn end_last_window(
+        &mut self,
+        planned: &PlannedTrial,
+        server: Box<LoadedServer<'a>>,
+        error: StepError,
+    ) -> Result<(), StopReason> {
+        match error {
+            StepError::Server(failure) => {
+                let mut trials = self.record.run.trials.iter();
+                let last = trials.rfind(|trial| {
+                    trial.entry == planned.entry && trial.process == planned.process
+                });
+                let number = last.map_or(planned.number, |trial| trial.number);
+                let planned = PlannedTrial { number, ..planned.clone() };
+                self.end_member(&planned, server, TrialResult::Failed(failure))
+            }
+            StepError::Stop(stop) => Err(stop.into()),
+        }
     }
 }

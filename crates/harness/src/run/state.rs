@@ -119,12 +119,17 @@ impl<'a> RunState<'a> {
 
     /// Takes the processes that were measured in slices, each with a trial that identifies it.
     pub fn take_members(&mut self) -> Vec<(PlannedTrial, Box<LoadedServer<'a>>)> {
-        let Some(workload) = self.sliced.take() else { return Vec::new() };
+        let Some(workload) = self.sliced.clone() else { return Vec::new() };
         let members = self.resting.extract_if(.., |_, server| server.own_time.is_some());
         let named = members.map(|((entry, _, process), server)| {
             (PlannedTrial { entry, workload: workload.clone(), process, number: 0 }, server)
         });
         named.collect()
+    }
+
+    /// Ends the rounds in slices.
+    pub fn end_rounds(&mut self) {
+        self.sliced = None;
     }
 
     /// Keeps a process for its next turn.

@@ -29,8 +29,8 @@ fn server_that_compiles_again_after_its_warm_up_is_waited_for() {
 fn compiling_server_gets_another_cpu_until_it_is_warm() {
     let script = |_: &str, _| Answer::After(Nanos(1000));
     let made = run_plan(script, Admission::Unchecked, &[COMPILES], (1, 2, usize::MAX), quick(40));
-    let warmed = ["spreads", "connects", "warms", "takes its place", "wakes"];
-    assert_eq!(made.log[1..6], warmed.map(|what| format!("{COMPILES} {what}")));
+    let warmed = ["spreads", "connects", "warms", "ends its calls", "takes its place", "wakes"];
+    assert_eq!(made.log[1..7], warmed.map(|what| format!("{COMPILES} {what}")));
     assert_eq!(made.count("takes its place"), 1);
 }
 

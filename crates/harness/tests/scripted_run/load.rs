@@ -215,6 +215,7 @@ impl LoadSession for ScriptedLoad {
     }
 
     fn pause(&mut self) -> Result<Unmeasured, LoadError> {
+        self.log.add(&self.entry, "ends its calls");
         self.unmeasured.ok += CALLS;
         self.unmeasured.timeout +=
             u64::from([LATE, SILENT, BREAKS].contains(&&*self.entry)) * CALLS;

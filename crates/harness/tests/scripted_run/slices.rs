@@ -1,5 +1,7 @@
 //! Windows in slices.
 
+use std::collections::BTreeSet;
+
 use rpcbench_clock::Nanos;
 use rpcbench_harness::run::Admission;
 use rpcbench_record::{Run, Trial};
@@ -56,6 +58,27 @@ fn owners_of_ports_are_checked_between_slices_only() {
         }
     }
     assert!(checks >= 3, "{checks}");
+}
+
+/// A proxy would time out calls that stay in flight for so long.
+#[test]
+fn no_process_starts_while_another_is_frozen_with_calls_in_flight() {
+    let mut plan = quick(60);
+    plan.stopping.as_mut().unwrap().first_processes = Some(1);
+    let script = |_: &str, _| Answer::After(Nanos(1000));
+    let made = run_plan(script, Admission::Unchecked, &FREEZE[..2], (2, 400, usize::MAX), plan);
+    assert_eq!(made.count(" starts"), 4);
+    let mut in_flight = BTreeSet::new();
+    for line in &made.log {
+        let ends = |what| line.strip_suffix(what);
+        if let Some(entry) = ends(" has its last slice") {
+            in_flight.insert(entry);
+        } else if let Some(entry) = ends(" ends its calls") {
+            in_flight.remove(entry);
+        } else if line.ends_with(" starts") {
+            assert_eq!(in_flight, BTreeSet::new(), "{line}");
+        }
+    }
 }
 
 #[test]
