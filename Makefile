@@ -25,7 +25,7 @@ bench: ## Build and compare up to twelve servers; ARGS=--all: all servers
 bench-client: setup ## Compare rpcbench's client with h2load, ghz, wrk, oha and the floor (docs/performance.md)
 	@scripts/bench-client.sh $(ARGS)
 
-resolution: setup ## Measure the smallest detectable difference on this machine in half an hour (docs/evidence.md)
+resolution: setup ## Measure the smallest detectable difference on this machine in 45 minutes (docs/evidence.md)
 	cargo build --release --locked --package rpcbench --package rpcbench-testkit
 	@python3 scripts/bench/resolution.py --programs $(CARGO_TARGET_DIR)/release $(ARGS)
 

@@ -24,8 +24,8 @@ class Experiment:
     sees: float | None = None
     # The entry in the record that a run must call slower than another.
     costlier: str = ""
-    # If not 0: compares the current build with one whose calls cost this many percent more.
-    build: int = 0
+    # Compares the current build with one whose calls cost this many percent more. None: a run.
+    build: int | None = None
 
     @property
     def is_compared(self) -> bool:
@@ -35,7 +35,7 @@ class Experiment:
     def command(self, roots: "Roots") -> list[str]:
         """The arguments of rpcbench, without the suite and the folder for results."""
         root = str(roots.real if self.is_real else roots.testkit)
-        action = ["compare", "--build", root, "--build", str(roots.costlier(self))] if self.build else ["run"]
+        action = ["run"] if self.build is None else ["compare", "--build", root, "--build", str(roots.costlier(self))]
         return ["--root", root, *action, *self.servers, "--max-time", self.max_time]
 
 
@@ -49,6 +49,9 @@ EXPERIMENTS = [
     Experiment("bench", [], 0.8, is_real=True, sees=0.07),
     Experiment("bench-6", FAST, 0.8, is_real=True, sees=0.04),
     Experiment("equal-real", ["cpp-grpc", "cpp-grpc", "go-grpc", "go-grpc", TONIC, TONIC], 0.95, is_real=True),
+    Experiment("equal-12", ["go-grpc"] * 12, 0.95, is_real=True),
+    Experiment("known-real-0", ["go-grpc"], 1.0, is_real=True, build=0, max_time="3m"),
+    Experiment("known-real-1", bar=0.8, is_real=True, build=1, max_time="3m", **NEW_GO),
     Experiment("known-real-2", bar=0.8, is_real=True, build=2, **NEW_GO),
     Experiment("known-real-5", bar=1.0, is_real=True, build=5, max_time="3m", **NEW_GO),
     Experiment("known-real-10", bar=0.8, is_real=True, build=10, max_time="2m", **NEW_GO),
@@ -74,7 +77,7 @@ class Roots:
 
     def make(self, experiment: Experiment) -> None:
         """Makes the costlier copy of go-grpc that an experiment needs."""
-        if not (experiment.is_real and experiment.build):
+        if not experiment.is_real or experiment.build is None:
             return
         copy = self.costlier(experiment)
         for folder in ("servers", "contract"):

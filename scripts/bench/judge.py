@@ -141,9 +141,9 @@ class Comparison:
     def of(experiment: Experiment, record: Record, equal: list[Record]) -> "Comparison | None":
         """`equal` has the runs of equal entries, oldest first. The baseline is the last one before `record`; the costlier entry
         takes the name of the equal entry that `record` lacks, so that they are compared. None without a baseline."""
-        if experiment.build:
+        if experiment.build is not None:
             changes = record.changes()
-            changed = next((change["entry"] for change in changes["changes"]), None)
+            changed = next((change["entry"] for change in changes["changes"]), None) if experiment.build else None
             return Comparison.of_changes(experiment, OLD_BUILD, record.name, changes, changed)
         base = next((run for run in reversed(equal) if run.name < record.name), None)
         if experiment.is_real or base is None:

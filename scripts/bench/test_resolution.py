@@ -175,7 +175,7 @@ class Experiments(unittest.TestCase):
                 (real / path).parent.mkdir(parents=True)
                 (real / path).write_text("module")
             roots = Roots(real, ROOT / "crates/testkit/root", ROOT / "crates/testkit/costlier-5", Path(folder) / "output")
-            for percent in (2, 5, 10):
+            for percent in (0, 1, 2, 5, 10):
                 experiment = BY_NAME[f"known-real-{percent}"]
                 roots.make(experiment)
                 copy = roots.costlier(experiment)
