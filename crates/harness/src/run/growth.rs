@@ -29,8 +29,10 @@ impl Growth {
         let setup = |processes: u32| self.setup.0 * u64::from(processes - self.processes);
         let variance = |processes: u32| {
             let windows = (self.left.0 - setup(processes)) as f64 / self.round.0 as f64;
-            let between = spread.processes.powi(2) / f64::from(processes);
-            between + spread.in_rounds.powi(2) / (self.windows + windows)
+            let is_more = processes > self.processes;
+            let between = if is_more { spread.more_processes } else { spread.processes };
+            between.powi(2) / f64::from(processes)
+                + spread.in_rounds.powi(2) / (self.windows + windows)
         };
         // At least half of the time is left for windows.
         let numbers = self.processes..=self.most;
@@ -50,7 +52,7 @@ mod tests {
     }
 
     fn spread(windows: f64, processes: f64) -> Spread {
-        Spread { windows, in_rounds: windows, processes }
+        Spread { windows, in_rounds: windows, processes, more_processes: processes }
     }
 
     /// Two entries after 20 s of a run of six minutes.
@@ -72,6 +74,22 @@ mod tests {
     fn many_entries_get_no_further_processes() {
         let many = Growth { round: seconds(15), setup: seconds(50), left: seconds(200), ..FEW };
         assert_eq!(many.best(spread(0.12, 0.03)), 2);
+    }
+
+    /// A run of twelve servers grew to two processes here, which then had a round and a half, and saw 19 %: no more than before.
+    #[test]
+    fn processes_of_which_much_is_assumed_stay_alone() {
+        let twelve = Growth {
+            processes: 1,
+            most: 5,
+            windows: 5.0,
+            left: seconds(166),
+            round: seconds(16),
+            setup: seconds(75),
+        };
+        let assumed = Spread { more_processes: 0.03, ..spread(0.0597, 0.0185) };
+        assert_eq!([twelve.best(spread(0.0597, 0.0185)), twelve.best(assumed)], [2, 1]);
+        assert_eq!(Growth { processes: 1, ..FEW }.best(assumed), 8);
     }
 
     #[test]

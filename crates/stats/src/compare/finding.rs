@@ -151,6 +151,9 @@ pub struct Spread {
     pub windows: f64,
     /// The same, excluding effects shared by all windows of a round.
     pub in_rounds: f64,
-    /// Between processes, beyond what their windows explain. With few processes it is mostly the prior.
+    /// Between processes, beyond what their windows explain. With few processes it is mostly the prior; with one of each entry, it is
+    /// assumed.
     pub processes: f64,
+    /// The same as expected with more processes: then nothing is assumed any more.
+    pub more_processes: f64,
 }

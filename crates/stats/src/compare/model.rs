@@ -218,10 +218,12 @@ impl Model {
             sum += squares(&own);
             freedom += (own.len() - 1) as f64;
         }
+        let processes = self.between.variance.sqrt();
         self.knows_noise().then(|| Spread {
             windows: (sum / freedom).sqrt(),
             in_rounds: self.noise.pooled.variance.sqrt(),
-            processes: self.between.variance.sqrt(),
+            processes,
+            more_processes: windows.assumed.map_or(processes, |_| processes.max(process::USUAL)),
         })
     }
 

@@ -6,7 +6,7 @@ use super::windows::Process;
 
 /// Median of the prior for the standard deviation between processes of an entry. Three recorded runs of real servers show 0, 1.1
 /// and 4.3 % beyond windows in one piece; the root mean square is 2.5 %, rounded up here.
-const USUAL: f64 = 0.03;
+pub(super) const USUAL: f64 = 0.03;
 /// Degrees of freedom of an assumed variance: how well sixteen processes determine it.
 const ASSUMED_FREEDOM: f64 = 8.0;
 /// Grid of standard deviations: from 0.2 % to 33 %, in steps of this factor.
