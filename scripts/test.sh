@@ -154,7 +154,7 @@ peers() {
   nextest --run-ignored only --filterset "$tests" 2>&1 | tee "$logs/peers.log"
 }
 
-# short_run SEED: the seed draws the order of trials, and that of requests that a server has seen and has not seen.
+# short_run SEED: the seed draws the order of trials and the requests.
 short_run() {
   local results=$logs/results
   rm -rf "$results"
