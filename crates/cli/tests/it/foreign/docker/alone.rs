@@ -14,7 +14,7 @@ use crate::foreign::docker::Docker;
 use crate::program::Program;
 
 /// Inputs of the testkit's servers that are outside of its root, which the script's container does not see.
-const OUTSIDE: &str = r#", "../../../../src", "../../../../Cargo.toml", "../../../../build.rs""#;
+const OUTSIDE: &str = r#", "../../../../src", "../../../../Cargo.toml", "../../../../generated""#;
 /// A user without rights, but for the engine's socket.
 const USER: u32 = 65_534;
 
