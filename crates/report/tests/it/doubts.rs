@@ -28,6 +28,17 @@ fn littles_law_tolerates_2_percent() {
     assert_eq!(under, [product]);
 }
 
+#[test]
+fn absent_client_may_keep_fewer_calls_in_flight() {
+    let absent = |factor: f64| {
+        found(|t| {
+            ok(t).mean_ns = 50e6 * factor;
+            t.client.longest_absence_ns = 500_000_000;
+        })
+    };
+    assert_eq!([absent(0.9).len(), absent(1.1).len()], [0, 1]);
+}
+
 /// 1,000 in flight at 1,000 a second: a response takes a third of the window.
 #[test]
 fn littles_law_counts_calls_cut_by_window_pro_rata() {
