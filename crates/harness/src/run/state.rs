@@ -36,7 +36,7 @@ pub(super) struct RunState<'a> {
     pub setup: BTreeMap<String, Nanos>,
     /// Processes that were started before they are needed.
     early: BTreeMap<ProcessKey, Box<dyn Running>>,
-    /// The workload whose windows are in slices. Its processes at rest are frozen with calls in flight.
+    /// The workload whose windows are in slices. In its rounds, processes out of their turn are frozen with calls in flight.
     sliced: Option<String>,
     /// Warm processes at rest.
     resting: BTreeMap<ProcessKey, Box<LoadedServer<'a>>>,
