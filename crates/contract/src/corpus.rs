@@ -71,6 +71,30 @@ impl Corpus {
         Self::with(shape, (seed, LOAD), encoding, Value::add_patch_point, encode)
     }
 
+    /// The same with every request in canonical encoding, for clients and servers that support no other.
+    pub fn canonical(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
+        Self::with(shape, (seed, LOAD), encoding, Value::add_patch_point, |_, _, _| None)
+    }
+
+    /// The same with the nonce at the beginning of the first text, where client programs put it: contract/clients.md.
+    pub fn for_clients(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
+        Self::with(shape, (seed, LOAD), encoding, Value::add_leading_patch_point, |_, _, _| None)
+    }
+
+    /// The same with `mark` at the beginning of another text field.
+    pub fn for_clients_with(
+        mark: [u8; NONCE_BYTES],
+        shape: &Shape,
+        seed: u64,
+        encoding: Encoding,
+    ) -> Self {
+        let patch = |value: &mut Value, source: &mut Source| {
+            value.add_mark(mark, source);
+            value.add_leading_patch_point(source)
+        };
+        Self::with(shape, (seed, LOAD), encoding, patch, |_, _, _| None)
+    }
+
     /// The requests of all `passes` in a row: those of [`Self::generate`], as a load sends them, and requests that no load sends,
     /// each once.
     pub fn of_passes(shape: &Shape, seed: u64, encoding: Encoding, passes: Passes) -> Self {
@@ -102,30 +126,6 @@ impl Corpus {
         let size = Size { min: count, max: count, bytes: 0 };
         let encode = non_canonical(self.shape, self.encoding);
         Self::with(&self.shape, (seed, size), self.encoding, patch, encode)
-    }
-
-    /// The same with every request in canonical encoding, for clients and servers that support no other.
-    pub fn canonical(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
-        Self::with(shape, (seed, LOAD), encoding, Value::add_patch_point, |_, _, _| None)
-    }
-
-    /// The same with the nonce at the beginning of the first text, where client programs put it: contract/clients.md.
-    pub fn for_clients(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
-        Self::with(shape, (seed, LOAD), encoding, Value::add_leading_patch_point, |_, _, _| None)
-    }
-
-    /// The same with `mark` at the beginning of another text field.
-    pub fn for_clients_with(
-        mark: [u8; NONCE_BYTES],
-        shape: &Shape,
-        seed: u64,
-        encoding: Encoding,
-    ) -> Self {
-        let patch = |value: &mut Value, source: &mut Source| {
-            value.add_mark(mark, source);
-            value.add_leading_patch_point(source)
-        };
-        Self::with(shape, (seed, LOAD), encoding, patch, |_, _, _| None)
     }
 
     /// `patch` chooses where a value's nonce goes. `encode` returns the non-canonical bytes of a value, given another value and

@@ -88,10 +88,7 @@ impl<'a> Runner<'a> {
                     window: SlicedWindow::new(length),
                     repeats: MAX_REPEATS,
                 }),
-                Err(StepError::Server(failure)) => {
-                    self.end_member(planned, server, TrialResult::Failed(failure))?;
-                }
-                Err(StepError::Stop(stop)) => return Err(stop.into()),
+                Err(error) => self.end_member(planned, server, error)?,
             }
         }
         let number = members.len().max(1) as u64;
@@ -144,25 +141,28 @@ impl<'a> Runner<'a> {
                     self.record.add_trial(trial)?;
                     self.state.keep(&member.planned, member.server);
                 }
-                Err(StepError::Server(failure)) => {
-                    let Member { planned, server, .. } = member;
-                    self.end_member(&planned, server, TrialResult::Failed(failure))?;
-                }
-                Err(StepError::Stop(stop)) => return Err(stop.into()),
+                Err(error) => self.end_member(&member.planned, member.server, error)?,
             }
         }
         Ok(left)
     }
 
+    /// Ends a process that failed, or the run if it must stop now.
     fn end_member(
         &mut self,
         planned: &PlannedTrial,
         server: Box<LoadedServer<'a>>,
-        result: TrialResult,
+        error: StepError,
     ) -> Result<(), StopReason> {
-        self.record.add_trial(over(planned, clock::wall(), result))?;
-        self.state.put_back(planned, server, true);
-        Ok(())
+        match error {
+            StepError::Server(failure) => {
+                let result = TrialResult::Failed(failure);
+                self.record.add_trial(over(planned, clock::wall(), result))?;
+                self.state.put_back(planned, server, true);
+                Ok(())
+            }
+            StepError::Stop(stop) => Err(stop.into()),
+        }
     }
 
     /// Ends the load of the processes that took turns until the next round. While other processes start, calls can't stay in flight:
@@ -203,17 +203,10 @@ impl<'a> Runner<'a> {
         server: Box<LoadedServer<'a>>,
         error: StepError,
     ) -> Result<(), StopReason> {
-        match error {
-            StepError::Server(failure) => {
-                let mut trials = self.record.run.trials.iter();
-                let last = trials.rfind(|trial| {
-                    trial.entry == planned.entry && trial.process == planned.process
-                });
-                let number = last.map_or(planned.number, |trial| trial.number);
-                let planned = PlannedTrial { number, ..planned.clone() };
-                self.end_member(&planned, server, TrialResult::Failed(failure))
-            }
-            StepError::Stop(stop) => Err(stop.into()),
-        }
+        let mut trials = self.record.run.trials.iter();
+        let last =
+            trials.rfind(|trial| trial.entry == planned.entry && trial.process == planned.process);
+        let number = last.map_or(planned.number, |trial| trial.number);
+        self.end_member(&PlannedTrial { number, ..planned.clone() }, server, error)
     }
 }
