@@ -19,6 +19,8 @@ class Experiment:
     # The minimum share of right runs; of `equal-real`, of right pairs.
     bar: float
     max_time: str = "6m"
+    # Empty: the suite's.
+    precision: str = ""
     is_real: bool = False
     # A run must be able to see a difference of this share.
     sees: float | None = None
@@ -36,7 +38,8 @@ class Experiment:
         """The arguments of rpcbench, without the suite and the folder for results."""
         root = str(roots.real if self.is_real else roots.testkit)
         action = ["run"] if self.build is None else ["compare", "--build", root, "--build", str(roots.costlier(self))]
-        return ["--root", root, *action, *self.servers, "--max-time", self.max_time]
+        precision = ["--precision", self.precision] if self.precision else []
+        return ["--root", root, *action, *self.servers, "--max-time", self.max_time, *precision]
 
 
 def costlier_variant(name: str) -> dict:
@@ -51,8 +54,8 @@ EXPERIMENTS = [
     Experiment("equal-real", ["cpp-grpc", "cpp-grpc", "go-grpc", "go-grpc", TONIC, TONIC], 0.95, is_real=True),
     Experiment("equal-12", ["go-grpc"] * 12, 0.95, is_real=True),
     Experiment("known-real-0", ["go-grpc"], 1.0, is_real=True, build=0, max_time="3m"),
-    Experiment("known-real-1", bar=0.8, is_real=True, build=1, max_time="3m", **NEW_GO),
-    Experiment("known-real-2", bar=0.8, is_real=True, build=2, **NEW_GO),
+    Experiment("known-real-1", bar=0.8, is_real=True, build=1, max_time="3m", precision="1%", **NEW_GO),
+    Experiment("known-real-2", bar=0.8, is_real=True, build=2, precision="1%", **NEW_GO),
     Experiment("known-real-5", bar=1.0, is_real=True, build=5, max_time="3m", **NEW_GO),
     Experiment("known-real-10", bar=0.8, is_real=True, build=10, max_time="2m", **NEW_GO),
     Experiment("equal", [HONEST] * 6, 0.9),

@@ -59,11 +59,12 @@ impl<'a> Runner<'a> {
         let plan = &self.record.run.header.plan;
         let round = plan.rounds(&workload.name).get(&planned.number).copied().unwrap_or(0);
         let mut given = self.context.environment.slices.iter().cycle();
-        let protocol = plan.servers.iter().find(|it| it.entry == planned.entry);
-        let connections = protocol
+        let server = plan.servers.iter().find(|it| it.entry == planned.entry);
+        let connections = server
             .map_or(workload.connections, |server| workload.connections_under(server.protocol));
+        let of_builds = server.is_some_and(|server| server.build.is_some());
         let given = given.nth(round as usize).copied();
-        given.unwrap_or_else(|| SliceLength::of(freezer, connections))
+        given.unwrap_or_else(|| SliceLength::of(freezer, connections, of_builds))
     }
 
     /// Measures a round: one window for each of these trials.
@@ -99,7 +100,9 @@ impl<'a> Runner<'a> {
         let ends = context.now() + Nanos(length);
         let current = context.interrupt().begin_trial(Some(ends));
         while !members.is_empty() {
+            // The model compares processes of the same number, so they take turns one right after the other.
             members.shuffle(&mut rng);
+            members.sort_by_key(|it| it.planned.process);
             members = self.pass(members, &workload)?;
         }
         drop(current);

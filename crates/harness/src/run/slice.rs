@@ -11,9 +11,6 @@ use super::settle::settle_by_slices;
 use super::window::Window;
 use crate::placement::{Counters, Freezer, MachineReading};
 
-/// How long before a slice's start its first counters are read.
-const LEAD: Nanos = Nanos::from_millis(5);
-
 /// The parts of a slice of one server. Parses from `50+70`, milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliceLength {
@@ -44,11 +41,13 @@ impl FromStr for SliceLength {
 impl SliceLength {
     /// The slice for this kind of freezer and number of connections. After a thaw, the rate is back within 20 to 50 ms with 50
     /// connections, and within 100 ms with 1,000, whose sockets are all ready at once (docs/evidence.md). The machine's noise lasts
-    /// some 200 ms, so a window of many short slices says more than one of a few long ones.
-    pub(super) fn of(freezer: Freezer, connections: u32) -> Self {
+    /// some 200 ms, so a window of many short slices says more than one of a few long ones. Two builds of a server lose the same
+    /// after a thaw, so the shortest slices tell them apart best.
+    pub(super) fn of(freezer: Freezer, connections: u32, of_builds: bool) -> Self {
         const MAX: Nanos = Nanos::from_millis(100);
         let thaw = Nanos::from_millis(46) + Nanos(84_000 * u64::from(connections));
         let (discarded, counted) = match freezer {
+            Freezer::Cgroup if of_builds => (Nanos::from_millis(10), 40),
             Freezer::Cgroup => (thaw.min(MAX), 70),
             Freezer::Slow => (MAX, 400),
         };
@@ -214,7 +213,7 @@ impl LoadedServer<'_> {
         let start = self.context.now() + window.length.discarded;
         let slice = Span { start, end: start + window.length.counted };
         self.load()?.measure_part(slice, is_last)?;
-        self.context.interrupt().wait_until(slice.start - LEAD)?;
+        self.context.interrupt().wait_until(slice.start)?;
         let first = self.edge()?;
         self.context.interrupt().wait_until(slice.end)?;
         let last = self.edge()?;

@@ -23,8 +23,9 @@ use rpcbench_harness::run::{
     Admission, Ending, Environment, Event, Observer, Provenance, Runner, Subject,
 };
 use rpcbench_record::{
-    Arrivals, Header, LaterSecrets, Machine, Plan, PlannedServer, PlannedTrial, Protocol, Rate,
-    Readiness, Role, Run, Stopping, Tool, Trial, WarmUp, Window, Workload, Writer, read,
+    Age, Arrivals, Build, Header, LaterSecrets, Machine, Plan, PlannedServer, PlannedTrial,
+    Protocol, Rate, Readiness, Role, Run, Stopping, Tool, Trial, WarmUp, Window, Workload, Writer,
+    read,
 };
 
 /// What was done to servers and loads, in order.
@@ -100,7 +101,10 @@ fn run_plan(
 }
 
 fn planned(entry: &str) -> PlannedServer {
-    Entry::existing(entry.to_owned(), Protocol::Grpc).planned()
+    let build = |age| Build { age, origin: "a folder".to_owned(), commit: None };
+    let build =
+        entry.split_once('#').map(|(_, age)| build(if age == "old" { Age::Old } else { Age::New }));
+    PlannedServer { build, ..Entry::existing(entry.to_owned(), Protocol::Grpc).planned() }
 }
 
 /// The same, with the record in a folder.

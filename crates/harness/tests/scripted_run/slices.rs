@@ -43,6 +43,26 @@ fn entries_take_turns_in_slices_and_one_has_the_cpu_at_a_time() {
     }
 }
 
+/// Only their windows are compared round by round.
+#[test]
+fn processes_of_the_same_number_take_turns_one_right_after_the_other() {
+    let made = sliced(|_, _| Answer::After(Nanos(1000)), &FREEZE, (4, 2));
+    let turns: Vec<_> = made.log.iter().filter(|line| line.ends_with(" slice")).collect();
+    assert_eq!(turns.len(), 24 * 15);
+    for turn in turns.chunks(FREEZE.len()) {
+        assert_eq!(turn.iter().collect::<BTreeSet<_>>().len(), FREEZE.len(), "{turn:?}");
+    }
+}
+
+#[test]
+fn builds_take_turns_in_the_shortest_slices() {
+    let made =
+        sliced(|_, _| Answer::After(Nanos(1000)), &["freezes a#old", "freezes a#new"], (1, 4));
+    let windows = made.run.trials.iter().filter_map(Trial::measured);
+    let lengths = windows.map(|window| window.slicing.map(|it| it.discarded_ns + it.counted_ns));
+    assert_eq!(lengths.collect::<Vec<_>>(), [Some(50_000_000); 8]);
+}
+
 /// So they cost no server anything.
 #[test]
 fn owners_of_ports_are_checked_between_slices_only() {
