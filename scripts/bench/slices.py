@@ -1,44 +1,74 @@
-"""Measures what slices do to figures, from a run whose rounds alternate between short and long slices.
+"""Measures what slices do to figures, from a run whose rounds alternate between slices of several lengths.
 
   rpcbench run SERVERS... --slices 20+180,1000+1000 --rounds 60
   python3 scripts/bench/slices.py results/THE-RUN
 
-Long slices start counting a second after the thaw, so they show an uninterrupted load. Each figure of a short window is compared
-with the mean of the long windows before and after it: for all servers together, and for each relative to all, so that changes of
-the machine from round to round cancel out.
+Bias: the longest slices start counting a second after the thaw, so they show an uninterrupted load. Each figure of a short window is
+compared with the mean of the longest ones before and after it: for all servers together, and for each relative to all, so that
+changes of the machine from round to round cancel out.
+
+Noise: how much windows of each length vary within rounds, and what is left of that after a minute of each server's slices.
 """
 
 import argparse
 import math
 import statistics
 from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 
 from records import Record
 from table import table
 
+FIGURES = ["calls/cpu-s", "calls/client cpu-s", "p50", "p99"]
+NOISE = ["discarded + counted", "windows of each", "take", "vary within rounds by", "after a minute"]
+
+# Discarded and counted milliseconds of a window's slices, as in --slices.
 Kind = tuple[int, int]
+# An entry, and the number of its process.
+Process = tuple[str, int]
 
 
-def figures(window: dict) -> dict[str, float]:
+@dataclass(frozen=True)
+class Window:
+    number: int
+    kind: Kind
+    # Of all its slices.
+    seconds: float
+    # Logarithms of FIGURES.
+    figures: list[float]
+
+    @staticmethod
+    def of(trial: dict, window: dict) -> "Window":
+        slicing = window["slicing"]
+        discarded, counted = slicing["discarded_ns"] // 10**6, slicing["counted_ns"] // 10**6
+        seconds = slicing["slices"] * (discarded + counted) / 1e3
+        return Window(trial["number"], (discarded, counted), seconds, [math.log(value) for value in figures(window)])
+
+
+def figures(window: dict) -> list[float]:
     usage, latency = window["server"], window["latency"]
     seconds = (usage["cpu_user_ns"] + usage["cpu_system_ns"]) / 1e9 * window["window_ns"] / usage["interval_ns"]
-    return {
-        "calls/cpu-s": window["ok_pro_rata"] / seconds,
-        "calls/client cpu-s": window["ok_pro_rata"] / (window["client"]["cpu_ns"] / 1e9),
-        "p50": latency["p50_ns"],
-        "p99": latency["p99_ns"],
-    }
+    calls = window["ok_pro_rata"]
+    return [calls / seconds, calls / (window["client"]["cpu_ns"] / 1e9), latency["p50_ns"], latency["p99_ns"]]
 
 
-def kind(window: dict) -> Kind:
-    """Discarded and counted milliseconds of a window's slices, as in --slices."""
-    slicing = window["slicing"]
-    return slicing["discarded_ns"] // 10**6, slicing["counted_ns"] // 10**6
+def processes(record: Record) -> dict[Process, list[Window]]:
+    """The windows of each process in the rounds that all have, in order."""
+    found: dict[Process, list[Window]] = defaultdict(list)
+    for trial, window in record.windows():
+        found[trial["entry"], trial["process"]].append(Window.of(trial, window))
+    rounds = min(map(len, found.values()))
+    return {process: sorted(windows, key=lambda it: it.number)[:rounds] for process, windows in sorted(found.items())}
+
+
+def common(series: list[list[float]]) -> list[float]:
+    """What all processes share in each round."""
+    return [statistics.fmean(own) for own in zip(*series)]
 
 
 def differences(rounds: list[tuple[Kind, float]], long: Kind) -> list[float]:
-    """Short windows minus the mean of the long ones before and after; all as logarithms."""
+    """Short windows minus the mean of the long ones before and after."""
     found = []
     for before, (own, value), after in zip(rounds, rounds[1:], rounds[2:]):
         if own != long and before[0] == after[0] == long:
@@ -54,31 +84,50 @@ def format_mean(values: list[float]) -> str:
     return f"{100 * statistics.fmean(values):+.1f} ± {100 * error:.1f}"
 
 
+def bias(measured: dict[Process, list[Window]]) -> list[list[str]]:
+    kinds = [window.kind for window in next(iter(measured.values()))]
+    entries = ["all servers", *dict.fromkeys(entry for entry, _ in measured)]
+    found: dict[str, list[list[float]]] = {entry: [[] for _ in FIGURES] for entry in entries}
+    for at in range(len(FIGURES)):
+        series = {process: [window.figures[at] for window in windows] for process, windows in measured.items()}
+        shared = common(list(series.values()))
+        own = [(entry, [value - mean for value, mean in zip(values, shared)]) for (entry, _), values in series.items()]
+        for entry, values in [("all servers", shared), *own]:
+            found[entry][at] += differences(list(zip(kinds, values)), max(kinds))
+    return [[entry, str(len(own[0])), *map(format_mean, own)] for entry, own in found.items()]
+
+
+def noise(measured: dict[Process, list[Window]]) -> list[list[str]]:
+    kinds = sorted({window.kind for windows in measured.values() for window in windows})
+    return [noise_of(kind, [[it for it in windows if it.kind == kind] for windows in measured.values()]) for kind in kinds]
+
+
+def noise_of(kind: Kind, measured: list[list[Window]]) -> list[str]:
+    rounds, seconds = len(measured[0]), statistics.fmean(window.seconds for own in measured for window in own)
+    cells = [f"{kind[0]} + {kind[1]} ms", str(rounds), f"{seconds:.2f} s"]
+    if rounds < 3 or len(measured) < 2:
+        return [*cells, "-", "-"]
+    deviation = deviation_in_rounds([[window.figures[0] for window in own] for own in measured])
+    return [*cells, f"{100 * deviation:.1f} %", f"{100 * deviation * math.sqrt(seconds / 60):.2f} %"]
+
+
+def deviation_in_rounds(series: list[list[float]]) -> float:
+    """The standard deviation of values without the means of their processes and rounds."""
+    shared = common(series)
+    rests = [[value - mean for value, mean in zip(own, shared)] for own in series]
+    squares = sum((value - statistics.fmean(own)) ** 2 for own in rests for value in own)
+    return math.sqrt(squares / ((len(series) - 1) * (len(shared) - 1)))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--markdown", action="store_true")
     arguments = parser.parse_args()
-    processes: dict[tuple[str, int], list[tuple[int, Kind, dict[str, float]]]] = defaultdict(list)
-    for trial, window in Record(Path("rpcbench"), arguments.folder).windows():
-        key = (trial["entry"], trial["process"])
-        processes[key].append((trial["number"], kind(window), figures(window)))
-    long = max(own for windows in processes.values() for _, own, _ in windows)
-    for windows in processes.values():
-        windows.sort(key=lambda window: window[0])
-    rounds = min(map(len, processes.values()))
-    names = ["calls/cpu-s", "calls/client cpu-s", "p50", "p99"]
-    entries = ["all servers", *sorted({entry for entry, _ in processes})]
-    found: dict[str, list[list[float]]] = {entry: [[] for _ in names] for entry in entries}
-    for at, name in enumerate(names):
-        logs = {key: [math.log(values[name]) for _, _, values in windows[:rounds]] for key, windows in processes.items()}
-        common = [statistics.fmean(series[at] for series in logs.values()) for at in range(rounds)]
-        kinds = [own for _, own, _ in next(iter(processes.values()))[:rounds]]
-        found["all servers"][at] += differences(list(zip(kinds, common)), long)
-        for (entry, _), series in logs.items():
-            found[entry][at] += differences([(own, value - mean) for own, value, mean in zip(kinds, series, common)], long)
-    shown = [[entry, str(len(own[0])), *map(format_mean, own)] for entry, own in found.items()]
-    print(table(["server", "pairs", *(f"{name}, %" for name in names)], shown, range(1, 2 + len(names)), arguments.markdown))
+    measured = processes(Record(Path("rpcbench"), arguments.folder))
+    columns = ["server", "pairs", *(f"{name}, %" for name in FIGURES)]
+    print(table(columns, bias(measured), range(1, len(columns)), arguments.markdown))
+    print(table(NOISE, noise(measured), range(1, len(NOISE)), arguments.markdown))
 
 
 if __name__ == "__main__":

@@ -195,7 +195,7 @@ Examples:
   rpcbench doctor --noise
   rpcbench doctor --missing")]
 pub struct DoctorArgs {
-    /// Also measure how far two entries of the same server differ on this machine; takes about a minute
+    /// Also measure how far two entries of the same server differ on this machine; takes up to six minutes
     #[arg(long)]
     pub noise: bool,
     /// Print only missing toolchains, for scripts: one per line, tab-separated, '-' if empty: language, toolchain, version

@@ -1,5 +1,6 @@
 //! Runs of servers that rpcbench starts.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -113,14 +114,14 @@ impl Setup<'_> {
     }
 }
 
-/// A line for each name that means several entries.
+/// A line for each name that means several entries. Builds and copies of an entry are one.
 fn expansions(selection: &Selection, entries: &[Entry]) -> Vec<String> {
     let is_matrix = entries.iter().any(|entry| entry.counterpart.is_some());
     let expansion = |typed: &String| {
         let of_server = entries.iter().filter(|entry| entry.server.name == *typed);
-        let names: Vec<String> = of_server.map(Entry::name).collect();
+        let names: BTreeSet<String> = of_server.map(Entry::base_name).collect();
         (names.len() > 1 && !is_matrix).then(|| {
-            let (count, all) = (names.len(), names.join(", "));
+            let (count, all) = (names.len(), Vec::from_iter(names).join(", "));
             format!("{typed} is {count} entries: {all}; name one of them for fewer")
         })
     };
@@ -169,7 +170,7 @@ mod tests {
             let catalog = Catalog::load(&repository).unwrap();
             expansions(&selection, &catalog.into_selected(&selection).unwrap())
         };
-        assert_eq!(expanded(&["go-grpc", "java-grpc@zgc", "java-grpc*"]), [""; 0]);
+        assert_eq!(expanded(&["go-grpc", "go-grpc", "java-grpc@zgc", "java-grpc*"]), [""; 0]);
         let java = expanded(&["java-grpc"]);
         assert!(java[0].starts_with("java-grpc is 4 entries: java-grpc"), "{java:?}");
         assert!(java[0].ends_with("; name one of them for fewer"), "{java:?}");
