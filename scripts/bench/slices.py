@@ -53,13 +53,18 @@ def figures(window: dict) -> list[float]:
     return [calls / seconds, calls / (window["client"]["cpu_ns"] / 1e9), latency["p50_ns"], latency["p99_ns"]]
 
 
-def processes(record: Record) -> dict[Process, list[Window]]:
-    """The windows of each process in the rounds that all have, in order."""
+def by_process(record: Record) -> dict[Process, list[Window]]:
+    """The windows of each process, in order."""
     found: dict[Process, list[Window]] = defaultdict(list)
     for trial, window in record.windows():
         found[trial["entry"], trial["process"]].append(Window.of(trial, window))
-    rounds = min(map(len, found.values()))
-    return {process: sorted(windows, key=lambda it: it.number)[:rounds] for process, windows in sorted(found.items())}
+    return {process: sorted(windows, key=lambda it: it.number) for process, windows in sorted(found.items())}
+
+
+def in_common(measured: dict[Process, list[Window]]) -> dict[Process, list[Window]]:
+    """The windows in the rounds that all processes have."""
+    rounds = min(map(len, measured.values()))
+    return {process: windows[:rounds] for process, windows in measured.items()}
 
 
 def common(series: list[list[float]]) -> list[float]:
@@ -124,7 +129,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--markdown", action="store_true")
     arguments = parser.parse_args()
-    measured = processes(Record(Path("rpcbench"), arguments.folder))
+    measured = in_common(by_process(Record(Path("rpcbench"), arguments.folder)))
     columns = ["server", "pairs", *(f"{name}, %" for name in FIGURES)]
     print(table(columns, bias(measured), range(1, len(columns)), arguments.markdown))
     print(table(NOISE, noise(measured), range(1, len(NOISE)), arguments.markdown))

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from records import Record
-from slices import Window
+from slices import Window, by_process
 from table import table
 
 COLUMNS = ["server", "pairs", "windows of each", "pairs vary by", "F", "differ by", "below"]
@@ -45,11 +45,10 @@ class Pair:
 
 def pairs(record: Record) -> list[Pair]:
     """The pairs of processes that have windows enough to tell their noise."""
-    found: dict[int, dict[str, list[Window]]] = defaultdict(lambda: defaultdict(list))
-    for trial, window in record.windows():
-        found[trial["process"]][trial["entry"]].append(Window.of(trial, window))
-    both = [[sorted(windows, key=lambda it: it.number) for _, windows in sorted(own.items())] for own in found.values()]
-    differences = [[new.figures[0] - old.figures[0] for new, old in zip(*own)] for own in both if len(own) == 2]
+    found: dict[int, list[list[Window]]] = defaultdict(list)
+    for (_, process), windows in by_process(record).items():
+        found[process].append(windows)
+    differences = [[new.figures[0] - old.figures[0] for new, old in zip(*own)] for own in found.values() if len(own) == 2]
     return [Pair(own) for own in differences if len(own) >= 3]
 
 
