@@ -3,12 +3,12 @@
 import math
 import unittest
 
-from slices import FIGURES, Window, bias, deviation_in_rounds, noise
+from slices import FIGURES, Window, bias, deviation_in_rounds, noise, start, steps
 
 
 def windows(kinds: list[tuple[int, int]], logarithms: list[float]) -> list[Window]:
     numbered = enumerate(zip(kinds, logarithms))
-    return [Window(at, kind, sum(kind) / 1e3, [value] * len(FIGURES)) for at, (kind, value) in numbered]
+    return [Window(at, kind, sum(kind) / 1e3, [value] * len(FIGURES), []) for at, (kind, value) in numbered]
 
 
 class Tables(unittest.TestCase):
@@ -38,6 +38,16 @@ class Tables(unittest.TestCase):
             noise(measured),
             [["10 + 40 ms", "3", "0.05 s", "1.4 %", "0.04 %"], ["100 + 400 ms", "3", "0.50 s", "0.0 %", "0.00 %"]],
         )
+
+    def test_start_is_relative_to_the_rest_of_the_slice(self):
+        # Two slices of 10 + 790 ms: the eighth step crosses from one to the other.
+        series = [{"ok": calls - 7, "carried_in": 7} for calls in [80, 90, 100, *[100] * 4, 7, 120, 90, 100, *[100] * 4]]
+        found = steps(series, 10, 790)
+        self.assertEqual(found[:2] + found[7:9], [(60, 80), (160, 90), (70, 120), (170, 90)])
+        self.assertEqual(len(found), 14)
+        cells = [start(first, [found] * 3) for first in (0, 100, 200)]
+        self.assertEqual(cells, ["+0.0 ± 0.0", "-10.0 ± 0.0", "+0.0 ± 0.0"])
+        self.assertEqual(start(0, [found] * 2), "-")
 
 
 if __name__ == "__main__":
