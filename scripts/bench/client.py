@@ -9,6 +9,7 @@ import os
 import platform
 import random
 import re
+import shlex
 import signal
 import sys
 import tempfile
@@ -17,7 +18,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from choices import parse_names
-from load_generators import FILES, ROWS, Programs, Row, Service, counts
+from load_generators import FILES, NAMES, ROWS, Programs, Row, Service, counts
 from processes import certificate, cpus, run, server
 from samples import Line, Sample, lines, render
 
@@ -34,6 +35,7 @@ def parse_arguments(words: list[str]) -> argparse.Namespace:
     add("--format", choices=["text", "markdown"], default="text", help="how the table is printed")
     add("--client-cpu", type=int, metavar="CPU", help="CPU of the clients [default: chosen as for a run]")
     add("--server-cpu", type=int, metavar="CPU", help="CPU of the servers [default: chosen as for a run]")
+    add("--commands", action="store_true", help="only print the command lines")
     add("--against", type=Path, metavar="DIR", help="compare only with the build of rpcbench in this folder")
     add("--programs", type=Path, default=Path("target/release"), metavar="DIR", help="folder of the built programs")
     add("--tonic", default="build/servers/rust-tonic/server", metavar="FILE", help="the tonic server")
@@ -88,6 +90,11 @@ def measure(args: argparse.Namespace, programs: Programs, servers: dict[Service,
     return lines(samples, args.seconds)
 
 
+def command_lines(chosen: list[Row], seconds: int) -> list[str]:
+    """What each client of the rows is called with, once the server has an ADDRESS and FILES are in FOLDER."""
+    return [shlex.join(NAMES.command(client, row, "ADDRESS", seconds)) for row in chosen for client in clients(row, NAMES)]
+
+
 def heading(args: argparse.Namespace, programs: Programs, client_cpu: int, server_cpu: int) -> list[str]:
     model = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     printing = [programs.rpcbench, programs.baseline or programs.h2load, programs.oha]
@@ -104,6 +111,9 @@ def heading(args: argparse.Namespace, programs: Programs, client_cpu: int, serve
 
 def main() -> int:
     args = parse_arguments(sys.argv[1:])
+    if args.commands:
+        print("\n".join(command_lines(args.row or ROWS, args.seconds)))
+        return 0
     default_client_cpu, default_server_cpu = cpus()
     client_cpu = default_client_cpu if args.client_cpu is None else args.client_cpu
     server_cpu = default_server_cpu if args.server_cpu is None else args.server_cpu

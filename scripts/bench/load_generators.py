@@ -185,6 +185,10 @@ class Programs:
         return [*method, *payload, *(["--expect", f'$.echo == "{TEXT}"'] if row.call == "expect" else [])]
 
 
+# In place of the paths, to show command lines.
+NAMES = Programs(rpcbench="rpcbench", floor="rpcbench-bench", h2load="h2load", ghz="ghz", wrk="wrk", oha="oha")
+
+
 def relative(name: str) -> Path:
     """The path of a file in this folder, relative to the root of the checkout."""
     return Path("scripts/bench") / name
