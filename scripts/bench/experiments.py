@@ -26,7 +26,7 @@ class Experiment:
     sees: float | None = None
     # The entry in the record that a run must call slower than another.
     costlier: str = ""
-    # Compares the current build with one whose calls cost this many percent more. None: a run.
+    # Compares the current build with one whose calls cost this many percent more; 0: with a copy of its source. None: a run.
     build: int | None = None
 
     @property
@@ -52,7 +52,7 @@ EXPERIMENTS = [
     Experiment("bench", [], 0.8, is_real=True, sees=0.07),
     Experiment("bench-6", FAST, 0.8, is_real=True, sees=0.04),
     Experiment("equal-real", ["cpp-grpc", "cpp-grpc", "go-grpc", "go-grpc", TONIC, TONIC], 0.95, is_real=True),
-    Experiment("equal-12", ["go-grpc"] * 12, 0.95, is_real=True),
+    Experiment("equal-12", ["go-grpc"] * 12, 0.95, is_real=True, max_time="3m"),
     Experiment("known-real-0", ["go-grpc"], 1.0, is_real=True, build=0, max_time="3m"),
     Experiment("known-real-1", bar=0.8, is_real=True, build=1, max_time="3m", precision="1%", **NEW_GO),
     Experiment("known-real-2", bar=0.8, is_real=True, build=2, precision="1%", **NEW_GO),
@@ -72,18 +72,21 @@ class Roots:
     real: Path
     testkit: Path
     costlier_testkit: Path
-    # Costlier copies of `real` go here.
+    # Copies of `real` go here.
     output: Path
 
     def costlier(self, experiment: Experiment) -> Path:
         return self.output / f"costlier-{experiment.build}" if experiment.is_real else self.costlier_testkit
 
     def make(self, experiment: Experiment) -> None:
-        """Makes the costlier copy of go-grpc that an experiment needs."""
+        """Makes the copy of go-grpc that an experiment needs."""
         if not experiment.is_real or experiment.build is None:
             return
         copy = self.costlier(experiment)
         for folder in ("servers", "contract"):
-            shutil.copytree(self.real / folder, copy / folder, symlinks=True, dirs_exist_ok=True)
-        source = (HERE / "costlier.go").read_text().replace("const percent = 5", f"const percent = {experiment.build}")
-        (copy / "servers/go/grpc/costlier.go").write_text(source)
+            # An earlier copy may have files that the source lacks.
+            shutil.rmtree(copy / folder, ignore_errors=True)
+            shutil.copytree(self.real / folder, copy / folder, symlinks=True)
+        if experiment.build:
+            source = (HERE / "costlier.go").read_text().replace("const percent = 5", f"const percent = {experiment.build}")
+            (copy / "servers/go/grpc/costlier.go").write_text(source)

@@ -168,7 +168,7 @@ class Records(unittest.TestCase):
 
 
 class Experiments(unittest.TestCase):
-    def test_costlier_copy_burns_the_share_of_its_name(self):
+    def test_copy_burns_the_share_of_its_name(self):
         with tempfile.TemporaryDirectory() as folder:
             real = Path(folder) / "real"
             for path in ("servers/go/grpc/go.mod", "contract/echo.proto"):
@@ -177,10 +177,15 @@ class Experiments(unittest.TestCase):
             roots = Roots(real, ROOT / "crates/testkit/root", ROOT / "crates/testkit/costlier-5", Path(folder) / "output")
             for percent in (0, 1, 2, 5, 10):
                 experiment = BY_NAME[f"known-real-{percent}"]
-                roots.make(experiment)
                 copy = roots.costlier(experiment)
+                (copy / "servers/go/grpc").mkdir(parents=True)
+                (copy / "servers/go/grpc/costlier.go").write_text("of an earlier copy")
+                roots.make(experiment)
                 self.assertEqual((copy / "contract/echo.proto").read_text(), "module")
-                self.assertIn(f"\nconst percent = {percent}\n", (copy / "servers/go/grpc/costlier.go").read_text())
+                costlier = copy / "servers/go/grpc/costlier.go"
+                self.assertEqual(costlier.exists(), percent > 0)
+                if percent:
+                    self.assertIn(f"\nconst percent = {percent}\n", costlier.read_text())
                 command = ["--root", real, "compare", "--build", real, "--build", copy, "go-grpc", "--max-time", experiment.max_time]
                 precision = ["--precision", "1%"] if percent in (1, 2) else []
                 self.assertEqual(experiment.command(roots), [str(word) for word in command] + precision)
