@@ -40,16 +40,16 @@ impl FromStr for SliceLength {
 
 impl SliceLength {
     /// The slice for this kind of freezer and number of connections. After a thaw, the rate is back within 20 to 50 ms with 50
-    /// connections, and within 100 ms with 1,000, whose sockets are all ready at once (docs/evidence.md). The machine's noise lasts
+    /// connections, and within 200 ms with 1,000, whose sockets are all ready at once (docs/evidence.md). The machine's noise lasts
     /// some 200 ms, so a window of many short slices says more than one of a few long ones. Two builds of a server lose the same
     /// after a thaw, so the shortest slices tell them apart best.
     pub(super) fn of(freezer: Freezer, connections: u32, of_builds: bool) -> Self {
-        const MAX: Nanos = Nanos::from_millis(100);
-        let thaw = Nanos::from_millis(46) + Nanos(84_000 * u64::from(connections));
+        let thaw = Nanos::from_millis(42) + Nanos(158_000 * u64::from(connections));
+        let thaw = thaw.min(Nanos::from_millis(200));
         let (discarded, counted) = match freezer {
             Freezer::Cgroup if of_builds => (Nanos::from_millis(10), 40),
-            Freezer::Cgroup => (thaw.min(MAX), 70),
-            Freezer::Slow => (MAX, 400),
+            Freezer::Cgroup => (thaw, 100),
+            Freezer::Slow => (thaw.max(Nanos::from_millis(100)), 400),
         };
         Self { discarded, counted: Nanos::from_millis(counted) }
     }
@@ -287,5 +287,24 @@ impl LoadedServer<'_> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_connections_discard_more_of_a_slice() {
+        let lengths = |freezer, connections, of_builds| {
+            let length = SliceLength::of(freezer, connections, of_builds);
+            [length.discarded.0 / 1_000_000, length.counted.0 / 1_000_000]
+        };
+        assert_eq!(lengths(Freezer::Cgroup, 50, false), [49, 100]);
+        assert_eq!(lengths(Freezer::Cgroup, 1000, false), [200, 100]);
+        assert_eq!(lengths(Freezer::Cgroup, 10_000, false), [200, 100]);
+        assert_eq!(lengths(Freezer::Cgroup, 1000, true), [10, 40]);
+        assert_eq!(lengths(Freezer::Slow, 50, false), [100, 400]);
+        assert_eq!(lengths(Freezer::Slow, 1000, false), [200, 400]);
     }
 }

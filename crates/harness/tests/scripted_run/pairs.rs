@@ -10,7 +10,7 @@ use super::slices::{sliced, slices};
 fn entry_and_the_server_that_it_calls_are_thawed_frozen_and_stopped_together() {
     const PAIRS: [&str; 2] = ["freezes a+freezes s", "freezes b+freezes t"];
     let made = sliced(|_, _| Answer::After(Nanos(1000)), &PAIRS, (1, 4));
-    assert_eq!(slices(&made.run), [Some(15); 8]);
+    assert_eq!(slices(&made.run), [Some(10); 8]);
     for pair in PAIRS {
         let (_, called) = pair.split_once('+').unwrap();
         let of = |name: &str, what: &str| {

@@ -43,7 +43,7 @@ fn end_after_a_freeze_is_reported_with_its_length() {
     );
     assert_eq!(
         why(["freezes", "freezes, ends late"]),
-        "ended during a trial; it was last frozen for 232ms, with its calls in flight"
+        "ended during a trial; it was last frozen for 142ms, with its calls in flight"
     );
 }
 
@@ -52,7 +52,7 @@ fn end_after_a_freeze_is_reported_with_its_length() {
 fn server_of_slices_busy_at_rest_is_named() {
     let entries = ["freezes a", "freezes b", "freezes c", "freezes d", "freezes e"];
     let made = sliced(|_, _| Answer::After(Nanos(1000)), &entries, (1, 4));
-    assert_eq!(slices(&made.run)[0], Some(15));
+    assert_eq!(slices(&made.run)[0], Some(10));
     assert_eq!([made.count("a is named"), made.count("e is named")], [1, 0], "{:?}", made.log);
     assert!(rests(&made.run).iter().any(|usage| usage.rest_cpu_ns == usage.rest_ns));
 }

@@ -25,10 +25,10 @@ pub fn slices(run: &Run) -> Vec<Option<u32>> {
 #[test]
 fn entries_take_turns_in_slices_and_one_has_the_cpu_at_a_time() {
     let made = sliced(|_, _| Answer::After(Nanos(1000)), &FREEZE, (2, 4));
-    // Windows of a second, slices of 70 ms.
-    assert_eq!(slices(&made.run), [Some(15); 24]);
+    // Windows of a second, slices of 100 ms.
+    assert_eq!(slices(&made.run), [Some(10); 24]);
     let windows = made.run.trials.iter().filter_map(Trial::measured);
-    assert!(windows.map(|window| window.window_ns).all(|ns| ns == 1_050_000_000));
+    assert!(windows.map(|window| window.window_ns).all(|ns| ns == 1_000_000_000));
     let mut awake = None;
     for line in made.log.iter().skip_while(|line| !line.ends_with(" wakes")) {
         let (entry, what) = line.rsplit_once(' ').unwrap();
@@ -48,7 +48,7 @@ fn entries_take_turns_in_slices_and_one_has_the_cpu_at_a_time() {
 fn processes_of_the_same_number_take_turns_one_right_after_the_other() {
     let made = sliced(|_, _| Answer::After(Nanos(1000)), &FREEZE, (4, 2));
     let turns: Vec<_> = made.log.iter().filter(|line| line.ends_with(" slice")).collect();
-    assert_eq!(turns.len(), 24 * 15);
+    assert_eq!(turns.len(), 24 * 10);
     for turn in turns.chunks(FREEZE.len()) {
         assert_eq!(turn.iter().collect::<BTreeSet<_>>().len(), FREEZE.len(), "{turn:?}");
     }
@@ -118,7 +118,7 @@ fn server_that_fails_in_a_round_leaves_the_others_their_slices() {
     let made = sliced(script, &FREEZE[..2], (1, 4));
     let failed = failures(&made.run).into_iter().filter_map(|(entry, why)| Some((entry, why?)));
     assert_eq!(failed.collect::<Vec<_>>(), [("freezes b", "the generator is gone")]);
-    assert_eq!(slices(&made.run), [Some(15); 4]);
+    assert_eq!(slices(&made.run), [Some(10); 4]);
 }
 
 #[test]
