@@ -24,10 +24,8 @@ flags=(
   -Cllvm-args=-sanitizer-coverage-trace-compares
   -Ccodegen-units=1
 )
-for manifest in crates/*/fuzz/Cargo.toml; do
-  RUSTFLAGS="${flags[*]}" CARGO_TARGET_DIR=$work \
-    cargo build --release --locked --target "$host" --manifest-path "$manifest"
-done
+RUSTFLAGS="${flags[*]}" CARGO_TARGET_DIR=$work \
+  cargo build --workspace --release --locked --target "$host" --manifest-path crates/engine/fuzz/Cargo.toml
 
 # run_target TARGET: runs it and prints its statistics.
 run_target() {
