@@ -4,6 +4,7 @@
 //! cut for the first time. That happens a few times per connection, however many calls it makes.
 
 mod other;
+#[path = "it/support.rs"]
 mod support;
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -1,6 +1,7 @@
 //! Ten thousand connections from one process; the server runs in another, so that each has a separate limit on open files.
 
 mod other;
+#[path = "it/support.rs"]
 mod support;
 
 use std::fs;

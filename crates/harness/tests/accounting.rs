@@ -1,6 +1,7 @@
 //! The counters against what the kernel tells a parent about its children. One test, alone in its process,
 //! so that the children it has waited for are its own.
 
+#[path = "it/support.rs"]
 mod support;
 
 use rpcbench_harness::host::isolation::Isolation;

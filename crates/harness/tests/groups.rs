@@ -1,6 +1,7 @@
 //! Groups are removed, also those of a harness that was killed. One test, alone in its process, so that no
 //! other one's groups are in the way.
 
+#[path = "it/support.rs"]
 mod support;
 
 use std::fs;

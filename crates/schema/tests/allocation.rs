@@ -1,5 +1,6 @@
 //! An expectation that is met takes no memory.
 
+#[path = "it/common.rs"]
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};
