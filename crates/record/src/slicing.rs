@@ -16,3 +16,10 @@ pub struct Slicing {
     /// Wall-clock time at the end of the last slice.
     pub ended: Timestamp,
 }
+
+impl Slicing {
+    /// Length of each slice, nanoseconds.
+    pub fn length_ns(&self) -> u64 {
+        self.discarded_ns + self.counted_ns
+    }
+}

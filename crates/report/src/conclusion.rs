@@ -243,13 +243,26 @@ pub(crate) fn resolution(table: &Table) -> Vec<String> {
     let groups = equals(table, standings).iter().map(|entries| names(entries)).join("; ");
     let equal =
         (!groups.is_empty()).then(|| format!("Equal within {}: {groups}.", precision(standings)));
-    let how = table.slicing.map(how);
+    let how = how(&table.slicings);
     [equal, smallest(standings), how].into_iter().flatten().collect()
 }
 
-fn how(Slicing { counted_ns, .. }: Slicing) -> String {
-    let slice = units::length(Duration::from_nanos(counted_ns));
-    format!("All were measured in the same seconds: they took turns, in slices of {slice}.")
+fn how(slicings: &[Slicing]) -> Option<String> {
+    let all = lengths(slicings.iter().map(Slicing::length_ns))?;
+    let counted = lengths(slicings.iter().map(|it| it.counted_ns))?;
+    Some(format!(
+        "All were measured in the same seconds: they took turns, in slices of {all}, of which the last {counted} count."
+    ))
+}
+
+/// `150ms`, or `150ms to 300ms`, from nanoseconds.
+fn lengths(ns: impl Iterator<Item = u64>) -> Option<String> {
+    let length = |ns| units::length(Duration::from_nanos(ns));
+    let (shortest, longest) = ns.minmax().into_option()?;
+    Some(match shortest == longest {
+        true => length(longest),
+        false => format!("{} to {}", length(shortest), length(longest)),
+    })
 }
 
 /// `5 %`.

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use itertools::Itertools as _;
 use rpcbench_record::{Header, RankedBy, Run, Slicing, Workload, observations};
 
 use crate::catalog::Subject;
@@ -45,8 +46,8 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// Entries without a row, in the plan's order.
     pub absent: Vec<Absent>,
-    /// The slices of its windows. `None` if they were measured in one piece.
-    pub slicing: Option<Slicing>,
+    /// The slices of its windows, one of each length. Empty if they were measured in one piece.
+    pub slicings: Vec<Slicing>,
 }
 
 /// Summarises a run.
@@ -92,8 +93,13 @@ fn table(run: &Run, workload: &Workload, cells: &[Cell]) -> Table {
         let ranked: Vec<&Row> = rows.iter().filter(|row| row.place.is_some()).collect();
         Conclusion::of(&ranked, standings)
     });
-    let slicing = cells.iter().flat_map(Cell::measured).find_map(|window| window.slicing);
-    Table { workload: workload.clone(), conclusion, standings, rows, absent, slicing }
+    let slicings = slicings(cells);
+    Table { workload: workload.clone(), conclusion, standings, rows, absent, slicings }
+}
+
+fn slicings(cells: &[Cell]) -> Vec<Slicing> {
+    let all = cells.iter().flat_map(Cell::measured).filter_map(|window| window.slicing);
+    all.unique_by(|it| (it.discarded_ns, it.counted_ns)).collect()
 }
 
 /// Order by speed, ranked or not; failed rows last.
