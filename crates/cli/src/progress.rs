@@ -226,6 +226,7 @@ fn ready(process: u32, cases: u32, warm: Option<&WarmCurve>) -> String {
     };
     let passed = (cases > 0).then(|| format!("{cases} cases passed"));
     let warm = warm.and_then(|warm| match (warm.steady_after_ms, &warm.unsteady) {
+        (Some(0), _) => Some("steady from the start".to_owned()),
         (Some(ms), _) => Some(format!("steady after {:.1} s", ms as f64 / 1e3)),
         (None, Some(why)) => Some(format!("not steady: {why}")),
         (None, None) if warm.as_earlier => {
@@ -296,6 +297,7 @@ mod tests {
             ready(process, cases, Some(&warm))
         };
         assert_eq!(prepared(1, 62, Some(1234)), "ready: 62 cases passed, steady after 1.2 s");
+        assert_eq!(prepared(1, 62, Some(0)), "ready: 62 cases passed, steady from the start");
         assert_eq!(prepared(2, 0, None), "process 2 ready: warmed for 2.0 s");
         assert_eq!(ready(1, 0, None), "ready");
     }
