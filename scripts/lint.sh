@@ -179,6 +179,16 @@ links() {
   return "$broken"
 }
 
+# Every source file that a document names must exist.
+paths() {
+  echo "+ paths in *.md"
+  local path missing=0
+  while IFS= read -r path; do
+    [ -e "$path" ] || { echo "a document names $path, which does not exist" >&2; missing=1; }
+  done < <(files '*.md' | xargs grep -ohE '`(contract|crates|scripts|suites|web)/[A-Za-z0-9_./-]+\.[a-z]+`' | tr -d '\140' | sort -u)
+  return "$missing"
+}
+
 # Tests and fields named in docs/method.md and docs/evidence.md must exist.
 method_names() {
   echo "+ tests and fields named in docs/method.md and docs/evidence.md"
@@ -199,6 +209,7 @@ shell_scripts
 dependencies
 run scripts/words.sh
 links
+paths
 method_names
 rust
 go_servers
