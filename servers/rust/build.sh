@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the Rust server or client program in the current folder into RPCBENCH_BUILD_DIR, with the same release profile for all, as
-# recommended for deployed binaries. No target-cpu, no profile-guided optimisation, no other allocator. All share a target folder, so
-# common dependencies are compiled once.
+# recommended for deployed binaries. No target-cpu, no profile-guided optimisation, no other allocator. All servers and clients share a
+# target folder, so common dependencies are compiled once.
 #
 #   build.sh          builds
 #   build.sh lint     lints, with the build's settings
@@ -9,7 +9,8 @@ set -eu
 
 : "${RPCBENCH_BUILD_DIR:?not set: the folder to build into}"
 
-target=$(dirname "$RPCBENCH_BUILD_DIR")/rust
+builds=$(dirname "$(dirname "$RPCBENCH_BUILD_DIR")")
+target=${builds%/}/rust
 
 cargo_release() {
     command=$1
