@@ -33,6 +33,14 @@ pub(crate) fn describe(measured: &Measured, disturbance: Disturbance) -> String 
     }
 }
 
+/// The verdict on figures that are disturbed like this.
+pub(crate) fn kind(disturbance: Disturbance) -> VerdictKind {
+    match disturbance {
+        Disturbance::ClientAbsent(_) => VerdictKind::GeneratorLate,
+        Disturbance::CountersApart(_) | Disturbance::ServerStarved(_) => VerdictKind::Disturbed,
+    }
+}
+
 /// The verdict on a cell with too many disturbed windows. `None` if few or none are.
 pub(crate) fn verdict(trials: &[(&Trial, &Measured)]) -> Option<Verdict> {
     let disturbed = disturbed(trials.iter().map(|(_, measured)| *measured));
@@ -41,13 +49,8 @@ pub(crate) fn verdict(trials: &[(&Trial, &Measured)]) -> Option<Verdict> {
     }
     trials.iter().find_map(|(trial, measured)| {
         let disturbance = measured.disturbance()?;
-        let kind = match disturbance {
-            Disturbance::ClientAbsent(_) => VerdictKind::GeneratorLate,
-            Disturbance::CountersApart(_) => VerdictKind::Suspect,
-            Disturbance::ServerStarved(_) => VerdictKind::Disturbed,
-        };
         let reason = format!("trial {}: {}", trial.number, describe(measured, disturbance));
-        Some(Verdict::because(kind, reason))
+        Some(Verdict::because(kind(disturbance), reason))
     })
 }
 

@@ -43,7 +43,8 @@ pub enum VerdictKind {
     LimitExceeded,
     /// The server was still getting faster.
     StillWarming,
-    /// Other programs took the CPU time that late calls needed: neither the failures nor the figures are the server's.
+    /// Other programs took the CPU time that late calls, or rpcbench's readings of the server's counters, needed: neither the
+    /// failures nor the figures are the server's.
     Disturbed,
     /// The figures contradict each other.
     Suspect,
@@ -138,7 +139,13 @@ impl Verdict {
 
     /// Name in tables and exports.
     pub fn name(&self) -> &'static str {
-        match self.kind {
+        self.kind.name()
+    }
+}
+
+impl VerdictKind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
             VerdictKind::ServerBound => "server-bound",
             VerdictKind::AtItsLimit => "at its limit",
             VerdictKind::Unclear => "unclear",

@@ -28,8 +28,8 @@ impl Load {
         if let Some(late) = late(1, &self.measured) {
             return late;
         }
-        if let Some(absence) = absence(self) {
-            return Verdict::because(VerdictKind::GeneratorLate, format!("trial 1: {absence}"));
+        if let Some((kind, reason)) = disturbance(self) {
+            return Verdict::because(kind, format!("trial 1: {reason}"));
         }
         let limits = exceeded(self);
         if !limits.is_empty() {
@@ -119,29 +119,27 @@ fn server_share(load: &Load) -> Option<f64> {
     Some(load.figures()?.server?.cpu_share)
 }
 
-/// The contradictions, as phrases: between counts, or between the window and the interval of the server's counters. If the window
-/// is a number of calls, it may end long before the counters are read.
+/// The contradictions between the counts, as phrases.
 pub(super) fn contradictions(load: &Load) -> Vec<String> {
-    let mut found = doubts(&load.measured, &load.workload);
-    if let Some(apart @ Disturbance::CountersApart(_)) = load.measured.disturbance()
-        && matches!(load.workload.window, Window::Duration { .. })
-    {
-        found.push(disturbed::describe(&load.measured, apart));
-    }
-    found
+    doubts(&load.measured, &load.workload)
 }
 
-/// Explains the client's absence in a closed loop, with the remedy. `None` if it was too short to matter.
-fn absence(load: &Load) -> Option<String> {
-    let absent = load.measured.disturbance();
-    let absent = absent.filter(|it| matches!(it, Disturbance::ClientAbsent(_)))?;
-    Some(disturbed::describe(&load.measured, absent))
+/// What kept the client from its work, with the remedy. `None` if nothing did for long enough to matter. If the window is a number
+/// of calls, it may end long before the server's counters are read.
+fn disturbance(load: &Load) -> Option<(VerdictKind, String)> {
+    let disturbance = load.measured.disturbance()?;
+    let counts = match disturbance {
+        Disturbance::ClientAbsent(_) => true,
+        Disturbance::CountersApart(_) => matches!(load.workload.window, Window::Duration { .. }),
+        Disturbance::ServerStarved(_) => false,
+    };
+    counts.then(|| (disturbed::kind(disturbance), disturbed::describe(&load.measured, disturbance)))
 }
 
 /// Explains the client's lateness, with the remedy. `None` if the client kept its schedule and read replies as they came.
 pub(super) fn lateness(load: &Load) -> Option<String> {
-    if let Some(absence) = absence(load) {
-        return Some(format!("generator late: {absence}"));
+    if let Some((kind, reason)) = disturbance(load) {
+        return Some(format!("{}: {reason}", kind.name()));
     }
     let pacing = load.measured.pacing.filter(Pacing::generator_late)?;
     Some(format!(

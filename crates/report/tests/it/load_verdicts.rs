@@ -76,19 +76,20 @@ fn absent_client_is_blamed_in_closed_loop() {
 }
 
 #[test]
-fn cpu_time_of_other_interval_is_suspect() {
+fn load_is_disturbed_if_counters_were_read_late() {
     let mut load = fine();
     let usage = ServerUsage { interval_ns: 3_300_000_000, ..ServerUsage::default() };
     load.measured.server = Some(usage.clone());
-    assert_ne!(load.verdict().name(), "suspect");
+    assert_ne!(load.verdict().name(), "disturbed");
     load.measured.server = Some(ServerUsage { interval_ns: 3_700_000_000, ..usage });
-    assert_eq!(load.verdict().name(), "suspect");
+    assert_eq!(load.verdict().name(), "disturbed");
     let text = plain(&load, Style::default());
-    let said = "suspect: the server's CPU time was read over 3.70 s, 23 % off the window of 3.00 s";
+    let said =
+        "disturbed: the server's CPU time was read over 3.70 s, 23 % off the window of 3.00 s";
     assert!(text.contains(said), "{text}");
     // A window of a number of calls ends long before counters can be read.
     load.workload.window = Window::Calls { calls: load.measured.outcomes.total() };
-    assert_ne!(load.verdict().name(), "suspect");
+    assert_ne!(load.verdict().name(), "disturbed");
 }
 
 #[test]

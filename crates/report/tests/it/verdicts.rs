@@ -401,7 +401,7 @@ fn one_disturbed_window_in_ten_is_tolerated() {
     };
     assert_eq!(row(10, empty), ("server-bound", None, note(10)));
     let (verdict, reason, _) = row(9, apart);
-    assert_eq!(verdict, "suspect");
+    assert_eq!(verdict, "disturbed");
     insta::assert_snapshot!(reason.expect("a reason"), @"trial 2: the server's CPU time was read over 4.00 s, 33 % off the window of 3.00 s; free CPUs, and don't stop rpcbench");
 }
 
