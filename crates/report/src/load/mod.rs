@@ -15,6 +15,7 @@ use rpcbench_record::{AddressFigures, Latency, Measured, Pacing, SATURATED, Tls}
 use crate::columns::Column;
 use crate::connections;
 use crate::document::{Block, Content, Document, Part, Table};
+use crate::doubt::doubts;
 use crate::figures::{ServerFigures, share};
 use crate::format::{self, NOTHING};
 use crate::spectrum::{draw, spectrum};
@@ -291,7 +292,7 @@ fn legend(load: &Load) -> Vec<String> {
 
 /// The warnings of a load, most important first.
 fn warnings(load: &Load) -> Vec<String> {
-    let doubts = verdict::contradictions(load).into_iter();
+    let doubts = doubts(&load.measured, &load.workload).into_iter();
     let mut lines: Vec<String> = doubts.map(|doubt| format!("suspect: {doubt}")).collect();
     let connections = [connections::fault, connections::note].map(|of| of(&[&load.measured]));
     lines.extend(connections.into_iter().flatten());

@@ -22,7 +22,7 @@ impl Load {
         if let Some(reason) = connections::fault(&[&self.measured]) {
             return Verdict::failed(reason);
         }
-        if let Some(doubt) = contradictions(self).first() {
+        if let Some(doubt) = doubts(&self.measured, &self.workload).first() {
             return Verdict::suspect(1, doubt);
         }
         if let Some(late) = late(1, &self.measured) {
@@ -81,7 +81,8 @@ impl Load {
         });
         let limits = exceeded(self).into_iter().map(|limit| format!("limit {limit}"));
         let fault = connections::fault(&[&self.measured]);
-        let doubt = contradictions(self).first().map(|doubt| format!("suspect: {doubt}"));
+        let doubt =
+            doubts(&self.measured, &self.workload).first().map(|doubt| format!("suspect: {doubt}"));
         let rest =
             [fault, doubt, lateness(self), exhaustion(self), overload(self), cut_short(self)];
         let rest = rest.into_iter().flatten();
@@ -117,11 +118,6 @@ pub(super) fn busiest(load: &Load) -> f64 {
 /// CPU use of the server, as a share of its CPUs. `None` if unknown.
 fn server_share(load: &Load) -> Option<f64> {
     Some(load.figures()?.server?.cpu_share)
-}
-
-/// The contradictions between the counts, as phrases.
-pub(super) fn contradictions(load: &Load) -> Vec<String> {
-    doubts(&load.measured, &load.workload)
 }
 
 /// What kept the client from its work, with the remedy. `None` if nothing did for long enough to matter. If the window is a number
